@@ -1,0 +1,369 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Packing of Boolean rows into 64-bit words, and counts between packed rows.
+
+Rows come as words plus, for sparse tables, the remaining features as CSR; columns
+come as panels of 32 plus postings (for each remaining feature, the columns that have
+it). Callers validate; this file only counts. Every function releases the GIL.
+"""
+import os
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+cdef extern from "tiles.h" nogil:
+    const int SKLB_PANEL
+    const int SKLB_TILE_ROWS
+    int SKLB_TABLE, SKLB_POWER, SKLB_CUBIC
+    ctypedef struct sklb_formula:
+        int form
+        int32_t offset
+        int32_t sign
+        const double *table
+    ctypedef struct sklb_tiles:
+        void (*count_strip)(const uint64_t *, int, int64_t, const uint64_t *, int64_t,
+                            int, int32_t *, int64_t) noexcept nogil
+        void (*map_counts)(const sklb_formula *, const int32_t *, int64_t,
+                           double *) noexcept nogil
+        void (*add_counts)(const sklb_formula *, const int32_t *, int64_t, double,
+                           double *) noexcept nogil
+    int sklb_cpu_detect()
+    sklb_tiles sklb_choose_tiles(int path)
+
+PANEL = 32
+FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
+CPU_PATHS = ("plain", "popcnt", "avx2", "avx512")
+
+cdef int current_path = sklb_cpu_detect()
+cdef sklb_tiles tiles = sklb_choose_tiles(current_path)
+
+
+# -- the processor ------------------------------------------------------------------
+
+def available_cpu_paths():
+    """Return the names of the instruction sets that this processor can run."""
+    return CPU_PATHS[: sklb_cpu_detect() + 1]
+
+
+def cpu_path():
+    """Return the name of the instruction set in use."""
+    return CPU_PATHS[current_path]
+
+
+def use_cpu_path(name):
+    """Switch the compiled loops to one instruction set (for tests and benchmarks)."""
+    global current_path, tiles
+    if name not in available_cpu_paths():
+        raise ValueError(
+            f"The instruction set {name!r} is not one of those that this processor "
+            f"runs: {available_cpu_paths()}. Check SKLBOOLEAN_CPU."
+        )
+    current_path = CPU_PATHS.index(name)
+    tiles = sklb_choose_tiles(current_path)
+
+
+if os.environ.get("SKLBOOLEAN_CPU"):
+    use_cpu_path(os.environ["SKLBOOLEAN_CPU"])
+
+
+# -- packing ------------------------------------------------------------------------
+
+cdef inline uint64_t word_from_bytes(const uint8_t *b) noexcept nogil:
+    # Eight 0/1 bytes become eight bits by one multiplication: byte i of the product's
+    # top lane collects bit i.
+    cdef uint64_t word = 0, eight
+    cdef int k
+    for k in range(8):
+        memcpy(&eight, b + 8 * k, 8)
+        word |= ((eight * <uint64_t> 0x0102040810204080u) >> 56) << (8 * k)
+    return word
+
+
+def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
+    """Set bit j of row i of ``words`` where ``X[i, j]`` is not 0.
+
+    Returns the position i * n_features + j of an entry other than 0 and 1 when
+    ``strict``, else -1.
+    """
+    cdef:
+        Py_ssize_t i, j, w, width, n = X.shape[1]
+        uint8_t buffer[64]
+        uint8_t large
+        Py_ssize_t bad = -1
+    with nogil:
+        for i in range(X.shape[0]):
+            large = 0
+            for w in range(words.shape[1]):
+                width = min(64, n - 64 * w)
+                if width < 64:
+                    memset(buffer, 0, 64)
+                for j in range(width):
+                    large |= X[i, 64 * w + j]
+                    buffer[j] = X[i, 64 * w + j] != 0
+                words[i, w] = word_from_bytes(buffer)
+            if strict and large > 1:
+                for j in range(n):
+                    if X[i, j] > 1:
+                        bad = i * n + j
+                        break
+                break
+    return bad
+
+
+def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict):
+    """Set bit j of row i of ``words`` where ``X[i, j]`` is above ``threshold``.
+
+    Returns the position of an entry other than 0 and 1 when ``strict``, else -1.
+    """
+    cdef:
+        Py_ssize_t i, j, w, width, n = X.shape[1]
+        uint8_t buffer[64]
+        int odd
+        Py_ssize_t bad = -1
+    with nogil:
+        for i in range(X.shape[0]):
+            odd = 0
+            for w in range(words.shape[1]):
+                width = min(64, n - 64 * w)
+                if width < 64:
+                    memset(buffer, 0, 64)
+                for j in range(width):
+                    buffer[j] = X[i, 64 * w + j] > threshold
+                if strict:
+                    for j in range(width):
+                        odd |= X[i, 64 * w + j] != <double> buffer[j]
+                words[i, w] = word_from_bytes(buffer)
+            if odd:
+                for j in range(n):
+                    if X[i, j] != 0 and X[i, j] != 1:
+                        bad = i * n + j
+                        break
+                break
+    return bad
+
+
+def pack_sparse(const int64_t[::1] indptr, const int32_t[::1] indices,
+                const int32_t[::1] bit_of_feature, uint64_t[:, ::1] words):
+    """Set in ``words`` the bits of the features that have one (bit >= 0)."""
+    cdef Py_ssize_t i, k
+    cdef int32_t bit
+    with nogil:
+        for i in range(words.shape[0]):
+            for k in range(indptr[i], indptr[i + 1]):
+                bit = bit_of_feature[indices[k]]
+                if bit >= 0:
+                    words[i, bit >> 6] |= (<uint64_t> 1) << (bit & 63)
+
+
+def count_ones(const uint64_t[:, ::1] words, int32_t[::1] ones):
+    """Write into ``ones[i]`` the number of bits set in row i."""
+    cdef Py_ssize_t i, p, j, n_words = words.shape[1]
+    cdef int32_t counts[32]
+    cdef uint64_t *full = <uint64_t *> malloc(max(1, n_words) * SKLB_PANEL * 8)
+    if full == NULL:
+        raise MemoryError
+    with nogil:
+        # AND with a panel of ones counts the ones of the row.
+        memset(full, 255, n_words * SKLB_PANEL * 8)
+        for i in range(words.shape[0]):
+            tiles.count_strip(&words[i, 0], 1, n_words, full, 1, 0, counts, SKLB_PANEL)
+            ones[i] = counts[0]
+    free(full)
+
+
+def fill_panels(const uint64_t[:, ::1] words, uint64_t[:, :, ::1] panels):
+    """Copy rows into panels: ``panels[p, w, j]`` is word w of row 32 p + j."""
+    cdef Py_ssize_t p, w, j, n = words.shape[0], n_words = words.shape[1], width
+    with nogil:
+        for p in range(panels.shape[0]):
+            width = min(<Py_ssize_t> SKLB_PANEL, n - p * SKLB_PANEL)
+            if width < SKLB_PANEL:
+                memset(&panels[p, 0, 0], 0, n_words * SKLB_PANEL * 8)
+            for j in range(width):
+                for w in range(n_words):
+                    panels[p, w, j] = words[p * SKLB_PANEL + j, w]
+
+
+# -- counting -----------------------------------------------------------------------
+
+cdef struct Rows:
+    const uint64_t *words
+    Py_ssize_t n_rows
+    Py_ssize_t n_words
+    const int64_t *indptr     # the features outside the words, or NULL
+    const int32_t *indices
+    const int32_t *ones
+
+cdef struct Columns:
+    const uint64_t *panels
+    Py_ssize_t n_columns
+    Py_ssize_t n_panels
+    const int64_t *indptr     # for each feature outside the words: the columns with it
+    const int32_t *indices
+    const int32_t *ones
+
+
+cdef Rows open_rows(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
+                    const int32_t[::1] indices, const int32_t[::1] ones) noexcept:
+    cdef Rows rows
+    rows.n_rows, rows.n_words = words.shape[0], words.shape[1]
+    rows.words = &words[0, 0]
+    rows.ones = &ones[0]
+    rows.indptr = &indptr[0] if indptr.shape[0] > 1 else NULL
+    rows.indices = &indices[0] if indices.shape[0] else NULL
+    return rows
+
+
+cdef Columns open_columns(const uint64_t[:, :, ::1] panels, const int64_t[::1] indptr,
+                          const int32_t[::1] indices, const int32_t[::1] ones) noexcept:
+    cdef Columns columns
+    columns.panels = &panels[0, 0, 0]
+    columns.n_panels, columns.n_columns = panels.shape[0], ones.shape[0]
+    columns.ones = &ones[0]
+    columns.indptr = &indptr[0] if indptr.shape[0] > 1 else NULL
+    columns.indices = &indices[0] if indices.shape[0] else NULL
+    return columns
+
+
+cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_rows, const Columns *columns,
+                     Py_ssize_t panel, Py_ssize_t n_panels, int use_xor, int32_t *counts,
+                     Py_ssize_t stride) noexcept nogil:
+    # With postings a strip must be the whole width. XOR then comes from the counts of
+    # AND: |x ^ z| = |x| + |z| - 2 |x & z|.
+    cdef Py_ssize_t r, k, p, j
+    cdef int32_t *row
+    cdef int32_t feature
+    cdef bint split = columns.indptr != NULL
+    tiles.count_strip(rows.words + first * rows.n_words, n_rows, rows.n_words,
+                      columns.panels + panel * rows.n_words * SKLB_PANEL, n_panels,
+                      use_xor and not split, counts, stride)
+    if not split:
+        return
+    for r in range(n_rows):
+        row = counts + r * stride
+        for k in range(rows.indptr[first + r], rows.indptr[first + r + 1]):
+            feature = rows.indices[k]
+            for p in range(columns.indptr[feature], columns.indptr[feature + 1]):
+                row[columns.indices[p]] += 1
+        if use_xor:
+            for j in range(columns.n_columns):
+                row[j] = rows.ones[first + r] + columns.ones[j] - 2 * row[j]
+
+
+cdef Py_ssize_t strip_panels(const Rows *rows, const Columns *columns) noexcept nogil:
+    # Eight panels of counts stay in the first-level cache.
+    return columns.n_panels if columns.indptr != NULL else min(<Py_ssize_t> 8, columns.n_panels)
+
+
+cdef Py_ssize_t chunk_panels(const Rows *rows, const Columns *columns) noexcept nogil:
+    # Panels read again for every five rows should stay in the second-level cache.
+    cdef Py_ssize_t fit = (256 * 1024) // (rows.n_words * SKLB_PANEL * 8)
+    if columns.indptr != NULL:
+        return columns.n_panels
+    return max(<Py_ssize_t> 8, fit - fit % 8)
+
+
+def count_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
+                const int32_t[::1] indices, const int32_t[::1] row_ones,
+                const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
+                const int32_t[::1] postings, const int32_t[::1] column_ones,
+                bint use_xor, int32_t[:, ::1] out):
+    """Write into ``out[i, j]`` the popcount of row i AND (or XOR) column j."""
+    cdef:
+        Rows rows = open_rows(words, indptr, indices, row_ones)
+        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
+        Py_ssize_t i, r, p, width, step = strip_panels(&rows, &columns)
+        Py_ssize_t stride = step * SKLB_PANEL
+        int n_rows
+        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
+    if counts == NULL:
+        raise MemoryError
+    with nogil:
+        for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
+            n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
+            for p from 0 <= p < columns.n_panels by step:
+                count_rows(&rows, i, n_rows, &columns, p, min(step, columns.n_panels - p),
+                           use_xor, counts, stride)
+                width = min(stride, columns.n_columns - p * SKLB_PANEL)
+                for r in range(n_rows):
+                    memcpy(&out[i + r, p * SKLB_PANEL], counts + r * stride,
+                           width * sizeof(int32_t))
+    free(counts)
+
+
+def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
+              const int32_t[::1] indices, const int32_t[::1] row_ones,
+              const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
+              const int32_t[::1] postings, const int32_t[::1] column_ones,
+              bint use_xor, int form, int offset, int sign, const double[::1] table,
+              double[:, ::1] out):
+    """Write into ``out[i, j]`` the value g(s) of row i and column j."""
+    cdef:
+        Rows rows = open_rows(words, indptr, indices, row_ones)
+        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
+        Py_ssize_t i, r, p, c, width, step = strip_panels(&rows, &columns)
+        Py_ssize_t stride = step * SKLB_PANEL, chunk = chunk_panels(&rows, &columns)
+        int n_rows
+        sklb_formula g
+        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
+    if counts == NULL:
+        raise MemoryError
+    g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
+    with nogil:
+        for c from 0 <= c < columns.n_panels by chunk:
+            for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
+                n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
+                for p from c <= p < min(c + chunk, columns.n_panels) by step:
+                    count_rows(&rows, i, n_rows, &columns, p,
+                               min(step, columns.n_panels - p), use_xor, counts, stride)
+                    width = min(stride, columns.n_columns - p * SKLB_PANEL)
+                    for r in range(n_rows):
+                        tiles.map_counts(&g, counts + r * stride, width,
+                                         &out[i + r, p * SKLB_PANEL])
+    free(counts)
+
+
+def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
+               const int32_t[::1] indices, const int32_t[::1] row_ones,
+               const double[:, ::1] coefficients,
+               const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
+               const int32_t[::1] postings, const int32_t[::1] column_ones,
+               bint use_xor, int form, int offset, int sign, const double[::1] table,
+               double divisor, double[:, ::1] scores):
+    """Add to ``scores[k, j]`` the sum over rows i of coefficients[k, i] g(s_ij) / divisor.
+
+    The sum over all rows is formed first and divided once, so that an integer sum
+    with a common denominator stays exact.
+    """
+    cdef:
+        Rows rows = open_rows(words, indptr, indices, row_ones)
+        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
+        Py_ssize_t i, r, p, k, j, width, step = strip_panels(&rows, &columns)
+        Py_ssize_t stride = step * SKLB_PANEL, n_scores = coefficients.shape[0]
+        int n_rows
+        sklb_formula g
+        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
+        double *sums = <double *> malloc(n_scores * stride * sizeof(double))
+    if counts == NULL or sums == NULL:
+        free(counts)
+        free(sums)
+        raise MemoryError
+    g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
+    with nogil:
+        for p from 0 <= p < columns.n_panels by step:
+            width = min(stride, columns.n_columns - p * SKLB_PANEL)
+            memset(sums, 0, n_scores * stride * sizeof(double))
+            for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
+                n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
+                count_rows(&rows, i, n_rows, &columns, p, min(step, columns.n_panels - p),
+                           use_xor, counts, stride)
+                for r in range(n_rows):
+                    for k in range(n_scores):
+                        if coefficients[k, i + r] != 0:
+                            tiles.add_counts(&g, counts + r * stride, width,
+                                             coefficients[k, i + r], sums + k * stride)
+            for k in range(n_scores):
+                for j in range(width):
+                    scores[k, p * SKLB_PANEL + j] += sums[k * stride + j] / divisor
+    free(counts)
+    free(sums)

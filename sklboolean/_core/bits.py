@@ -1,0 +1,236 @@
+"""Rows of Boolean features as 64-bit words.
+
+A dense table is packed whole. In a sparse table the commonest features are packed
+and the rest stays CSR: a feature that few rows have costs less as a list of those
+rows (postings) than as a bit in every row. Either way the counts are the same.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklboolean._core._popcount import (
+    PANEL,
+    count_ones,
+    count_pairs,
+    fill_panels,
+    pack_bytes,
+    pack_reals,
+    pack_sparse,
+)
+
+__all__ = [
+    "BitColumns",
+    "BitRows",
+    "choose_packed_features",
+    "count_common",
+    "pack_dense",
+    "sparse_rows",
+    "unpack_words",
+]
+
+# Counting one more word costs every pair of rows about as much as this many steps
+# through postings (measured; the optimum is flat).
+WORD_COST = 0.05
+NO_INDPTR = np.zeros(1, dtype=np.int64)
+NO_INDICES = np.zeros(0, dtype=np.int32)
+
+
+def _n_words(n_bits):
+    return max(1, -(-n_bits // 64))
+
+
+def pack_dense(X, threshold=0.0):
+    """Pack a dense table, true where ``X > threshold``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), any real dtype
+    threshold : float or None
+        None demands that every entry is 0 or 1.
+
+    Returns
+    -------
+    words : ndarray of shape (n_rows, ceil(n_features / 64)), uint64
+        Bit j % 64 of word j // 64 is feature j; bits past the last are 0.
+
+    Raises
+    ------
+    ValueError
+        With ``threshold=None``, naming the first column with another value.
+    """
+    n_rows, n_features = X.shape
+    words = np.empty((n_rows, _n_words(n_features)), dtype=np.uint64)
+    strict = threshold is None
+    threshold = 0.0 if strict else threshold
+    as_bytes = X.dtype in (np.bool_, np.uint8) and threshold < 1
+    # A block of rows at a time: an F-ordered or integer table is never copied whole.
+    step = max(1, 2**20 // max(1, n_features))
+    for first in range(0, n_rows, step):
+        block, out = X[first : first + step], words[first : first + step]
+        if as_bytes:
+            bad = pack_bytes(np.ascontiguousarray(block).view(np.uint8), out, strict)
+        else:
+            block = np.ascontiguousarray(block, dtype=np.float64)
+            bad = pack_reals(block, out, threshold, strict)
+        if bad >= 0:
+            row, column = divmod(bad, n_features)
+            raise ValueError(not_boolean_message(column, block[row, column]))
+    return words
+
+
+def not_boolean_message(column, value):
+    """Say which column is not Boolean, and the two ways out."""
+    return (
+        f"Column {column} of X holds {value!s}, but binarize=None demands 0 and 1. "
+        "Give a threshold, for example binarize=0.0 (true where X > 0), or encode the "
+        "column first, for example with OneHotEncoder."
+    )
+
+
+def unpack_words(words, n_features):
+    """Return packed rows as a uint8 table of zeros and ones."""
+    bytes_ = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(bytes_, axis=1, bitorder="little", count=n_features)
+
+
+@dataclass(frozen=True)
+class BitRows:
+    """Rows ready for counting; made by `sparse_rows` or from packed words.
+
+    Attributes
+    ----------
+    words : ndarray of shape (n_rows, n_words), uint64
+    ones : ndarray of shape (n_rows,), int32
+        True features of each row, packed or not.
+    n_features : int
+    rest : csr_array of shape (n_rows, n_rest) or None
+        The features outside the words.
+    """
+
+    words: np.ndarray
+    ones: np.ndarray
+    n_features: int
+    rest: sparse.csr_array | None = None
+
+    @classmethod
+    def from_words(cls, words, n_features):
+        """Wrap rows packed whole."""
+        ones = np.empty(len(words), dtype=np.int32)
+        count_ones(words, ones)
+        return cls(words, ones, n_features)
+
+    def __len__(self):
+        return len(self.words)
+
+    def take(self, rows):
+        """Return the named rows: an index array, a mask or a slice."""
+        rest = None if self.rest is None else self.rest[rows]
+        words = np.ascontiguousarray(self.words[rows])
+        return BitRows(words, self.ones[rows], self.n_features, rest)
+
+    def arrays(self):
+        """Return what the compiled loops take for rows."""
+        if self.rest is None:
+            return self.words, NO_INDPTR, NO_INDICES, self.ones
+        return self.words, *_index_arrays(self.rest), self.ones
+
+
+@dataclass(frozen=True)
+class BitColumns:
+    """Rows laid out as the right-hand side of a count: panels and postings."""
+
+    panels: np.ndarray
+    ones: np.ndarray
+    n_features: int
+    postings: sparse.csc_array | None = None
+
+    @classmethod
+    def from_rows(cls, rows):
+        """Lay out `BitRows` as columns."""
+        n, n_words = rows.words.shape
+        panels = np.empty((-(-n // PANEL), n_words, PANEL), dtype=np.uint64)
+        fill_panels(rows.words, panels)
+        postings = None if rows.rest is None else rows.rest.tocsc()
+        return cls(panels, rows.ones, rows.n_features, postings)
+
+    def __len__(self):
+        return len(self.ones)
+
+    def part(self, first, last):
+        """Return columns ``first`` to ``last``; ``first`` is a multiple of 32."""
+        if (first, last) == (0, len(self)):
+            return self
+        if self.postings is not None:
+            raise ValueError("Columns with postings are counted all at once.")
+        panels = self.panels[first // PANEL : -(-last // PANEL)]
+        return BitColumns(panels, self.ones[first:last], self.n_features)
+
+    def arrays(self):
+        """Return what the compiled loops take for columns."""
+        if self.postings is None:
+            return self.panels, NO_INDPTR, NO_INDICES, self.ones
+        return self.panels, *_index_arrays(self.postings), self.ones
+
+
+def _index_arrays(matrix):
+    return (
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+    )
+
+
+def choose_packed_features(frequencies):
+    """Choose the features to pack, from how often each is true.
+
+    Features go in by the word, commonest first, while the pairs of rows that share a
+    feature of the word are more than `WORD_COST` of all pairs.
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (n_features,)
+        Share of rows in which the feature is true.
+
+    Returns
+    -------
+    bit_of_feature : ndarray of shape (n_features,), int32
+        The feature's bit, or -1 when it stays outside the words.
+    """
+    order = np.argsort(-frequencies, kind="stable")
+    shared = np.add.reduceat(
+        frequencies[order] ** 2, np.arange(0, max(1, len(order)), 64)
+    )
+    n_packed = min(len(order), 64 * int(np.sum(shared > WORD_COST)))
+    if n_packed + 64 >= len(order):
+        n_packed = len(order)
+    bit_of_feature = np.full(len(frequencies), -1, dtype=np.int32)
+    bit_of_feature[order[:n_packed]] = np.arange(n_packed, dtype=np.int32)
+    return bit_of_feature
+
+
+def sparse_rows(X, bit_of_feature):
+    """Lay out a CSR table whose stored entries are all true.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n_rows, n_features)
+    bit_of_feature : ndarray of shape (n_features,), int32
+        From `choose_packed_features`; the same for all rows to be compared.
+    """
+    indptr, indices = _index_arrays(X)
+    n_packed = int(bit_of_feature.max(initial=-1)) + 1
+    words = np.zeros((X.shape[0], _n_words(n_packed)), dtype=np.uint64)
+    pack_sparse(indptr, indices, bit_of_feature, words)
+    ones = np.diff(indptr).astype(np.int32)
+    rest_features = np.flatnonzero(bit_of_feature < 0)
+    rest = X[:, rest_features] if len(rest_features) else None
+    return BitRows(words, ones, X.shape[1], rest)
+
+
+def count_common(rows, columns):
+    """Count the features true in both: int32 of shape (n_rows, n_columns)."""
+    counts = np.empty((len(rows), len(columns)), dtype=np.int32)
+    if counts.size:
+        count_pairs(*rows.arrays(), *columns.arrays(), False, counts)
+    return counts

@@ -1,0 +1,32 @@
+/* Which instructions this processor has, asked once at import.
+ *
+ * Every compiled loop of the package exists in up to four versions that give the
+ * same bits; `sklb_cpu_detect` names the fastest one that this processor runs. */
+#ifndef SKLB_CPU_H
+#define SKLB_CPU_H
+
+enum sklb_cpu_path { SKLB_PLAIN = 0, SKLB_POPCNT = 1, SKLB_AVX2 = 2, SKLB_AVX512 = 3 };
+
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+#define SKLB_X86 1
+#include <immintrin.h>
+
+static int sklb_cpu_detect(void) {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512vpopcntdq"))
+        return SKLB_AVX512;
+    if (__builtin_cpu_supports("avx2")) return SKLB_AVX2;
+    if (__builtin_cpu_supports("popcnt")) return SKLB_POPCNT;
+    return SKLB_PLAIN;
+}
+#else
+#define SKLB_X86 0
+static int sklb_cpu_detect(void) { return SKLB_PLAIN; }
+#endif
+
+/* A path is available when it asks for no more than the processor has: the list
+ * above is ordered, each path's instructions being present where a later one runs. */
+
+#endif

@@ -1,0 +1,31 @@
+"""Row blocks on threads: the compiled loops release the GIL."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from joblib import effective_n_jobs
+
+__all__ = ["each_slice"]
+
+
+def each_slice(function, n, n_jobs=None, *, multiple=1):
+    """Call ``function(first, last)`` for slices that cover ``range(n)``.
+
+    Parameters
+    ----------
+    function : callable
+        Writes its part of the result in place.
+    n : int
+    n_jobs : int or None
+        Slices, one for each thread; None is 1 unless joblib's context says otherwise.
+    multiple : int
+        Slices begin at multiples of it.
+    """
+    n_slices = min(effective_n_jobs(n_jobs), -(-n // multiple))
+    if n_slices <= 1:
+        if n:
+            function(0, n)
+        return
+    units = -(-n // multiple)
+    edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
+    with ThreadPoolExecutor(n_slices) as pool:
+        list(pool.map(function, edges[:-1], edges[1:]))

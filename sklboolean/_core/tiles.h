@@ -1,0 +1,257 @@
+/* Popcounts of AND or XOR between packed rows, and the map from count to value.
+ *
+ * Columns stand in panels of 32, word-major inside a panel, so that one load takes
+ * the same word of several columns; rows stay row-major. `count_strip` counts for up
+ * to SKLB_TILE_ROWS rows against consecutive panels, the counts then go through one
+ * of the maps while they are in the first-level cache. This file holds the versions
+ * for each processor; `loops.h` holds the loops that call them. */
+#ifndef SKLB_TILES_H
+#define SKLB_TILES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "cpu.h"
+
+#define SKLB_PANEL 32    /* columns in a panel */
+#define SKLB_TILE_ROWS 5 /* rows counted together: 5 x 4 registers of counts */
+
+/* How a count s becomes a value g(s); s = offset + sign * popcount. */
+enum sklb_form {
+    SKLB_TABLE = 0, /* g(s) = table[s] */
+    SKLB_POWER = 1, /* g(s) = 2^s + table[0], by writing the exponent; 0 <= s <= 1023 */
+    SKLB_CUBIC = 2, /* g(s) = sum of table[l] s^l for l <= 3; exact for integers */
+};
+
+typedef struct {
+    int form;
+    int32_t offset, sign;
+    const double *table;
+} sklb_formula;
+
+typedef struct {
+    /* counts[r * stride + j] for r < n_rows, j < 32 * n_panels */
+    void (*count_strip)(const uint64_t *rows, int n_rows, int64_t n_words,
+                        const uint64_t *panels, int64_t n_panels, int use_xor,
+                        int32_t *counts, int64_t stride);
+    /* out[j] = g(counts[j]) */
+    void (*map_counts)(const sklb_formula *g, const int32_t *counts, int64_t n, double *out);
+    /* acc[j] += coefficient * g(counts[j]) */
+    void (*add_counts)(const sklb_formula *g, const int32_t *counts, int64_t n,
+                       double coefficient, double *acc);
+} sklb_tiles;
+
+static inline double sklb_power_of_two(int32_t s) {
+    uint64_t bits = (uint64_t)(s + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+
+/* The maps from count to value are plain C, compiled once for each set of instructions:
+ * STORE is `out[j] = ` or `out[j] += coefficient * `. */
+#define SKLB_MAP(STORE)                                                                     \
+    const int32_t offset = g->offset, sign = g->sign;                                       \
+    const double *table = g->table;                                                         \
+    if (g->form == SKLB_POWER) {                                                            \
+        const double constant = table[0];                                                   \
+        for (int64_t j = 0; j < n; j++)                                                     \
+            STORE(sklb_power_of_two(offset + sign * counts[j]) + constant);                 \
+    } else if (g->form == SKLB_CUBIC) {                                                     \
+        const double a = table[0], b = table[1], c = table[2], d = table[3];                \
+        for (int64_t j = 0; j < n; j++) {                                                   \
+            const double s = (double)(offset + sign * counts[j]);                           \
+            STORE(((d * s + c) * s + b) * s + a);                                           \
+        }                                                                                   \
+    } else {                                                                                \
+        for (int64_t j = 0; j < n; j++) STORE(table[offset + sign * counts[j]]);            \
+    }
+#define SKLB_SET(value) out[j] = (value)
+#define SKLB_ADD(value) out[j] += coefficient * (value)
+
+#define SKLB_DEFINE_MAPS(SUFFIX, TARGET)                                                    \
+    TARGET static void sklb_map_##SUFFIX(const sklb_formula *g, const int32_t *counts,      \
+                                         int64_t n, double *out) {                          \
+        SKLB_MAP(SKLB_SET)                                                                  \
+    }                                                                                       \
+    TARGET static void sklb_add_##SUFFIX(const sklb_formula *g, const int32_t *counts,      \
+                                         int64_t n, double coefficient, double *out) {      \
+        SKLB_MAP(SKLB_ADD)                                                                  \
+    }
+
+/* One row against one column, a word at a time: plain C and the popcnt instruction. */
+static inline int sklb_popcount_plain(uint64_t x) {
+    x -= (x >> 1) & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (int)((x * 0x0101010101010101u) >> 56);
+}
+
+#define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT)                                  \
+    TARGET static void sklb_strip_##SUFFIX(                                                 \
+        const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,          \
+        int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {                   \
+        for (int64_t p = 0; p < n_panels; p++)                                              \
+            for (int r = 0; r < n_rows; r++) {                                              \
+                const uint64_t *a = rows + r * n_words;                                     \
+                const uint64_t *b = panels + p * n_words * SKLB_PANEL;                      \
+                int32_t *out = counts + r * stride + p * SKLB_PANEL;                        \
+                for (int j = 0; j < SKLB_PANEL; j++) out[j] = 0;                            \
+                for (int64_t w = 0; w < n_words; w++, b += SKLB_PANEL) {                    \
+                    uint64_t word = a[w];                                                   \
+                    if (use_xor)                                                            \
+                        for (int j = 0; j < SKLB_PANEL; j++)                                \
+                            out[j] += (int32_t)POPCOUNT(word ^ b[j]);                       \
+                    else                                                                    \
+                        for (int j = 0; j < SKLB_PANEL; j++)                                \
+                            out[j] += (int32_t)POPCOUNT(word & b[j]);                       \
+                }                                                                           \
+            }                                                                               \
+    }
+
+#define SKLB_NO_TARGET
+SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET)
+SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+
+#if SKLB_X86
+
+#define SKLB_TARGET_POPCNT __attribute__((target("popcnt")))
+#define SKLB_TARGET_AVX2 __attribute__((target("avx2,popcnt")))
+#define SKLB_TARGET_AVX512 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,popcnt")))
+#define SKLB_INLINE static inline __attribute__((always_inline))
+
+SKLB_DEFINE_SCALAR_STRIP(popcnt, SKLB_TARGET_POPCNT, __builtin_popcountll)
+SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2)
+SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512)
+
+/* AVX2 has no popcount: count nibbles by a 16-entry table (vpshufb), add up bytes for
+ * at most 31 words (31 * 8 < 256), then sum the bytes of each 64-bit lane. */
+SKLB_INLINE SKLB_TARGET_AVX2 void sklb_tile_avx2(
+    const int R, const uint64_t *rows, int64_t n_words, const uint64_t *panel,
+    const int use_xor, int32_t *counts, int64_t stride) {
+    const __m256i nibbles = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+                                             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15);
+    const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    for (int column = 0; column < SKLB_PANEL; column += 8) {
+        __m256i total[2][2];
+        for (int r = 0; r < R; r++)
+            for (int v = 0; v < 2; v++) total[r][v] = _mm256_setzero_si256();
+        for (int64_t first = 0; first < n_words; first += 31) {
+            int64_t last = first + 31 < n_words ? first + 31 : n_words;
+            __m256i bytes[2][2];
+            for (int r = 0; r < R; r++)
+                for (int v = 0; v < 2; v++) bytes[r][v] = _mm256_setzero_si256();
+            for (int64_t w = first; w < last; w++) {
+                const uint64_t *b = panel + w * SKLB_PANEL + column;
+                for (int v = 0; v < 2; v++) {
+                    __m256i word_b = _mm256_loadu_si256((const __m256i *)(b + 4 * v));
+                    for (int r = 0; r < R; r++) {
+                        __m256i word_a = _mm256_set1_epi64x((long long)rows[r * n_words + w]);
+                        __m256i x = use_xor ? _mm256_xor_si256(word_a, word_b)
+                                            : _mm256_and_si256(word_a, word_b);
+                        __m256i lo = _mm256_shuffle_epi8(nibbles, _mm256_and_si256(x, low));
+                        __m256i hi = _mm256_shuffle_epi8(
+                            nibbles, _mm256_and_si256(_mm256_srli_epi16(x, 4), low));
+                        bytes[r][v] =
+                            _mm256_add_epi8(bytes[r][v], _mm256_add_epi8(lo, hi));
+                    }
+                }
+            }
+            for (int r = 0; r < R; r++)
+                for (int v = 0; v < 2; v++)
+                    total[r][v] = _mm256_add_epi64(
+                        total[r][v], _mm256_sad_epu8(bytes[r][v], _mm256_setzero_si256()));
+        }
+        for (int r = 0; r < R; r++)
+            for (int v = 0; v < 2; v++)
+                _mm_storeu_si128(
+                    (__m128i *)(counts + r * stride + column + 4 * v),
+                    _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(total[r][v], even)));
+    }
+}
+
+SKLB_TARGET_AVX2 static void sklb_strip_avx2(
+    const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,
+    int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
+    for (int64_t p = 0; p < n_panels; p++) {
+        const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
+        int32_t *out = counts + p * SKLB_PANEL;
+        int r = 0;
+        for (; r + 2 <= n_rows; r += 2)
+            if (use_xor)
+                sklb_tile_avx2(2, rows + r * n_words, n_words, panel, 1, out + r * stride, stride);
+            else
+                sklb_tile_avx2(2, rows + r * n_words, n_words, panel, 0, out + r * stride, stride);
+        if (r < n_rows) {
+            if (use_xor)
+                sklb_tile_avx2(1, rows + r * n_words, n_words, panel, 1, out + r * stride, stride);
+            else
+                sklb_tile_avx2(1, rows + r * n_words, n_words, panel, 0, out + r * stride, stride);
+        }
+    }
+}
+
+SKLB_INLINE SKLB_TARGET_AVX512 void sklb_tile_avx512(
+    const int R, const uint64_t *rows, int64_t n_words, const uint64_t *panel,
+    const int use_xor, int32_t *counts, int64_t stride) {
+    __m512i total[SKLB_TILE_ROWS][4];
+    for (int r = 0; r < R; r++)
+        for (int v = 0; v < 4; v++) total[r][v] = _mm512_setzero_si512();
+    for (int64_t w = 0; w < n_words; w++, panel += SKLB_PANEL) {
+        __m512i b[4];
+        for (int v = 0; v < 4; v++) b[v] = _mm512_loadu_si512(panel + 8 * v);
+        for (int r = 0; r < R; r++) {
+            __m512i a = _mm512_set1_epi64((long long)rows[r * n_words + w]);
+            for (int v = 0; v < 4; v++) {
+                __m512i x = use_xor ? _mm512_xor_si512(a, b[v]) : _mm512_and_si512(a, b[v]);
+                total[r][v] = _mm512_add_epi64(total[r][v], _mm512_popcnt_epi64(x));
+            }
+        }
+    }
+    for (int r = 0; r < R; r++)
+        for (int v = 0; v < 4; v++)
+            _mm256_storeu_si256((__m256i *)(counts + r * stride + 8 * v),
+                                _mm512_cvtepi64_epi32(total[r][v]));
+}
+
+SKLB_TARGET_AVX512 static void sklb_strip_avx512(
+    const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,
+    int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
+#define SKLB_CASE(R)                                                                        \
+    case R:                                                                                 \
+        if (use_xor) sklb_tile_avx512(R, rows, n_words, panel, 1, out, stride);             \
+        else sklb_tile_avx512(R, rows, n_words, panel, 0, out, stride);                     \
+        break;
+    for (int64_t p = 0; p < n_panels; p++) {
+        const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
+        int32_t *out = counts + p * SKLB_PANEL;
+        switch (n_rows) {
+            SKLB_CASE(1)
+            SKLB_CASE(2)
+            SKLB_CASE(3)
+            SKLB_CASE(4)
+            SKLB_CASE(5)
+        }
+    }
+#undef SKLB_CASE
+}
+
+#endif /* SKLB_X86 */
+
+static sklb_tiles sklb_choose_tiles(int path) {
+    sklb_tiles plain = {sklb_strip_plain, sklb_map_plain, sklb_add_plain};
+#if SKLB_X86
+    sklb_tiles popcnt = {sklb_strip_popcnt, sklb_map_plain, sklb_add_plain};
+    sklb_tiles avx2 = {sklb_strip_avx2, sklb_map_avx2, sklb_add_avx2};
+    sklb_tiles avx512 = {sklb_strip_avx512, sklb_map_avx512, sklb_add_avx512};
+    if (path == SKLB_AVX512) return avx512;
+    if (path == SKLB_AVX2) return avx2;
+    if (path == SKLB_POPCNT) return popcnt;
+#endif
+    (void)path;
+    return plain;
+}
+
+#endif

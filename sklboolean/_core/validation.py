@@ -1,0 +1,167 @@
+"""The one door through which data enters the package."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, check_scalar
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
+
+from sklboolean._core.bits import not_boolean_message, pack_dense
+
+__all__ = [
+    "as_boolean",
+    "check_binarize",
+    "check_boolean_array",
+    "check_choice",
+    "check_integer",
+    "check_real",
+    "encode_classes",
+    "validate_boolean",
+]
+
+# bool and small integers stay small; anything else numeric becomes float64.
+KEPT_DTYPES = [
+    np.float64, np.float32, np.bool_, np.uint8, np.int8, np.int16, np.uint16,
+    np.int32, np.uint32, np.int64, np.uint64,
+]  # fmt: skip
+
+
+def check_integer(value, name, minimum=None, maximum=None):
+    """Return an integer parameter or raise an error that names it."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, not the bool {value}.")
+    return check_scalar(value, name, Integral, min_val=minimum, max_val=maximum)
+
+
+def check_real(value, name, minimum=None, *, strict=False):
+    """Return a finite real parameter or raise an error that names it.
+
+    ``strict`` excludes ``minimum`` itself.
+    """
+    check_scalar(value, name, Real)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite; got {value}.")
+    if minimum is not None and (value < minimum or (strict and value == minimum)):
+        relation = "greater than" if strict else "at least"
+        raise ValueError(f"{name} must be {relation} {minimum}; got {value}.")
+    return value
+
+
+def check_choice(value, name, choices):
+    """Return a parameter that is one of a few, or raise an error that lists them."""
+    if not any(value is choice or value == choice for choice in choices):
+        raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
+    return value
+
+
+def check_binarize(binarize):
+    """Check the threshold that makes features Boolean."""
+    if binarize is not None:
+        check_real(binarize, "binarize", 0.0)
+
+
+def as_boolean(X, binarize=0.0):
+    """Turn a checked table into packed words or a CSR table of true entries.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_rows, n_features)
+        Numeric, finite.
+    binarize : float >= 0 or None
+        A value above it is true; None demands zeros and ones.
+
+    Returns
+    -------
+    table : ndarray of uint64 words, or csr_array with canonical format
+    """
+    if not sparse.issparse(X):
+        return pack_dense(X, binarize)
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if binarize is None:
+        odd = np.flatnonzero((X.data != 0) & (X.data != 1))
+        if len(odd):
+            raise ValueError(not_boolean_message(X.indices[odd[0]], X.data[odd[0]]))
+    true = X.data > (binarize or 0.0)
+    if not true.all():
+        X = sparse.csr_array((true, X.indices, X.indptr), shape=X.shape)
+        X.eliminate_zeros()
+    return X
+
+
+def check_boolean_array(X, name, binarize=0.0):
+    """Check the table of a function (not an estimator) and make it Boolean.
+
+    Returns
+    -------
+    table : ndarray of uint64 words, or csr_array
+    n_features : int
+    """
+    X = check_array(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, input_name=name)
+    return as_boolean(X, binarize), X.shape[1]
+
+
+def validate_boolean(estimator, X, y="no_validation", *, reset=True):
+    """Check ``X`` (and ``y``) for an estimator and make ``X`` Boolean.
+
+    Returns
+    -------
+    table : ndarray of uint64 words, or csr_array
+    y : ndarray of shape (n_rows,), only when ``y`` was given
+    """
+    check_binarize(estimator.binarize)
+    checked = validate_data(
+        estimator, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES
+    )
+    if isinstance(y, str) and y == "no_validation":
+        return as_boolean(checked, estimator.binarize)
+    X, y = checked
+    return as_boolean(X, estimator.binarize), y
+
+
+def encode_classes(y, classes=None):
+    """Return the sorted classes and the index of each label.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+    classes : ndarray or None
+        The classes known from an earlier call; labels outside them are an error.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n_rows,), intp
+
+    Raises
+    ------
+    ValueError
+        For a continuous or multi-output target, for fewer than two classes, and for
+        labels outside ``classes``.
+    """
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: y is {kind}, a classifier needs classes. "
+            "Use a regressor, or cut y into classes first."
+        )
+    if classes is None:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y holds only one class, {classes[0]!r}; at least two are needed."
+            )
+        return classes, codes
+    codes = np.searchsorted(classes, y)
+    codes[codes == len(classes)] = 0
+    unknown = classes[codes] != y
+    if np.any(unknown):
+        raise ValueError(
+            f"y holds the label {y[unknown][0]!r}, which is not among the classes "
+            f"{classes.tolist()} given in the first call."
+        )
+    return classes, codes

@@ -1,0 +1,19 @@
+"""Boolean data: random samples from known rules, complete sets, bundled sets."""
+
+from sklboolean.datasets.bundled import load_mushroom, load_votes
+from sklboolean.datasets.complete import make_monks, make_tic_tac_toe
+from sklboolean.datasets.generators import (
+    make_disjunction,
+    make_dnf,
+    make_threshold,
+)
+
+__all__ = [
+    "load_mushroom",
+    "load_votes",
+    "make_disjunction",
+    "make_dnf",
+    "make_monks",
+    "make_threshold",
+    "make_tic_tac_toe",
+]
