@@ -10,19 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._popcount import (
-    PANEL,
-    count_ones,
-    count_pairs,
+from sklboolean._core._packing import (
     fill_panels,
     pack_bytes,
     pack_reals,
     pack_sparse,
 )
+from sklboolean._core._popcount import PANEL, count_ones, count_pairs
 
 __all__ = [
     "BitColumns",
     "BitRows",
+    "as_csr",
+    "as_words",
     "choose_packed_features",
     "count_common",
     "pack_dense",
@@ -93,6 +93,21 @@ def unpack_words(words, n_features):
     """Return packed rows as a uint8 table of zeros and ones."""
     bytes_ = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(bytes_, axis=1, bitorder="little", count=n_features)
+
+
+def as_csr(table, n_features):
+    """Return a Boolean table, words or CSR, as CSR."""
+    if sparse.issparse(table):
+        return table
+    return sparse.csr_array(unpack_words(table, n_features).astype(bool))
+
+
+def as_words(table):
+    """Return a Boolean table, words or CSR, as words."""
+    if not sparse.issparse(table):
+        return table
+    every_bit = np.arange(table.shape[1], dtype=np.int32)
+    return sparse_rows(table, every_bit).words
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The one door through which data enters the package."""
 
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,6 +19,8 @@ __all__ = [
     "check_integer",
     "check_real",
     "encode_classes",
+    "known_classes",
+    "unchanged_on_error",
     "validate_boolean",
 ]
 
@@ -165,3 +168,38 @@ def encode_classes(y, classes=None):
             f"{classes.tolist()} given in the first call."
         )
     return classes, codes
+
+
+def known_classes(estimator, classes):
+    """Return the classes of a ``partial_fit``, from its argument or the first call."""
+    if classes is not None:
+        classes = np.unique(classes)
+        if len(classes) < 2:
+            raise ValueError(
+                f"classes holds only one class, {classes[0]!r}; at least two are needed."
+            )
+    if not hasattr(estimator, "classes_"):
+        if classes is None:
+            raise ValueError(
+                "classes must be passed on the first call to partial_fit: all labels "
+                "that can occur."
+            )
+        return classes
+    if classes is not None and not np.array_equal(classes, estimator.classes_):
+        raise ValueError(
+            f"classes={classes.tolist()} is not the same as in the first call to "
+            f"partial_fit: {estimator.classes_.tolist()}."
+        )
+    return estimator.classes_
+
+
+@contextmanager
+def unchanged_on_error(estimator):
+    """Put an estimator back as it was when fitting it fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

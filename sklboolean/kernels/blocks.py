@@ -42,7 +42,7 @@ def _map_table(rows, columns, table, values, n_jobs=None, form="table"):
     return out
 
 
-def kernel_matrix(formula, rows, columns, n_jobs=None):
+def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0):
     """Evaluate a kernel on all pairs.
 
     Parameters
@@ -51,6 +51,8 @@ def kernel_matrix(formula, rows, columns, n_jobs=None):
     rows : BitRows
     columns : BitColumns
     n_jobs : int or None
+    shift : int
+        Divide a `CountTable` by 2**shift.
 
     Returns
     -------
@@ -63,10 +65,10 @@ def kernel_matrix(formula, rows, columns, n_jobs=None):
     """
     if not isinstance(formula, CountTable):
         return _pair_matrix(formula, rows, columns, n_jobs)
-    if formula.power_constant is not None and formula.max_count <= 1000:
+    if not shift and formula.power_constant is not None and formula.max_count <= 1000:
         constant = [float(formula.power_constant)]
         return _map_table(rows, columns, formula, constant, n_jobs, form="power")
-    values = formula.values()
+    values = formula.values(shift)
     K = _map_table(rows, columns, formula, values, n_jobs)
     if np.isinf(values[-1]) and np.isinf(K).any():
         raise ValueError(too_large_message("max_literals, normalize=True or log2=True"))

@@ -6,9 +6,9 @@ from scipy import sparse
 from sklboolean._core.bits import (
     BitColumns,
     BitRows,
+    as_csr,
     choose_packed_features,
     sparse_rows,
-    unpack_words,
 )
 from sklboolean._core.validation import check_binarize, check_boolean_array
 from sklboolean.kernels.blocks import kernel_matrix, log2_matrix, normalized_matrix
@@ -328,17 +328,11 @@ def lay_out(A, B, n_features):
     if not (sparse.issparse(A) or sparse.issparse(B)):
         rows = BitRows.from_words(A, n_features)
         return rows, rows if A is B else BitRows.from_words(B, n_features)
-    A, B = _as_csr(A, n_features), _as_csr(B, n_features)
+    A, B = as_csr(A, n_features), as_csr(B, n_features)
     frequencies = np.bincount(B.indices, minlength=n_features) / max(1, B.shape[0])
     bit_of_feature = choose_packed_features(frequencies)
     rows = sparse_rows(A, bit_of_feature)
     return rows, rows if A is B else sparse_rows(B, bit_of_feature)
-
-
-def _as_csr(table, n_features):
-    if sparse.issparse(table):
-        return table
-    return sparse.csr_array(unpack_words(table, n_features))
 
 
 def _max_ones(rows, columns):

@@ -220,7 +220,8 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
 
     def bounded(s, first, last):
         return sum(
-            comb(s, l) * top**l << q * (longest - l) for l in range(first, last + 1)
+            comb(s, length) * top**length << q * (longest - length)
+            for length in range(first, last + 1)
         )
 
     def numerator(s):
@@ -245,7 +246,7 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
         mantissas, exponents = _split_all(map(numerator, range(max_count + 1)), -scale)
     newton = None
     if longest <= 3 and decay == 1:
-        newton = tuple(int(min_literals <= l <= longest) for l in range(4))
+        newton = tuple(int(min_literals <= length <= longest) for length in range(4))
     return CountTable(count, mantissas, exponents, numerator, scale, newton=newton)
 
 

@@ -1,0 +1,110 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Packing of Boolean rows into 64-bit words and of words into panels.
+
+Callers allocate; the functions fill and release the GIL.
+"""
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    PANEL = 32  # columns in a panel, as in tiles.h
+
+
+cdef inline uint64_t word_from_bytes(const uint8_t *b) noexcept nogil:
+    # Eight 0/1 bytes become eight bits by one multiplication: byte i of the product's
+    # top lane collects bit i.
+    cdef uint64_t word = 0, eight
+    cdef int k
+    for k in range(8):
+        memcpy(&eight, b + 8 * k, 8)
+        word |= ((eight * <uint64_t> 0x0102040810204080u) >> 56) << (8 * k)
+    return word
+
+
+def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
+    """Set bit j of row i of ``words`` where ``X[i, j]`` is not 0.
+
+    Returns the position i * n_features + j of an entry other than 0 and 1 when
+    ``strict``, else -1.
+    """
+    cdef:
+        Py_ssize_t i, j, w, width, n = X.shape[1]
+        uint8_t buffer[64]
+        uint8_t large
+        Py_ssize_t bad = -1
+    with nogil:
+        for i in range(X.shape[0]):
+            large = 0
+            for w in range(words.shape[1]):
+                width = min(64, n - 64 * w)
+                if width < 64:
+                    memset(buffer, 0, 64)
+                for j in range(width):
+                    large |= X[i, 64 * w + j]
+                    buffer[j] = X[i, 64 * w + j] != 0
+                words[i, w] = word_from_bytes(buffer)
+            if strict and large > 1:
+                for j in range(n):
+                    if X[i, j] > 1:
+                        bad = i * n + j
+                        break
+                break
+    return bad
+
+
+def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict):
+    """Set bit j of row i of ``words`` where ``X[i, j]`` is above ``threshold``.
+
+    Returns the position of an entry other than 0 and 1 when ``strict``, else -1.
+    """
+    cdef:
+        Py_ssize_t i, j, w, width, n = X.shape[1]
+        uint8_t buffer[64]
+        int odd
+        Py_ssize_t bad = -1
+    with nogil:
+        for i in range(X.shape[0]):
+            odd = 0
+            for w in range(words.shape[1]):
+                width = min(64, n - 64 * w)
+                if width < 64:
+                    memset(buffer, 0, 64)
+                for j in range(width):
+                    buffer[j] = X[i, 64 * w + j] > threshold
+                if strict:
+                    for j in range(width):
+                        odd |= X[i, 64 * w + j] != <double> buffer[j]
+                words[i, w] = word_from_bytes(buffer)
+            if odd:
+                for j in range(n):
+                    if X[i, j] != 0 and X[i, j] != 1:
+                        bad = i * n + j
+                        break
+                break
+    return bad
+
+
+def pack_sparse(const int64_t[::1] indptr, const int32_t[::1] indices,
+                const int32_t[::1] bit_of_feature, uint64_t[:, ::1] words):
+    """Set in ``words`` the bits of the features that have one (bit >= 0)."""
+    cdef Py_ssize_t i, k
+    cdef int32_t bit
+    with nogil:
+        for i in range(words.shape[0]):
+            for k in range(indptr[i], indptr[i + 1]):
+                bit = bit_of_feature[indices[k]]
+                if bit >= 0:
+                    words[i, bit >> 6] |= (<uint64_t> 1) << (bit & 63)
+
+
+def fill_panels(const uint64_t[:, ::1] words, uint64_t[:, :, ::1] panels):
+    """Copy rows into panels: ``panels[p, w, j]`` is word w of row 32 p + j."""
+    cdef Py_ssize_t p, w, j, n = words.shape[0], n_words = words.shape[1], width
+    with nogil:
+        for p in range(panels.shape[0]):
+            width = min(<Py_ssize_t> PANEL, n - p * PANEL)
+            if width < PANEL:
+                memset(&panels[p, 0, 0], 0, n_words * PANEL * 8)
+            for j in range(width):
+                for w in range(n_words):
+                    panels[p, w, j] = words[p * PANEL + j, w]

@@ -1,0 +1,188 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""The perceptron's decisions, one example after the other, on scores kept ready.
+
+``scores[k, j]`` is the score of example j under hypothesis k: one row for two classes,
+one for each class otherwise. When scores may be rounded, as many rows again hold the
+sums of absolute terms; a decision within ``slack`` of them is left to the caller.
+"""
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+
+cdef enum Decision:
+    PASS = 0
+    UPDATE = 1      # right, but within the margin
+    MISTAKE = 2
+    UNDECIDED = 3   # rounding might hide the sign
+
+cdef double MARGIN_ROUNDING = 2.0 ** -50
+
+
+cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j,
+                         Py_ssize_t n_scores, double slack) noexcept nogil:
+    # Terms that underflow are below 2**-1022 each; 2**-950 covers any number of them.
+    return slack * scores[n_scores + k, j] + 2.0 ** -950 if slack > 0 else 0.0
+
+
+cdef Decision decide(const double[:, ::1] scores, Py_ssize_t j, Py_ssize_t n_scores,
+                     int32_t code, double margin, bint tie_positive, double slack,
+                     Py_ssize_t *rival) noexcept nogil:
+    cdef:
+        Py_ssize_t k
+        double f, best, error
+        bint wrong
+    if n_scores == 1:
+        f = scores[0, j] if code else -scores[0, j]
+        error = bound(scores, 0, j, n_scores, slack)
+        if slack > 0 and (fabs(f) <= error
+                          or fabs(f - margin) <= error + MARGIN_ROUNDING * margin):
+            return UNDECIDED
+        # A score of 0 predicts the second class when ties are positive.
+        wrong = f < 0 or (f == 0 and (code == 1) != tie_positive)
+        if wrong:
+            return MISTAKE
+        return UPDATE if f < margin else PASS
+    rival[0] = 1 if code == 0 else 0
+    for k in range(n_scores):
+        if k != code and scores[k, j] > scores[rival[0], j]:
+            rival[0] = k
+    best = scores[rival[0], j]
+    f = scores[code, j] - best
+    if slack > 0:
+        error = bound(scores, code, j, n_scores, slack)
+        for k in range(n_scores):
+            if k == code:
+                continue
+            # Another class might be the rival, or its distance might have another sign.
+            if k != rival[0] and f < margin and best - scores[k, j] <= (
+                    bound(scores, k, j, n_scores, slack)
+                    + bound(scores, rival[0], j, n_scores, slack)):
+                return UNDECIDED
+            f = scores[code, j] - scores[k, j]
+            if (fabs(f) <= error + bound(scores, k, j, n_scores, slack)
+                    or fabs(f - margin) <= error + bound(scores, k, j, n_scores, slack)
+                    + MARGIN_ROUNDING * margin):
+                return UNDECIDED
+        f = scores[code, j] - best
+    # Ties go to the class that comes first, as argmax has it.
+    if f < 0 or (f == 0 and rival[0] < code):
+        return MISTAKE
+    return UPDATE if f < margin else PASS
+
+
+def next_update(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[::1] codes,
+                const double[::1] margins, bint tie_positive, double slack, Py_ssize_t start):
+    """Return (position, decision, rival) of the first example that is not passed."""
+    cdef Py_ssize_t j, rival = 0
+    cdef Decision decision = PASS
+    with nogil:
+        for j in range(start, codes.shape[0]):
+            decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
+                              slack, &rival)
+            if decision != PASS:
+                break
+        else:
+            j = codes.shape[0]
+    return j, <int> decision, rival
+
+
+def run_block(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t n_scores,
+              const int32_t[::1] codes, const double[::1] margins,
+              const int64_t[::1] weights, bint tie_positive, double slack,
+              Py_ssize_t start, int forced, Py_ssize_t forced_rival,
+              int64_t[:, ::1] deltas):
+    """Run the perceptron over the examples of a block, from ``start`` on.
+
+    ``forced`` is the decision for the example ``start`` when the caller took it (else
+    -1). An update of hypothesis k on example j adds to ``deltas[k, j]`` and to the
+    block's scores. Returns (position, number of mistakes, number of updates); the
+    position is before the end when that example is undecided.
+    """
+    cdef:
+        Py_ssize_t j, rival = 0, mistakes = 0, updates = 0
+        Py_ssize_t stop = codes.shape[0]
+        int decision
+    with nogil:
+        for j in range(start, stop):
+            if j == start and forced >= 0:
+                decision, rival = forced, forced_rival
+            else:
+                decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
+                                  slack, &rival)
+            if decision == PASS:
+                continue
+            if decision == UNDECIDED:
+                break
+            mistakes += decision == MISTAKE
+            updates += 1
+            if n_scores == 1:
+                add_row(K, scores, 0, n_scores, j, weights[j] if codes[j] else -weights[j],
+                        slack, deltas)
+            else:
+                add_row(K, scores, codes[j], n_scores, j, weights[j], slack, deltas)
+                add_row(K, scores, rival, n_scores, j, -weights[j], slack, deltas)
+        else:
+            j = stop
+    return j, mistakes, updates
+
+
+cdef void add_row(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t k,
+                  Py_ssize_t n_scores, Py_ssize_t row, int64_t delta, double slack,
+                  int64_t[:, ::1] deltas) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double coefficient = <double> delta
+    deltas[k, row] += delta
+    for j in range(K.shape[1]):
+        scores[k, j] += coefficient * K[row, j]
+    if slack > 0:
+        coefficient = fabs(coefficient)
+        for j in range(K.shape[1]):
+            scores[n_scores + k, j] += coefficient * fabs(K[row, j])
+
+
+def count_votes(const double[:, ::1] K, const int64_t[::1] rows, const int32_t[::1] hypotheses,
+                const double[::1] deltas, const int64_t[::1] survivals, bint tie_positive,
+                double slack, double[:, ::1] state, int64_t[:, ::1] votes,
+                Py_ssize_t n_scores, unsigned char[::1] undecided):
+    """Let each hypothesis of a run vote, by the number of examples it survived.
+
+    ``survivals[0]`` belongs to the zero hypothesis, ``survivals[u + 1]`` to the one
+    after update u, which added ``deltas[u] * K[:, rows[u]]`` to score
+    ``hypotheses[u]``. With one score a vote is +1 or -1 in ``votes[i, 0]``, otherwise
+    it goes to the class of the largest score.
+    """
+    cdef:
+        Py_ssize_t i, u, k, best, n_updates = rows.shape[0]
+        double f, error
+    with nogil:
+        for i in range(K.shape[0]):
+            for k in range(state.shape[0]):
+                state[k, 0] = 0
+            for u in range(n_updates + 1):
+                if u > 0:
+                    k = hypotheses[u - 1]
+                    state[k, 0] += deltas[u - 1] * K[i, rows[u - 1]]
+                    if slack > 0:
+                        state[n_scores + k, 0] += fabs(deltas[u - 1] * K[i, rows[u - 1]])
+                if survivals[u] == 0:
+                    continue
+                if n_scores == 1:
+                    f = state[0, 0]
+                    if slack > 0 and u > 0 and fabs(f) <= bound(state, 0, 0, 1, slack):
+                        undecided[i] = 1
+                        break
+                    votes[i, 0] += survivals[u] if f > 0 or (
+                        f == 0 and tie_positive) else -survivals[u]
+                    continue
+                best = 0
+                for k in range(1, n_scores):
+                    if state[k, 0] > state[best, 0]:
+                        best = k
+                if slack > 0 and u > 0:
+                    error = bound(state, best, 0, n_scores, slack)
+                    for k in range(n_scores):
+                        if k != best and state[best, 0] - state[k, 0] <= error + bound(
+                                state, k, 0, n_scores, slack):
+                            undecided[i] = 1
+                    if undecided[i]:
+                        break
+                votes[i, best] += survivals[u]

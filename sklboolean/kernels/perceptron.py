@@ -1,0 +1,414 @@
+"""Kernel perceptron over Boolean rows."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.calibration import probabilities
+from sklboolean._core.validation import known_classes, unchanged_on_error
+from sklboolean.kernels.learning import (
+    Lesson,
+    by_epoch,
+    held_out_slopes,
+    open_lesson,
+    progressive_slopes,
+    read_table,
+)
+from sklboolean.kernels.model import DualModel, is_precomputed, unit_of
+from sklboolean.kernels.state import DualState
+
+__all__ = ["KernelPerceptron"]
+
+
+def _gives_probabilities(learner):
+    if not learner.probability:
+        raise AttributeError(
+            "predict_proba is available when probability=True is set before fit."
+        )
+    return True
+
+
+class KernelPerceptron(ClassifierMixin, BaseEstimator):
+    """Perceptron over all conjunctions of Boolean features, with exact signs.
+
+    A kernel perceptron is a linear classifier whose features are the conjunctions of
+    the given ones. It adds an example to its support when it errs on it, keeps
+    nothing else, and forms no matrix of kernel values. With the default kernel it
+    learns from conjunctions of up to three features, which suits one-hot tables.
+
+    Parameters
+    ----------
+    kernel : str, kernel object or callable, default="conjunction"
+        "conjunction" takes the four parameters that follow. "linear", "rbf" and
+        "poly" are those of scikit-learn on zeros and ones, with ``gamma``,
+        ``degree`` and ``coef0``. "disjunction", "dnf", "cnf" and "tanimoto" are the
+        kernels of `sklboolean.kernels` with their defaults; give an object such as
+        ``DNFKernel(n_terms=3)`` for others. A callable gets two float64 tables of
+        zeros and ones. "precomputed": X is a kernel matrix.
+    min_literals : int, default=1
+        Shortest conjunctions. The empty one is the business of ``fit_intercept``.
+    max_literals : int or None, default=3
+        Longest conjunctions. None: all, which is theory: see Notes.
+    monotone : bool, default=True
+        Only conjunctions without negated features. One-hot columns need no others.
+    decay : float, default=1.0
+        A conjunction of l literals counts ``decay**l``.
+    gamma : float or None, default=None
+        For "rbf" and "poly". None: ``1 / n_features``.
+    degree : int, default=3
+        For "poly".
+    coef0 : float, default=1.0
+        For "poly"; not negative.
+    average : {"mean", "voted"} or None, default="mean"
+        "mean": the sum of the hypotheses after each example. "voted": their majority
+        vote. None: the last hypothesis.
+    margin : float, default=0.0
+        Update also on right answers whose score is below the margin.
+    margin_type : {"functional", "relative"}, default="functional"
+        "relative": the margin is times ``sqrt(K(x, x))``.
+    max_iter : int, default=10
+        Epochs; training ends early after one without an update.
+    shuffle : bool, default=True
+        New order in each epoch of ``fit``; ``partial_fit`` keeps the order.
+    tie : {"positive", "negative"}, default="positive"
+        What a score of 0 predicts with two classes: the second or the first.
+    fit_intercept : bool, default=True
+        Add the empty conjunction, a constant feature: K + 1.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        "ovr" learns each class against the rest. "joint" moves two classes on a
+        mistake, the right one and its strongest rival.
+    class_weight : dict, "balanced" or None, default=None
+        What an update of each class adds, rounded to a multiple of 2**-20.
+    max_support : int or None, default=None
+        Most support rows held (for each class when "ovr" has more than two).
+        Averages are over the rows held at the end.
+    budget : {"random", "forgetron"}, default="random"
+        Which row goes when ``max_support`` is passed: one at random, or the oldest
+        after shrinking all coefficients (rounded to multiples of 2**-20).
+    binarize : float or None, default=0.0
+        A value above it is true. None demands zeros and ones.
+    probability : bool, default=False
+        Fit a sigmoid with one parameter on held-out scores: three folds in ``fit``,
+        scores before learning in ``partial_fit``.
+    warm_start : bool, default=False
+        ``fit`` goes on from the support of the last call.
+    random_state : int, RandomState instance or None, default=None
+        For shuffling, random removal and the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Threads. None: 1. The model does not depend on it.
+    verbose : int, default=0
+        1 prints a line for each epoch.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_ : ndarray of shape (n_support,), dtype int64
+        Numbers of the support rows, counted over all rows seen.
+    support_words_ : ndarray of shape (n_support, ceil(n_features / 64)), dtype uint64
+        The support rows, packed, after dense input; else None.
+    support_rows_ : csr_array of shape (n_support, n_features), dtype bool
+        The support rows after sparse input; else None.
+    dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
+        Integers (multiples of 2**-20 with weights): with "mean" summed over the
+        ``t_`` hypotheses, otherwise of the last one. One row for two classes, one
+        for each class otherwise. The score is
+        ``K(X, support) @ dual_coef_.T + intercept_``.
+    intercept_ : ndarray of shape (n_scores,), dtype float64
+        Weight of the empty conjunction that ``fit_intercept`` adds.
+    raw_dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
+        Of the last hypothesis.
+    n_support_ : int
+        Number of support rows.
+    n_mistakes_ : int
+        Mistakes made in training, over all epochs (and classes with "ovr").
+    mistakes_per_epoch_ : list of int
+        They add up to ``n_mistakes_``.
+    n_updates_ : int
+        Updates: mistakes, and right answers within the margin.
+    n_iter_ : int
+        Epochs of the last ``fit``; calls of ``partial_fit``.
+    t_ : int
+        Rows seen, over all epochs.
+    score_scale_ : {"linear", "log2"}
+        "log2" when scores may exceed float64: then ``decision_function`` gives
+        ``sign(f) * log2(1 + abs(f))``.
+    slopes_ : ndarray of shape (n_slopes,), dtype float64
+        Slopes of the sigmoids, for scores divided by the largest possible one; None
+        unless ``probability``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    sklboolean.kernels.conjunction_kernel : The kernel.
+    sklboolean.theory.perceptron_mistake_bound : How many mistakes are possible.
+
+    Notes
+    -----
+    With kernels that are a function of one count (all but "tanimoto", monotone
+    disjunctions, DNFs and CNFs, callables and "precomputed") every comparison in
+    training and prediction is that of exact integer arithmetic, for any number of
+    features. The result is the same on every machine and for any ``n_jobs``.
+
+    All conjunctions of many features (``max_literals=None``) can force exponentially
+    many mistakes on a simple target (Theorem 4 of the first reference): bounded
+    conjunctions are the practical choice.
+
+    References
+    ----------
+    Khardon, Roth, Servedio. "Efficiency versus Convergence of Boolean Kernels for
+    On-Line Learning Algorithms". NIPS 2001, sections 1.1 and 2.
+
+    Freund, Schapire. "Large Margin Classification Using the Perceptron Algorithm".
+    Machine Learning 37, 1999 (averaged and voted).
+
+    Examples
+    --------
+    >>> from sklboolean import KernelPerceptron
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> learner = KernelPerceptron(random_state=0).fit(X, ["no", "yes", "yes", "no"])
+    >>> learner.predict(X)
+    array(['no', 'yes', 'yes', 'no'], dtype='<U3')
+    """
+
+    def __init__(
+        self, kernel="conjunction", *, min_literals=1, max_literals=3, monotone=True,
+        decay=1.0, gamma=None, degree=3, coef0=1.0, average="mean", margin=0.0,
+        margin_type="functional", max_iter=10, shuffle=True, tie="positive",
+        fit_intercept=True, multi_class="ovr", class_weight=None, max_support=None,
+        budget="random", binarize=0.0, probability=False, warm_start=False,
+        random_state=None, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        self.kernel = kernel
+        self.min_literals = min_literals
+        self.max_literals = max_literals
+        self.monotone = monotone
+        self.decay = decay
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.average = average
+        self.margin = margin
+        self.margin_type = margin_type
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.tie = tie
+        self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.max_support = max_support
+        self.budget = budget
+        self.binarize = binarize
+        self.probability = probability
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self)
+        tags.input_tags.sparse = not is_precomputed(self)
+        return tags
+
+    def fit(self, X, y):
+        """Learn from rows and their labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Boolean features, or a kernel matrix of shape (n_rows, n_rows) when the
+            kernel is "precomputed".
+        y : array-like of shape (n_rows,)
+            Labels of two classes or more.
+
+        Returns
+        -------
+        self : KernelPerceptron
+            The fitted learner.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data; the fitted state is then unchanged.
+        """
+        with unchanged_on_error(self):
+            goes_on = self.warm_start and hasattr(self, "classes_")
+            table, codes, weights = open_lesson(
+                self, X, y, self.classes_ if goes_on else None, goes_on
+            )
+            slopes = None
+            if self.probability:
+                slopes = held_out_slopes(self, table, codes, weights)
+            trainings = self._learn(
+                table, codes, weights, goes_on, self.max_iter, self.shuffle
+            )
+            self.slopes_ = slopes
+            self.n_iter_ = max(len(training.mistakes) for training in trainings)
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from more rows, in their order.
+
+        Memory grows with mistakes only.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Boolean features.
+        y : array-like of shape (n_rows,)
+            Labels among ``classes``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; needed in the first call.
+
+        Returns
+        -------
+        self : KernelPerceptron
+            The fitted learner.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data; the fitted state is then unchanged.
+        """
+        with unchanged_on_error(self):
+            goes_on = hasattr(self, "classes_")
+            known = known_classes(self, classes)
+            table, codes, weights = open_lesson(self, X, y, known, goes_on, part=True)
+            slopes = None
+            if self.probability:
+                slopes = progressive_slopes(self, table, codes, weights)
+            self._learn(table, codes, weights, goes_on, 1, False)
+            self.slopes_ = slopes
+            self.n_iter_ = self.n_iter_ + 1 if goes_on else 1
+        return self
+
+    def _learn(self, table, codes, weights, goes_on, max_iter, shuffle):
+        """Learn from a checked table, publish the model, return the trainings."""
+        n_classes = len(weights)
+        n_scores = 1 if n_classes == 2 else n_classes
+        state = self._state() if goes_on else DualState.empty(n_scores)
+        history = self._budget_history if goes_on else None
+        lesson = Lesson(self, n_classes, weights, state, history)
+        state, trainings = lesson.learn(
+            table, codes, max_iter=max_iter, shuffle=shuffle, verbose=self.verbose
+        )
+        if not goes_on:
+            self.mistakes_per_epoch_, self.n_mistakes_, self.n_updates_ = [], 0, 0
+        mistakes = by_epoch([training.mistakes for training in trainings])
+        self.mistakes_per_epoch_ = self.mistakes_per_epoch_ + mistakes
+        self.n_mistakes_ += sum(mistakes)
+        self.n_updates_ += sum(sum(training.updates) for training in trainings)
+        self._budget_history = lesson.budget_history
+        self._publish(state, table if is_precomputed(self) else None)
+        return trainings
+
+    def _publish(self, state, gram):
+        model = DualModel(self, state)
+        sparse_rows = sparse.issparse(state.table)
+        self.support_ = state.support
+        self.support_words_ = None if sparse_rows else state.table
+        self.support_rows_ = state.table if sparse_rows else None
+        self.n_support_ = len(state.support)
+        self.dual_coef_ = model.coefficients / model.unit
+        self.raw_dual_coef_ = state.coefficients / model.unit
+        self.intercept_ = self.dual_coef_.sum(axis=1) * bool(self.fit_intercept)
+        self.t_ = state.n_seen
+        self.score_scale_ = "log2" if model.logarithmic else "linear"
+        self.score_bound_ = model.bound(gram)
+        self._timed, self._changes = state.timed, state.changes
+
+    def _state(self):
+        coefficients = np.rint(self.raw_dual_coef_ * unit_of(self)).astype(np.int64)
+        table = (
+            self.support_words_ if self.support_rows_ is None else self.support_rows_
+        )
+        return DualState(
+            table, self.support_, coefficients, self._timed, self.t_, self._changes
+        )
+
+    def decision_function(self, X):
+        """Return the score of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Boolean features, or the kernel between rows and training rows, of shape
+            (n_rows, n_training_rows), when the kernel is "precomputed".
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes), dtype float64
+            Positive for the second of two classes; the largest for the predicted one
+            of more. With average="voted", the votes. Finite always: see
+            ``score_scale_``.
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        return DualModel(self, self._state()).decision(table)
+
+    def decision_exact(self, X):
+        """Return the score of each row without rounding.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes), dtype object
+            Python integers, or fractions where ``decay`` or ``class_weight`` are not
+            whole numbers. Never logarithms.
+
+        Raises
+        ------
+        ValueError
+            With a kernel that is not a function of one count.
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        return DualModel(self, self._state()).exact(table)
+
+    def predict(self, X):
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            As for ``decision_function``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Among ``classes_``.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
+        positive = scores >= 0 if self.tie == "positive" else scores > 0
+        return self.classes_[positive.astype(np.intp)]
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            As for ``decision_function``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes), dtype float64
+            The sigmoid of the score times a slope above 0, so that it agrees with
+            ``predict``; with more than two classes one sigmoid for each ("ovr",
+            scaled to add up to 1) or the softmax ("joint").
+        """
+        scores = self.decision_function(X) / self.score_bound_
+        return probabilities(scores, self.slopes_)

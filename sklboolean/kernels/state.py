@@ -1,0 +1,134 @@
+"""What a fitted dual learner keeps: support rows, integer coefficients, and times."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklboolean._core.bits import as_csr, as_words
+
+__all__ = ["DualState", "join_tables"]
+
+
+@dataclass
+class DualState:
+    """A dual model over the rows seen so far.
+
+    Attributes
+    ----------
+    table : ndarray of uint64 words, csr_array, or None
+        The support rows; None when the kernel is precomputed.
+    support : ndarray of shape (n_support,), int64
+        Their numbers in the order of the stream.
+    coefficients : ndarray of shape (n_scores, n_support), int64
+        Of the last hypothesis, in units.
+    timed : ndarray of shape (n_scores, n_support), int64
+        Sum of change times the time of the change.
+    n_seen : int
+        Examples seen.
+    changes : ndarray of shape (4, n_changes), int64
+        Support position, hypothesis, change and time, in order; empty unless
+        hypotheses vote.
+    """
+
+    table: object
+    support: np.ndarray
+    coefficients: np.ndarray
+    timed: np.ndarray
+    n_seen: int
+    changes: np.ndarray
+
+    @classmethod
+    def empty(cls, n_scores):
+        """Return the state before the first row."""
+        return cls(
+            None,
+            np.zeros(0, dtype=np.int64),
+            np.zeros((n_scores, 0), dtype=np.int64),
+            np.zeros((n_scores, 0), dtype=np.int64),
+            0,
+            np.zeros((4, 0), dtype=np.int64),
+        )
+
+    def averaged(self):
+        """Return the sum of the coefficients of all hypotheses, (n_scores, n_support).
+
+        The hypothesis after example number t counts once for every t; the zero
+        hypothesis takes part (Freund, Schapire 1999). A change at time t is in force
+        in n_seen - t + 1 of them.
+        """
+        return (self.n_seen + 1) * self.coefficients - self.timed
+
+    def after(self, table, numbers, trainings, *, keep_times, keep_changes):
+        """Return the state after training on more rows.
+
+        Parameters
+        ----------
+        table : table of the earlier support rows and the new rows, or None
+        numbers : ndarray of shape (n_rows,), int64
+            Stream numbers of those rows.
+        trainings : list of Training
+            One with all hypotheses, or one for each.
+        keep_times, keep_changes : bool
+            Whether averages or votes will be asked for.
+        """
+        n_scores, n_old = self.coefficients.shape
+        parts = [
+            training.totals(n_scores // len(trainings), old)
+            for training, old in zip(
+                trainings, np.split(self.coefficients, len(trainings)), strict=True
+            )
+        ]
+        kept = np.unique(np.concatenate([rows for rows, _, _ in parts]))
+        coefficients = np.zeros((n_scores, len(kept)), dtype=np.int64)
+        timed = np.zeros_like(coefficients)
+        height = n_scores // len(trainings)
+        for part, (rows, own, own_timed) in enumerate(parts):
+            where = np.searchsorted(kept, rows)
+            hypotheses = slice(part * height, (part + 1) * height)
+            coefficients[hypotheses, where] = own
+            timed[hypotheses, where] = own_timed
+        # Times of these trainings count from 1; shift them, then add the earlier sums.
+        earlier = np.zeros_like(coefficients)
+        was_there = kept < n_old
+        earlier[:, was_there] = self.coefficients[:, kept[was_there]]
+        timed += self.n_seen * (coefficients - earlier)
+        timed[:, was_there] += self.timed[:, kept[was_there]]
+        if not keep_times:
+            timed[:] = 0
+
+        changes = np.zeros((4, 0), dtype=np.int64)
+        if keep_changes:
+            changes = self._joined_changes(trainings, height)
+        needed = coefficients.any(axis=0) | timed.any(axis=0)
+        needed |= np.isin(kept, changes[0])
+        kept = kept[needed]
+        changes[0] = np.searchsorted(kept, changes[0])
+        return DualState(
+            None if table is None else table[kept],
+            numbers[kept],
+            coefficients[:, needed],
+            timed[:, needed],
+            # A class that converged early keeps its last hypothesis meanwhile.
+            self.n_seen + max(training.n_seen for training in trainings),
+            changes,
+        )
+
+    def _joined_changes(self, trainings, height):
+        news = []
+        for part, training in enumerate(trainings):
+            new = training.all_changes().copy()
+            new[1] += part * height
+            new[3] += self.n_seen
+            news.append(new)
+        return np.concatenate([self.changes, *news], axis=1)
+
+
+def join_tables(first, second, n_features):
+    """Stack two tables of Boolean rows, as the first one is; None is an empty one."""
+    if first is None:
+        return second
+    if not sparse.issparse(first):
+        return np.concatenate([first, as_words(second)])
+    both = sparse.vstack([first, as_csr(second, n_features)], format="csr")
+    return sparse.csr_array(both)
