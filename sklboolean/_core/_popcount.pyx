@@ -25,8 +25,8 @@ cdef extern from "tiles.h" nogil:
                             int, int32_t *, int64_t) noexcept nogil
         void (*map_counts)(const sklb_formula *, const int32_t *, int64_t,
                            double *) noexcept nogil
-        void (*add_counts)(const sklb_formula *, const int32_t *, int64_t, double,
-                           double *) noexcept nogil
+        void (*add_counts)(const sklb_formula *, const int32_t *, int64_t, int,
+                           const double *, int64_t, double *) noexcept nogil
     int sklb_cpu_detect()
     sklb_tiles sklb_choose_tiles(int path)
 
@@ -236,7 +236,7 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
     cdef:
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
-        Py_ssize_t i, r, p, k, j, width, step = strip_panels(&rows, &columns)
+        Py_ssize_t i, p, k, j, width, step = strip_panels(&rows, &columns)
         Py_ssize_t stride = step * SKLB_PANEL, n_scores = coefficients.shape[0]
         int n_rows
         sklb_formula g
@@ -255,11 +255,9 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
                 n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
                 count_rows(&rows, i, n_rows, &columns, p, min(step, columns.n_panels - p),
                            use_xor, counts, stride)
-                for r in range(n_rows):
-                    for k in range(n_scores):
-                        if coefficients[k, i + r] != 0:
-                            tiles.add_counts(&g, counts + r * stride, width,
-                                             coefficients[k, i + r], sums + k * stride)
+                for k in range(n_scores):
+                    tiles.add_counts(&g, counts, stride, n_rows, &coefficients[k, i],
+                                     width, sums + k * stride)
             for k in range(n_scores):
                 for j in range(width):
                     scores[k, p * SKLB_PANEL + j] += sums[k * stride + j] / divisor

@@ -13,11 +13,11 @@ enum sklb_cpu_path { SKLB_PLAIN = 0, SKLB_POPCNT = 1, SKLB_AVX2 = 2, SKLB_AVX512
 
 static int sklb_cpu_detect(void) {
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512vpopcntdq"))
         return SKLB_AVX512;
-    if (__builtin_cpu_supports("avx2")) return SKLB_AVX2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return SKLB_AVX2;
     if (__builtin_cpu_supports("popcnt")) return SKLB_POPCNT;
     return SKLB_PLAIN;
 }
@@ -25,8 +25,5 @@ static int sklb_cpu_detect(void) {
 #define SKLB_X86 0
 static int sklb_cpu_detect(void) { return SKLB_PLAIN; }
 #endif
-
-/* A path is available when it asks for no more than the processor has: the list
- * above is ordered, each path's instructions being present where a later one runs. */
 
 #endif

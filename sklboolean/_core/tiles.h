@@ -36,47 +36,94 @@ typedef struct {
                         int32_t *counts, int64_t stride);
     /* out[j] = g(counts[j]) */
     void (*map_counts)(const sklb_formula *g, const int32_t *counts, int64_t n, double *out);
-    /* acc[j] += coefficient * g(counts[j]) */
-    void (*add_counts)(const sklb_formula *g, const int32_t *counts, int64_t n,
-                       double coefficient, double *acc);
+    /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */
+    void (*add_counts)(const sklb_formula *g, const int32_t *counts, int64_t stride,
+                       int n_rows, const double *coefficients, int64_t n, double *acc);
 } sklb_tiles;
 
-static inline double sklb_power_of_two(int32_t s) {
+#if defined(__GNUC__) || defined(__clang__)
+#define SKLB_INLINE static inline __attribute__((always_inline))
+#else
+#define SKLB_INLINE static inline
+#define restrict __restrict
+#endif
+
+SKLB_INLINE double sklb_power_of_two(int32_t s) {
     uint64_t bits = (uint64_t)(s + 1023) << 52;
     double value;
     memcpy(&value, &bits, 8);
     return value;
 }
 
-/* The maps from count to value are plain C, compiled once for each set of instructions:
- * STORE is `out[j] = ` or `out[j] += coefficient * `. */
-#define SKLB_MAP(STORE)                                                                     \
-    const int32_t offset = g->offset, sign = g->sign;                                       \
-    const double *table = g->table;                                                         \
-    if (g->form == SKLB_POWER) {                                                            \
-        const double constant = table[0];                                                   \
-        for (int64_t j = 0; j < n; j++)                                                     \
-            STORE(sklb_power_of_two(offset + sign * counts[j]) + constant);                 \
-    } else if (g->form == SKLB_CUBIC) {                                                     \
-        const double a = table[0], b = table[1], c = table[2], d = table[3];                \
-        for (int64_t j = 0; j < n; j++) {                                                   \
-            const double s = (double)(offset + sign * counts[j]);                           \
-            STORE(((d * s + c) * s + b) * s + a);                                           \
-        }                                                                                   \
-    } else {                                                                                \
-        for (int64_t j = 0; j < n; j++) STORE(table[offset + sign * counts[j]]);            \
-    }
-#define SKLB_SET(value) out[j] = (value)
-#define SKLB_ADD(value) out[j] += coefficient * (value)
+/* The maps from count to value are plain C, compiled once for each set of instructions.
+ * MULADD(x, y, z) is x * y + z; it may be fused, since a cubic's terms are integers that
+ * float64 holds. */
+#define SKLB_CUBIC_VALUE(s, MULADD) MULADD(MULADD(MULADD(d, s, c), s, b), s, a)
 
-#define SKLB_DEFINE_MAPS(SUFFIX, TARGET)                                                    \
+#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD)                                            \
     TARGET static void sklb_map_##SUFFIX(const sklb_formula *g, const int32_t *counts,      \
-                                         int64_t n, double *out) {                          \
-        SKLB_MAP(SKLB_SET)                                                                  \
+                                         int64_t n, double *restrict out) {                 \
+        const int32_t offset = g->offset, sign = g->sign;                                   \
+        const double *table = g->table;                                                     \
+        if (g->form == SKLB_POWER) {                                                        \
+            const double constant = table[0];                                               \
+            for (int64_t j = 0; j < n; j++)                                                 \
+                out[j] = sklb_power_of_two(offset + sign * counts[j]) + constant;           \
+        } else if (g->form == SKLB_CUBIC) {                                                 \
+            const double a = table[0], b = table[1], c = table[2], d = table[3];            \
+            for (int64_t j = 0; j < n; j++) {                                               \
+                const double s = (double)(offset + sign * counts[j]);                       \
+                out[j] = SKLB_CUBIC_VALUE(s, MULADD);                                       \
+            }                                                                               \
+        } else {                                                                            \
+            for (int64_t j = 0; j < n; j++) out[j] = table[offset + sign * counts[j]];      \
+        }                                                                                   \
     }                                                                                       \
-    TARGET static void sklb_add_##SUFFIX(const sklb_formula *g, const int32_t *counts,      \
-                                         int64_t n, double coefficient, double *out) {      \
-        SKLB_MAP(SKLB_ADD)                                                                  \
+    SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX(                                         \
+        const sklb_formula *g, const int32_t *restrict counts, int64_t stride,              \
+        const int n_rows, const double *restrict coefficients, int64_t n,                   \
+        double *restrict acc) {                                                             \
+        const int32_t offset = g->offset, sign = g->sign;                                   \
+        const double *table = g->table;                                                     \
+        if (g->form == SKLB_POWER) {                                                        \
+            const double constant = table[0];                                               \
+            for (int64_t j = 0; j < n; j++) {                                               \
+                double sum = acc[j];                                                        \
+                for (int r = 0; r < n_rows; r++) {                                          \
+                    const int32_t s = offset + sign * counts[r * stride + j];               \
+                    sum += coefficients[r] * (sklb_power_of_two(s) + constant);             \
+                }                                                                           \
+                acc[j] = sum;                                                               \
+            }                                                                               \
+        } else if (g->form == SKLB_CUBIC) {                                                 \
+            const double a = table[0], b = table[1], c = table[2], d = table[3];            \
+            for (int64_t j = 0; j < n; j++) {                                               \
+                double sum = acc[j];                                                        \
+                for (int r = 0; r < n_rows; r++) {                                          \
+                    const double s = (double)(offset + sign * counts[r * stride + j]);      \
+                    sum = MULADD(coefficients[r], SKLB_CUBIC_VALUE(s, MULADD), sum);        \
+                }                                                                           \
+                acc[j] = sum;                                                               \
+            }                                                                               \
+        } else {                                                                            \
+            for (int64_t j = 0; j < n; j++) {                                               \
+                double sum = acc[j];                                                        \
+                for (int r = 0; r < n_rows; r++)                                            \
+                    sum += coefficients[r] * table[offset + sign * counts[r * stride + j]]; \
+                acc[j] = sum;                                                               \
+            }                                                                               \
+        }                                                                                   \
+    }                                                                                       \
+    TARGET static void sklb_add_##SUFFIX(                                                   \
+        const sklb_formula *g, const int32_t *counts, int64_t stride, int n_rows,           \
+        const double *coefficients, int64_t n, double *acc) {                               \
+        if (n_rows == SKLB_TILE_ROWS) { /* a constant, so that the compiler unrolls */      \
+            sklb_add_rows_##SUFFIX(g, counts, stride, SKLB_TILE_ROWS, coefficients, n, acc); \
+            return;                                                                         \
+        }                                                                                   \
+        for (int r = 0; r < n_rows; r++)                                                    \
+            sklb_add_rows_##SUFFIX(g, counts + r * stride, stride, 1, coefficients + r, n,  \
+                                   acc);                                                    \
     }
 
 /* One row against one column, a word at a time: plain C and the popcnt instruction. */
@@ -110,20 +157,20 @@ static inline int sklb_popcount_plain(uint64_t x) {
     }
 
 #define SKLB_NO_TARGET
-SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET)
+#define SKLB_TWO_STEPS(x, y, z) ((x) * (y) + (z))
+SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET, SKLB_TWO_STEPS)
 SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
 
 #if SKLB_X86
 
 #define SKLB_TARGET_POPCNT __attribute__((target("popcnt")))
-#define SKLB_TARGET_AVX2 __attribute__((target("avx2,popcnt")))
-#define SKLB_TARGET_AVX512 \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,avx2,popcnt")))
-#define SKLB_INLINE static inline __attribute__((always_inline))
+#define SKLB_TARGET_AVX2 __attribute__((target("avx2,fma,popcnt")))
+#define SKLB_TARGET_AVX512                                                                  \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,fma,popcnt")))
 
 SKLB_DEFINE_SCALAR_STRIP(popcnt, SKLB_TARGET_POPCNT, __builtin_popcountll)
-SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2)
-SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512)
+SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2, __builtin_fma)
+SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512, __builtin_fma)
 
 /* AVX2 has no popcount: count nibbles by a 16-entry table (vpshufb), add up bytes for
  * at most 31 words (31 * 8 < 256), then sum the bytes of each 64-bit lane. */

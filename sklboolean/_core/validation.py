@@ -176,7 +176,7 @@ def known_classes(estimator, classes):
         classes = np.unique(classes)
         if len(classes) < 2:
             raise ValueError(
-                f"classes holds only one class, {classes[0]!r}; at least two are needed."
+                f"classes holds only one class, {classes[0]!r}; two are needed."
             )
     if not hasattr(estimator, "classes_"):
         if classes is None:

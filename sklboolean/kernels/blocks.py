@@ -201,12 +201,12 @@ def add_kernel_scores(
 
 
 def _fastest_form(table, coefficients, exact, shift):
-    if exact and table.power_constant is not None:
+    if not shift and table.power_constant is not None and table.max_count <= 1000:
         return "power", np.array([float(table.power_constant)]), 1.0
     cubic = table.cubic() if exact else None
     if cubic is not None:
         terms, divisor = cubic
-        size = sum(abs(c) * table.max_count**l for l, c in enumerate(terms))
+        size = sum(abs(c) * table.max_count**power for power, c in enumerate(terms))
         if size * np.abs(coefficients).sum() <= 2.0**53:
             return "cubic", np.array(terms, dtype=np.float64), float(divisor)
     return "table", table.values(shift), 1.0

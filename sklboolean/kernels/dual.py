@@ -257,7 +257,7 @@ class _Run:
         training.updates.append(0)
         position = 0
         while True:
-            position, decision, rival = next_update(
+            position, _, _ = next_update(
                 scores, rule.n_scores, codes, margins, rule.tie_positive, self.slack,
                 position,
             )  # fmt: skip

@@ -8,10 +8,10 @@ counts are formed in int64 where they fit and in Python integers otherwise, and
 rounded once.
 
 Conjunctions: Khardon, Roth, Servedio, "Efficiency versus Convergence of Boolean
-Kernels for On-Line Learning Algorithms" (NIPS 2001), section 2. The other closed forms after Polato, Lauriola, Aiolli, "A novel Boolean kernels family for
-categorical data" (Entropy, 2018): a disjunction holds unless all its variables fail,
-so formulas that hold in both rows are counted by inclusion and exclusion over the
-formulas that fail.
+Kernels for On-Line Learning Algorithms" (NIPS 2001), section 2. The others after
+Polato, Lauriola, Aiolli, "A novel Boolean kernels family for categorical data"
+(Entropy 20(6), 2018): a disjunction holds unless all its variables fail, so formulas
+that hold in both rows are counted by inclusion and exclusion over those that fail.
 """
 
 from math import comb
@@ -65,8 +65,14 @@ def _choose(counts, length):
 
 
 def conjunction_formula(
-    n_features, max_ones, *, min_literals=0, max_literals=None, monotone=False, decay=1.0
-):  # fmt: skip
+    n_features,
+    max_ones,
+    *,
+    min_literals=0,
+    max_literals=None,
+    monotone=False,
+    decay=1.0,
+):
     """Weigh by decay**length the conjunctions true in both rows."""
     check_integer(min_literals, "min_literals", 0)
     if max_literals is not None:

@@ -3,13 +3,12 @@
 from itertools import zip_longest
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
-from sklboolean._core.calibration import fit_slope
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -23,16 +22,7 @@ from sklboolean.kernels.dual import Rule, train_dual
 from sklboolean.kernels.model import DualModel, is_precomputed, unit_of
 from sklboolean.kernels.state import DualState, join_tables
 
-__all__ = [
-    "Lesson",
-    "by_epoch",
-    "held_out_slopes",
-    "open_lesson",
-    "progressive_slopes",
-    "read_table",
-]
-
-REMEMBERED_SCORES = 1000
+__all__ = ["Lesson", "current_state", "learn_more", "open_lesson", "read_table"]
 
 
 def check_parameters(learner):
@@ -93,14 +83,9 @@ def open_lesson(learner, X, y, known, goes_on, *, part=False):
             )
         if table.shape[0] != table.shape[1]:
             raise ValueError(
-                f"A precomputed kernel matrix must be square; X has shape {table.shape}."
+                f"A precomputed kernel must be square; X has shape {table.shape}."
             )
     return table, codes, weights
-
-
-def by_epoch(lists):
-    """Add up lists of counts by epoch; shorter lists end earlier."""
-    return [int(sum(counts)) for counts in zip_longest(*lists, fillvalue=0)]
 
 
 class Lesson:
@@ -225,74 +210,61 @@ def integer_class_weights(learner, classes, y=None):
     return np.rint(weights * unit).astype(np.int64)
 
 
-def held_out_slopes(learner, table, codes, class_weights):
-    """Fit the sigmoids' slopes on the scores of three folds.
-
-    Parameters
-    ----------
-    learner : KernelPerceptron
-    table : Boolean table or kernel matrix
-    codes : ndarray of shape (n_rows,)
-    class_weights : ndarray of shape (n_classes,), int64
+def learn_more(learner, table, codes, weights, goes_on, max_iter, shuffle):
+    """Learn from a checked table and publish the model.
 
     Returns
     -------
-    slopes : ndarray of shape (n_slopes,), float64
+    n_epochs : int
     """
-    n_classes = len(class_weights)
-    fewest = np.bincount(codes, minlength=n_classes).min()
-    if fewest < 2:
-        raise ValueError(
-            "probability=True needs at least two rows of each class, to hold some out."
-        )
-    precomputed = is_precomputed(learner)
-    seed = check_random_state(learner.random_state).randint(2**31 - 1)
-    folds = StratifiedKFold(min(3, fewest), shuffle=True, random_state=seed)
-    scores = None
-    for train, test in folds.split(np.zeros(len(codes)), codes):
-        lesson = Lesson(
-            learner, n_classes, class_weights,
-            DualState.empty(1 if n_classes == 2 else n_classes),
-        )  # fmt: skip
-        rows, held_out = table[train], table[test]
-        if precomputed:
-            rows, held_out = rows[:, train], held_out[:, train]
-        state, _ = lesson.learn(
-            rows, codes[train], max_iter=learner.max_iter, shuffle=learner.shuffle
-        )
-        model = DualModel(learner, state)
-        part = model.decision(held_out) / model.bound(rows if precomputed else None)
-        if scores is None:
-            scores = np.zeros((len(codes), *part.shape[1:]))
-        scores[test] = part
-    return fit_slopes(learner, scores, codes)
+    n_scores = 1 if len(weights) == 2 else len(weights)
+    state = current_state(learner) if goes_on else DualState.empty(n_scores)
+    lesson = Lesson(
+        learner, len(weights), weights, state,
+        learner._budget_history if goes_on else None,
+    )  # fmt: skip
+    state, trainings = lesson.learn(
+        table, codes, max_iter=max_iter, shuffle=shuffle, verbose=learner.verbose
+    )
+    if not goes_on:
+        learner.mistakes_per_epoch_, learner.n_mistakes_ = [], 0
+        learner.n_updates_ = 0
+    # A class that converged early makes no mistakes in later epochs.
+    mistakes = zip_longest(*(t.mistakes for t in trainings), fillvalue=0)
+    learner.mistakes_per_epoch_ = learner.mistakes_per_epoch_ + [
+        int(sum(counts)) for counts in mistakes
+    ]
+    learner.n_mistakes_ = sum(learner.mistakes_per_epoch_)
+    learner.n_updates_ += sum(sum(t.updates) for t in trainings)
+    learner._budget_history = lesson.budget_history
+    _publish(learner, state, table if is_precomputed(learner) else None)
+    return max(len(t.mistakes) for t in trainings)
 
 
-def fit_slopes(learner, scores, codes):
-    """Fit one slope, or one for each class with "ovr" and more than two classes."""
-    if scores.ndim == 1 or learner.multi_class == "joint":
-        return np.array([fit_slope(scores, codes)])
-    return np.array([fit_slope(s, codes == k) for k, s in enumerate(scores.T)])
+def _publish(learner, state, gram):
+    model = DualModel(learner, state)
+    is_sparse = sparse.issparse(state.table)
+    learner.support_ = state.support
+    learner.support_words_ = None if is_sparse else state.table
+    learner.support_rows_ = state.table if is_sparse else None
+    learner.n_support_ = len(state.support)
+    learner.dual_coef_ = model.coefficients / model.unit
+    learner.raw_dual_coef_ = state.coefficients / model.unit
+    learner.intercept_ = learner.dual_coef_.sum(axis=1) * bool(learner.fit_intercept)
+    learner.t_ = state.n_seen
+    learner.score_scale_ = "log2" if model.logarithmic else "linear"
+    learner.score_bound_ = model.bound(gram)
+    learner._timed, learner._changes = state.timed, state.changes
 
 
-def progressive_slopes(learner, table, codes, class_weights):
-    """Fit slopes in ``partial_fit``, on scores given before the rows are learned.
-
-    The latest scores are remembered; before there are any, folds of the first rows
-    serve, or a slope of 1 where they are too few.
-    """
-    if not hasattr(learner, "t_"):
-        learner._recent = np.zeros((0, 0)), np.zeros(0, dtype=np.intp)
-        n_classes = len(class_weights)
-        if np.bincount(codes, minlength=n_classes).min() >= 2:
-            return held_out_slopes(learner, table, codes, class_weights)
-        joint = n_classes == 2 or learner.multi_class == "joint"
-        return np.ones(1 if joint else n_classes)
-    model = DualModel(learner, learner._state())
-    scores = model.decision(table) / learner.score_bound_
-    old_scores, old_codes = learner._recent
-    if len(old_codes):
-        scores = np.concatenate([old_scores, scores])
-        codes = np.concatenate([old_codes, codes])
-    learner._recent = scores[-REMEMBERED_SCORES:], codes[-REMEMBERED_SCORES:]
-    return fit_slopes(learner, *learner._recent)
+def current_state(learner):
+    """Return the state of a fitted learner."""
+    table = learner.support_words_
+    return DualState(
+        table if learner.support_rows_ is None else learner.support_rows_,
+        learner.support_,
+        np.rint(learner.raw_dual_coef_ * unit_of(learner)).astype(np.int64),
+        learner._timed,
+        learner.t_,
+        learner._changes,
+    )

@@ -10,6 +10,8 @@ from sklboolean.kernels.prediction import score_rows, vote_rows
 
 __all__ = ["DualModel", "is_precomputed", "unit_of"]
 
+SMALLEST = np.nextafter(0.0, 1.0)
+
 
 def is_precomputed(learner):
     """Tell whether X is a kernel matrix."""
@@ -92,7 +94,13 @@ class DualModel:
                 self.scorer, support, self.coefficients, queries,
                 unit=self.unit, logarithmic=self.logarithmic,
             )  # fmt: skip
-        return decision[:, 0] if decision.shape[1] == 1 else decision
+        if decision.shape[1] > 1:
+            return decision
+        decision = decision[:, 0]
+        if self.learner.tie == "positive":
+            # A tie predicts the second class, and so must its score.
+            decision[decision == 0] = SMALLEST
+        return decision
 
     def _vote(self, support, queries):
         state, n_scores = self.state, len(self.coefficients)

@@ -1,7 +1,6 @@
 """Kernel perceptron over Boolean rows."""
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -9,15 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.calibration import probabilities
 from sklboolean._core.validation import known_classes, unchanged_on_error
 from sklboolean.kernels.learning import (
-    Lesson,
-    by_epoch,
-    held_out_slopes,
+    current_state,
+    learn_more,
     open_lesson,
-    progressive_slopes,
     read_table,
 )
-from sklboolean.kernels.model import DualModel, is_precomputed, unit_of
-from sklboolean.kernels.state import DualState
+from sklboolean.kernels.model import DualModel, is_precomputed
+from sklboolean.kernels.slopes import held_out_slopes, progressive_slopes
 
 __all__ = ["KernelPerceptron"]
 
@@ -30,13 +27,21 @@ def _gives_probabilities(learner):
     return True
 
 
+def _learns_in_parts(learner):
+    if is_precomputed(learner) or learner.class_weight == "balanced":
+        raise AttributeError(
+            "partial_fit is available when kernel is not 'precomputed' and "
+            "class_weight is not 'balanced'; give a kernel name and a dict of weights."
+        )
+    return True
+
+
 class KernelPerceptron(ClassifierMixin, BaseEstimator):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
-    A kernel perceptron is a linear classifier whose features are the conjunctions of
-    the given ones. It adds an example to its support when it errs on it, keeps
-    nothing else, and forms no matrix of kernel values. With the default kernel it
-    learns from conjunctions of up to three features, which suits one-hot tables.
+    A linear classifier whose features are conjunctions of the given ones: by default
+    of up to three, which suits one-hot tables. It keeps the examples on which it erred
+    (the support) and nothing else, and forms no matrix of kernel values.
 
     Parameters
     ----------
@@ -135,9 +140,11 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     score_scale_ : {"linear", "log2"}
         "log2" when scores may exceed float64: then ``decision_function`` gives
         ``sign(f) * log2(1 + abs(f))``.
+    score_bound_ : float
+        The largest score possible.
     slopes_ : ndarray of shape (n_slopes,), dtype float64
-        Slopes of the sigmoids, for scores divided by the largest possible one; None
-        unless ``probability``.
+        Slopes of the sigmoids, for scores divided by ``score_bound_``; None unless
+        ``probability``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -151,9 +158,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     Notes
     -----
     With kernels that are a function of one count (all but "tanimoto", monotone
-    disjunctions, DNFs and CNFs, callables and "precomputed") every comparison in
-    training and prediction is that of exact integer arithmetic, for any number of
-    features. The result is the same on every machine and for any ``n_jobs``.
+    disjunctions, DNFs and CNFs, callables and "precomputed") every comparison is that
+    of exact integers, for any number of features, machine and ``n_jobs``.
 
     All conjunctions of many features (``max_literals=None``) can force exponentially
     many mistakes on a simple target (Theorem 4 of the first reference): bounded
@@ -222,8 +228,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Boolean features, or a kernel matrix of shape (n_rows, n_rows) when the
-            kernel is "precomputed".
+            Boolean features, or the square kernel matrix when "precomputed".
         y : array-like of shape (n_rows,)
             Labels of two classes or more.
 
@@ -235,7 +240,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters and data; the fitted state is then unchanged.
+            For bad parameters and data. What was learned before is kept.
         """
         with unchanged_on_error(self):
             goes_on = self.warm_start and hasattr(self, "classes_")
@@ -245,13 +250,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             slopes = None
             if self.probability:
                 slopes = held_out_slopes(self, table, codes, weights)
-            trainings = self._learn(
-                table, codes, weights, goes_on, self.max_iter, self.shuffle
+            self.n_iter_ = learn_more(
+                self, table, codes, weights, goes_on, self.max_iter, self.shuffle
             )
-            self.slopes_ = slopes
-            self.n_iter_ = max(len(training.mistakes) for training in trainings)
+            self.slopes_, self._recent = slopes, None
         return self
 
+    @available_if(_learns_in_parts)
     def partial_fit(self, X, y, classes=None):
         """Learn from more rows, in their order.
 
@@ -274,63 +279,20 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters and data; the fitted state is then unchanged.
+            For bad parameters and data. What was learned before is kept.
         """
         with unchanged_on_error(self):
             goes_on = hasattr(self, "classes_")
             known = known_classes(self, classes)
             table, codes, weights = open_lesson(self, X, y, known, goes_on, part=True)
+            self._recent = self._recent if goes_on else None
             slopes = None
             if self.probability:
                 slopes = progressive_slopes(self, table, codes, weights)
-            self._learn(table, codes, weights, goes_on, 1, False)
+            learn_more(self, table, codes, weights, goes_on, 1, False)
             self.slopes_ = slopes
             self.n_iter_ = self.n_iter_ + 1 if goes_on else 1
         return self
-
-    def _learn(self, table, codes, weights, goes_on, max_iter, shuffle):
-        """Learn from a checked table, publish the model, return the trainings."""
-        n_classes = len(weights)
-        n_scores = 1 if n_classes == 2 else n_classes
-        state = self._state() if goes_on else DualState.empty(n_scores)
-        history = self._budget_history if goes_on else None
-        lesson = Lesson(self, n_classes, weights, state, history)
-        state, trainings = lesson.learn(
-            table, codes, max_iter=max_iter, shuffle=shuffle, verbose=self.verbose
-        )
-        if not goes_on:
-            self.mistakes_per_epoch_, self.n_mistakes_, self.n_updates_ = [], 0, 0
-        mistakes = by_epoch([training.mistakes for training in trainings])
-        self.mistakes_per_epoch_ = self.mistakes_per_epoch_ + mistakes
-        self.n_mistakes_ += sum(mistakes)
-        self.n_updates_ += sum(sum(training.updates) for training in trainings)
-        self._budget_history = lesson.budget_history
-        self._publish(state, table if is_precomputed(self) else None)
-        return trainings
-
-    def _publish(self, state, gram):
-        model = DualModel(self, state)
-        sparse_rows = sparse.issparse(state.table)
-        self.support_ = state.support
-        self.support_words_ = None if sparse_rows else state.table
-        self.support_rows_ = state.table if sparse_rows else None
-        self.n_support_ = len(state.support)
-        self.dual_coef_ = model.coefficients / model.unit
-        self.raw_dual_coef_ = state.coefficients / model.unit
-        self.intercept_ = self.dual_coef_.sum(axis=1) * bool(self.fit_intercept)
-        self.t_ = state.n_seen
-        self.score_scale_ = "log2" if model.logarithmic else "linear"
-        self.score_bound_ = model.bound(gram)
-        self._timed, self._changes = state.timed, state.changes
-
-    def _state(self):
-        coefficients = np.rint(self.raw_dual_coef_ * unit_of(self)).astype(np.int64)
-        table = (
-            self.support_words_ if self.support_rows_ is None else self.support_rows_
-        )
-        return DualState(
-            table, self.support_, coefficients, self._timed, self.t_, self._changes
-        )
 
     def decision_function(self, X):
         """Return the score of each row.
@@ -338,19 +300,18 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Boolean features, or the kernel between rows and training rows, of shape
-            (n_rows, n_training_rows), when the kernel is "precomputed".
+            Boolean features, or the kernel with the training rows when "precomputed".
 
         Returns
         -------
         scores : ndarray of shape (n_rows,) or (n_rows, n_classes), dtype float64
-            Positive for the second of two classes; the largest for the predicted one
-            of more. With average="voted", the votes. Finite always: see
-            ``score_scale_``.
+            Two classes: above 0 for the second one; a score of 0 is given as the
+            smallest float above it when ties are positive. More: the largest is that
+            of the predicted class. With "voted", votes. Finite: see ``score_scale_``.
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        return DualModel(self, self._state()).decision(table)
+        return DualModel(self, current_state(self)).decision(table)
 
     def decision_exact(self, X):
         """Return the score of each row without rounding.
@@ -373,7 +334,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        return DualModel(self, self._state()).exact(table)
+        return DualModel(self, current_state(self)).exact(table)
 
     def predict(self, X):
         """Return the label of each row.
@@ -389,10 +350,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             Among ``classes_``.
         """
         scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return self.classes_[scores.argmax(axis=1)]
-        positive = scores >= 0 if self.tie == "positive" else scores > 0
-        return self.classes_[positive.astype(np.intp)]
+        codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes.astype(np.intp)]
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X):
@@ -406,9 +365,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_rows, n_classes), dtype float64
-            The sigmoid of the score times a slope above 0, so that it agrees with
-            ``predict``; with more than two classes one sigmoid for each ("ovr",
-            scaled to add up to 1) or the softmax ("joint").
+            The sigmoid of slope times score; with more than two classes one sigmoid
+            for each, scaled to add up to 1 ("ovr"), or the softmax ("joint").
         """
         scores = self.decision_function(X) / self.score_bound_
         return probabilities(scores, self.slopes_)
