@@ -2,8 +2,9 @@
 
 from importlib.metadata import version
 
+from sklboolean._core.versions import show_versions
 from sklboolean.kernels.perceptron import KernelPerceptron
 
-__all__ = ["KernelPerceptron"]
+__all__ = ["KernelPerceptron", "show_versions"]
 
 __version__ = version("sklboolean")

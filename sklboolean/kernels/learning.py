@@ -22,7 +22,15 @@ from sklboolean.kernels.dual import Rule, train_dual
 from sklboolean.kernels.model import DualModel, is_precomputed, unit_of
 from sklboolean.kernels.state import DualState, join_tables
 
-__all__ = ["Lesson", "current_state", "learn_more", "open_lesson", "read_table"]
+__all__ = [
+    "Lesson",
+    "current_state",
+    "gives_probabilities",
+    "learn_more",
+    "learns_in_parts",
+    "open_lesson",
+    "read_table",
+]
 
 
 def check_parameters(learner):
@@ -41,6 +49,25 @@ def check_parameters(learner):
                 "average='voted' needs every support row that ever was; use "
                 "average='mean' with max_support, or max_support=None."
             )
+
+
+def gives_probabilities(learner):
+    """Tell whether ``predict_proba`` exists, or raise an AttributeError."""
+    if not learner.probability:
+        raise AttributeError(
+            "predict_proba is available when probability=True is set before fit."
+        )
+    return True
+
+
+def learns_in_parts(learner):
+    """Tell whether ``partial_fit`` exists, or raise an AttributeError."""
+    if is_precomputed(learner) or learner.class_weight == "balanced":
+        raise AttributeError(
+            "partial_fit is available when kernel is not 'precomputed' and "
+            "class_weight is not 'balanced'; give a kernel name and a dict of weights."
+        )
+    return True
 
 
 def read_table(learner, X, y="no_validation", *, reset):

@@ -9,7 +9,9 @@ from sklboolean._core.calibration import probabilities
 from sklboolean._core.validation import known_classes, unchanged_on_error
 from sklboolean.kernels.learning import (
     current_state,
+    gives_probabilities,
     learn_more,
+    learns_in_parts,
     open_lesson,
     read_table,
 )
@@ -17,23 +19,6 @@ from sklboolean.kernels.model import DualModel, is_precomputed
 from sklboolean.kernels.slopes import held_out_slopes, progressive_slopes
 
 __all__ = ["KernelPerceptron"]
-
-
-def _gives_probabilities(learner):
-    if not learner.probability:
-        raise AttributeError(
-            "predict_proba is available when probability=True is set before fit."
-        )
-    return True
-
-
-def _learns_in_parts(learner):
-    if is_precomputed(learner) or learner.class_weight == "balanced":
-        raise AttributeError(
-            "partial_fit is available when kernel is not 'precomputed' and "
-            "class_weight is not 'balanced'; give a kernel name and a dict of weights."
-        )
-    return True
 
 
 class KernelPerceptron(ClassifierMixin, BaseEstimator):
@@ -46,12 +31,11 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : str, kernel object or callable, default="conjunction"
-        "conjunction" takes the four parameters that follow. "linear", "rbf" and
-        "poly" are those of scikit-learn on zeros and ones, with ``gamma``,
-        ``degree`` and ``coef0``. "disjunction", "dnf", "cnf" and "tanimoto" are the
-        kernels of `sklboolean.kernels` with their defaults; give an object such as
-        ``DNFKernel(n_terms=3)`` for others. A callable gets two float64 tables of
-        zeros and ones. "precomputed": X is a kernel matrix.
+        "conjunction" takes the four parameters that follow; "linear", "rbf" and
+        "poly" are scikit-learn's on zeros and ones; "disjunction", "dnf", "cnf" and
+        "tanimoto" have their defaults, an object such as ``DNFKernel(n_terms=3)``
+        has others. A callable gets two float64 tables of zeros and ones.
+        "precomputed": X is a kernel matrix.
     min_literals : int, default=1
         Shortest conjunctions. The empty one is the business of ``fit_intercept``.
     max_literals : int or None, default=3
@@ -70,7 +54,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         "mean": the sum of the hypotheses after each example. "voted": their majority
         vote. None: the last hypothesis.
     margin : float, default=0.0
-        Update also on right answers whose score is below the margin.
+        Update also on right answers with a score below it.
     margin_type : {"functional", "relative"}, default="functional"
         "relative": the margin is times ``sqrt(K(x, x))``.
     max_iter : int, default=10
@@ -82,16 +66,15 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Add the empty conjunction, a constant feature: K + 1.
     multi_class : {"ovr", "joint"}, default="ovr"
-        "ovr" learns each class against the rest. "joint" moves two classes on a
-        mistake, the right one and its strongest rival.
+        Each class against the rest, or on a mistake the right one and its rival.
     class_weight : dict, "balanced" or None, default=None
-        What an update of each class adds, rounded to a multiple of 2**-20.
+        What an update of each class adds, to a multiple of 2**-20.
     max_support : int or None, default=None
         Most support rows held (for each class when "ovr" has more than two).
         Averages are over the rows held at the end.
     budget : {"random", "forgetron"}, default="random"
         Which row goes when ``max_support`` is passed: one at random, or the oldest
-        after shrinking all coefficients (rounded to multiples of 2**-20).
+        after shrinking all coefficients (to multiples of 2**-20).
     binarize : float or None, default=0.0
         A value above it is true. None demands zeros and ones.
     probability : bool, default=False
@@ -124,7 +107,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (n_scores,), dtype float64
         Weight of the empty conjunction that ``fit_intercept`` adds.
     raw_dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
-        Of the last hypothesis.
+        The same for the last hypothesis.
     n_support_ : int
         Number of support rows.
     n_mistakes_ : int
@@ -256,7 +239,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             self.slopes_, self._recent = slopes, None
         return self
 
-    @available_if(_learns_in_parts)
+    @available_if(learns_in_parts)
     def partial_fit(self, X, y, classes=None):
         """Learn from more rows, in their order.
 
@@ -274,12 +257,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : KernelPerceptron
-            The fitted learner.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data. What was learned before is kept.
+            The fitted learner. As for ``fit``, errors leave it as it was.
         """
         with unchanged_on_error(self):
             goes_on = hasattr(self, "classes_")
@@ -353,7 +331,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[codes.astype(np.intp)]
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X):
         """Return the probability of each class.
 
