@@ -21,7 +21,7 @@ from sklboolean.kernels.exact import rounding_slack
 
 __all__ = ["UNIT", "Rule", "Training", "train_dual"]
 
-UNIT = 2**20
+UNIT = 2**16
 BLOCK = 8 * PANEL
 UPDATE, MISTAKE, UNDECIDED = 1, 2, 3
 
@@ -219,10 +219,6 @@ class _Run:
         total = max_iter * int(weights.sum())
         if n_old:
             total += int(np.abs(coefficients).sum(axis=1).max())
-        if total >= 2**61:
-            raise ValueError(
-                "The coefficients would pass 2**61; lower max_iter or class_weight."
-            )
         table = scorer.table
         self.exact = table is not None and table.is_exact_in_float64(total)
         certified = table is not None and not self.exact

@@ -19,7 +19,7 @@ from sklboolean._core.validation import (
 from sklboolean.kernels.budget import Budget, train_on_budget
 from sklboolean.kernels.choice import choose_scorer, most_ones, open_rows
 from sklboolean.kernels.dual import Rule, train_dual
-from sklboolean.kernels.model import DualModel, is_precomputed, unit_of
+from sklboolean.kernels.model import TOO_LONG, DualModel, is_precomputed, unit_of
 from sklboolean.kernels.state import DualState, join_tables
 
 __all__ = [
@@ -144,12 +144,16 @@ class Lesson:
             )
         if budget_history is None:
             budget_history = np.zeros((self.n_problems, 2))
-        self.budget_history = budget_history
+        self.budget_history = budget_history.copy()
 
     def learn(self, table, codes, *, max_iter, shuffle, verbose=False):
         """Return (state, trainings) after learning from the rows of ``table``."""
         learner, state = self.learner, self.state
         n_features = learner.n_features_in_
+        # A coefficient's change in one epoch, times the time of the change.
+        last = state.n_seen + max_iter * len(codes)
+        if last * max_iter * int(self.class_weights.max()) >= 2**62:
+            raise ValueError(TOO_LONG)
         if is_precomputed(learner):
             joined, numbers = None, np.arange(len(codes))
             scorer = choose_scorer(learner, n_features, 0)

@@ -11,6 +11,10 @@ from sklboolean.kernels.prediction import score_rows, vote_rows
 __all__ = ["DualModel", "is_precomputed", "unit_of"]
 
 SMALLEST = np.nextafter(0.0, 1.0)
+TOO_LONG = (
+    "The integer coefficients would pass 2**61: too many examples for these weights. "
+    "Lower class_weight or max_iter, or use average=None."
+)
 
 
 def is_precomputed(learner):
@@ -44,6 +48,8 @@ class DualModel:
         )
         mean = learner.average == "mean"
         self.coefficients = state.averaged() if mean else state.coefficients
+        if np.abs(self.coefficients.astype(np.float64)).sum(axis=1).max() >= 2.0**61:
+            raise ValueError(TOO_LONG)
         self.unit = unit_of(learner)
         self.votes = learner.average == "voted"
         self.joint = learner.multi_class == "joint"

@@ -68,13 +68,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     multi_class : {"ovr", "joint"}, default="ovr"
         Each class against the rest, or on a mistake the right one and its rival.
     class_weight : dict, "balanced" or None, default=None
-        What an update of each class adds, to a multiple of 2**-20.
+        What an update of each class adds, to a multiple of 2**-16.
     max_support : int or None, default=None
         Most support rows held (for each class when "ovr" has more than two).
         Averages are over the rows held at the end.
     budget : {"random", "forgetron"}, default="random"
         Which row goes when ``max_support`` is passed: one at random, or the oldest
-        after shrinking all coefficients (to multiples of 2**-20).
+        after shrinking all coefficients (to multiples of 2**-16).
     binarize : float or None, default=0.0
         A value above it is true. None demands zeros and ones.
     probability : bool, default=False
@@ -100,7 +100,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     support_rows_ : csr_array of shape (n_support, n_features), dtype bool
         The support rows after sparse input; else None.
     dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
-        Integers (multiples of 2**-20 with weights): with "mean" summed over the
+        Integers (multiples of 2**-16 with weights): with "mean" summed over the
         ``t_`` hypotheses, otherwise of the last one. One row for two classes, one
         for each class otherwise. The score is
         ``K(X, support) @ dual_coef_.T + intercept_``.
