@@ -194,8 +194,12 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
               const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
               const int32_t[::1] postings, const int32_t[::1] column_ones,
               bint use_xor, int form, int offset, int sign, const double[::1] table,
-              double[:, ::1] out):
-    """Write into ``out[i, j]`` the value g(s) of row i and column j."""
+              Py_ssize_t diagonal, double[:, ::1] out):
+    """Write into ``out[i, j]`` the value g(s) of row i and column j.
+
+    Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
+    symmetric matrix (see `mirror`), -n_rows leaves out nothing.
+    """
     cdef:
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
@@ -212,6 +216,8 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
             for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
                 n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
                 for p from c <= p < min(c + chunk, columns.n_panels) by step:
+                    if (p + step) * SKLB_PANEL <= i + diagonal:
+                        continue
                     count_rows(&rows, i, n_rows, &columns, p,
                                min(step, columns.n_panels - p), use_xor, counts, stride)
                     width = min(stride, columns.n_columns - p * SKLB_PANEL)
@@ -219,6 +225,18 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
                         tiles.map_counts(&g, counts + r * stride, width,
                                          &out[i + r, p * SKLB_PANEL])
     free(counts)
+
+
+def mirror(double[:, ::1] out):
+    """Copy what is above the diagonal of a square matrix to below it."""
+    cdef Py_ssize_t i, j, a, b, n = out.shape[0]
+    with nogil:
+        # Squares of a cache line: eight lines are read and eight are written.
+        for a from 0 <= a < n by 8:
+            for b from 0 <= b <= a by 8:
+                for i in range(a, min(a + 8, n)):
+                    for j in range(b, min(b + 8, i)):
+                        out[i, j] = out[j, i]
 
 
 def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,

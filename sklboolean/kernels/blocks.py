@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklboolean._core._popcount import FORMS, PANEL, add_scores, map_pairs
+from sklboolean._core._popcount import FORMS, PANEL, add_scores, map_pairs, mirror
 from sklboolean._core.bits import count_common
 from sklboolean._core.parallel import each_slice
 from sklboolean.kernels.tables import CountTable
@@ -16,6 +16,8 @@ __all__ = [
 
 # Counts of this many pairs at a time when numpy finishes the values.
 PAIRS_AT_A_TIME = 2**20
+# Counting one half and copying it to the other pays when a count takes many words.
+MIRROR_WORDS = 48
 
 
 def _orientation(table, n_features):
@@ -23,26 +25,32 @@ def _orientation(table, n_features):
     return (True, n_features, -1) if table.count == "same" else (False, 0, 1)
 
 
-def _map_table(rows, columns, table, values, n_jobs=None, form="table"):
+def _map_table(
+    rows, columns, table, values, n_jobs=None, *, form="table", symmetric=False
+):
     """Return ``values[count]`` for all pairs: float64 (n_rows, n_columns)."""
     out = np.empty((len(rows), len(columns)))
     if not out.size:
         return out
     use_xor, offset, sign = _orientation(table, rows.n_features)
     values = np.ascontiguousarray(values, dtype=np.float64)
+    dense = columns.postings is None
+    half = symmetric and dense and rows.words.shape[1] >= MIRROR_WORDS
 
     def fill(first, last):
         part = rows.take(slice(first, last)) if last - first < len(rows) else rows
         map_pairs(
             *part.arrays(), *columns.arrays(), use_xor, FORMS[form], offset, sign,
-            values, out[first:last],
+            values, first if half else -len(rows), out[first:last],
         )  # fmt: skip
 
     each_slice(fill, len(rows), n_jobs)
+    if half:
+        mirror(out)
     return out
 
 
-def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0):
+def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0, symmetric=False):
     """Evaluate a kernel on all pairs.
 
     Parameters
@@ -53,6 +61,8 @@ def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0):
     n_jobs : int or None
     shift : int
         Divide a `CountTable` by 2**shift.
+    symmetric : bool
+        Rows and columns are the same.
 
     Returns
     -------
@@ -67,9 +77,11 @@ def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0):
         return _pair_matrix(formula, rows, columns, n_jobs)
     if not shift and formula.power_constant is not None and formula.max_count <= 1000:
         constant = [float(formula.power_constant)]
-        return _map_table(rows, columns, formula, constant, n_jobs, form="power")
+        return _map_table(
+            rows, columns, formula, constant, n_jobs, form="power", symmetric=symmetric
+        )
     values = formula.values(shift)
-    K = _map_table(rows, columns, formula, values, n_jobs)
+    K = _map_table(rows, columns, formula, values, n_jobs, symmetric=symmetric)
     if np.isinf(values[-1]) and np.isinf(K).any():
         raise ValueError(too_large_message("max_literals, normalize=True or log2=True"))
     return K

@@ -102,7 +102,7 @@ def conjunction_kernel(
         return normalized_matrix(table, rows, columns, log2, n_jobs)
     if log2:
         return log2_matrix(table, rows, columns, n_jobs)
-    return kernel_matrix(table, rows, columns, n_jobs)
+    return kernel_matrix(table, rows, columns, n_jobs, symmetric=Y is None)
 
 
 def disjunction_kernel(
@@ -304,7 +304,7 @@ BOOLEAN_KERNELS = {
 def _evaluate(builder, X, Y, binarize, n_jobs, **parameters):
     rows, columns = _rows_and_columns(X, Y, binarize)
     formula = builder(rows.n_features, _max_ones(rows, columns), **parameters)
-    return kernel_matrix(formula, rows, columns, n_jobs)
+    return kernel_matrix(formula, rows, columns, n_jobs, symmetric=Y is None)
 
 
 def _rows_and_columns(X, Y, binarize):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core._popcount import PANEL
 from sklboolean._core.bits import BitColumns, count_common, unpack_words
 from sklboolean.kernels.blocks import add_kernel_scores, kernel_matrix
 from sklboolean.kernels.exact import exact_value
@@ -43,7 +44,7 @@ class _MatrixScorer:
         """Add ``coefficients @ K(rows, columns)`` outside the columns of ``skip``."""
         if not len(rows):
             return
-        step = max(1, PAIRS_AT_A_TIME // len(rows))
+        step = PANEL * max(1, PAIRS_AT_A_TIME // (PANEL * len(rows)))
         for begin, end in ((0, skip[0]), (skip[1], len(columns))):
             for first in range(begin, end, step):
                 last = min(first + step, end)
@@ -72,10 +73,15 @@ class FormulaScorer(_MatrixScorer):
         return values[:, 0].astype(np.float64) + self.constant
 
     def add(self, rows, coefficients, columns, scores, *, skip=(0, 0), exact=False):
-        if columns.postings is None and skip[0] % 32 == 0 and skip[1] % 32 == 0:
+        if columns.postings is None:
             super().add(rows, coefficients, columns, scores, skip=skip)
-        else:
-            _add_around(skip, scores, coefficients @ self.matrix(rows, columns))
+        elif len(rows):
+            # Columns with postings are counted all at once, a few rows at a time.
+            step = max(1, PAIRS_AT_A_TIME // len(columns))
+            for first in range(0, len(rows), step):
+                part = slice(first, first + step)
+                K = self.matrix(rows.take(part), columns)
+                _add_around(skip, scores, coefficients[:, part] @ K)
 
 
 def _add_around(skip, scores, addition):
