@@ -5,7 +5,7 @@ and the rest stays CSR: a feature that few rows have costs less as a list of tho
 rows (postings) than as a bit in every row. Either way the counts are the same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
@@ -160,6 +160,8 @@ class BitColumns:
     ones: np.ndarray
     n_features: int
     postings: sparse.csc_array | None = None
+    # Parts with postings are cut once and asked for again with every block.
+    parts: dict = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_rows(cls, rows):
@@ -177,10 +179,16 @@ class BitColumns:
         """Return columns ``first`` to ``last``; ``first`` is a multiple of 32."""
         if (first, last) == (0, len(self)):
             return self
-        if self.postings is not None:
-            raise ValueError("Columns with postings are counted all at once.")
+        if (first, last) in self.parts:
+            return self.parts[first, last]
         panels = self.panels[first // PANEL : -(-last // PANEL)]
-        return BitColumns(panels, self.ones[first:last], self.n_features)
+        postings = None
+        if self.postings is not None:
+            postings = self.postings[first:last]
+        part = BitColumns(panels, self.ones[first:last], self.n_features, postings)
+        if postings is not None:
+            self.parts[first, last] = part
+        return part
 
     def arrays(self):
         """Return what the compiled loops take for columns."""

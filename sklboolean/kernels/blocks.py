@@ -208,8 +208,8 @@ def add_kernel_scores(
         )  # fmt: skip
         scores[:, first:last] = part
 
-    whole = columns.postings is not None or len(rows) * len(columns) < 2**20
-    each_slice(add, len(columns), 1 if whole else n_jobs, multiple=PANEL)
+    small = len(rows) * len(columns) < 2**20
+    each_slice(add, len(columns), 1 if small else n_jobs, multiple=PANEL)
 
 
 def _fastest_form(table, coefficients, exact, shift):
