@@ -41,7 +41,7 @@ def _n_words(n_bits):
     return max(1, -(-n_bits // 64))
 
 
-def pack_dense(X, threshold=0.0):
+def pack_dense(X, threshold=0.0, name="X"):
     """Pack a dense table, true where ``X > threshold``.
 
     Parameters
@@ -49,6 +49,8 @@ def pack_dense(X, threshold=0.0):
     X : ndarray of shape (n_rows, n_features), any real dtype
     threshold : float or None
         None demands that every entry is 0 or 1.
+    name : str
+        What errors call the table.
 
     Returns
     -------
@@ -76,16 +78,16 @@ def pack_dense(X, threshold=0.0):
             bad = pack_reals(block, out, threshold, strict)
         if bad >= 0:
             row, column = divmod(bad, n_features)
-            raise ValueError(not_boolean_message(column, block[row, column]))
+            raise ValueError(not_boolean_message(name, column, block[row, column]))
     return words
 
 
-def not_boolean_message(column, value):
+def not_boolean_message(name, column, value):
     """Say which column is not Boolean, and the two ways out."""
     return (
-        f"Column {column} of X holds {value!s}, but binarize=None demands 0 and 1. "
-        "Give a threshold, for example binarize=0.0 (true where X > 0), or encode the "
-        "column first, for example with OneHotEncoder."
+        f"Column {column} of {name} holds {value!s}, but binarize=None demands 0 and "
+        "1. Give a threshold, for example binarize=0.0 (a value above 0 is true), or "
+        "encode the column first, for example with OneHotEncoder."
     )
 
 
@@ -143,7 +145,8 @@ class BitRows:
         """Return the named rows: an index array, a mask or a slice."""
         rest = None if self.rest is None else self.rest[rows]
         words = np.ascontiguousarray(self.words[rows])
-        return BitRows(words, self.ones[rows], self.n_features, rest)
+        ones = np.ascontiguousarray(self.ones[rows])
+        return BitRows(words, ones, self.n_features, rest)
 
     def arrays(self):
         """Return what the compiled loops take for rows."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 __all__ = ["fit_slope", "probabilities"]
 
@@ -13,7 +13,7 @@ def fit_slope(scores, codes):
     Parameters
     ----------
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Held-out scores of magnitude about 1 or less.
+        Held-out scores.
     codes : ndarray of shape (n_rows,), int
         Class numbers.
 
@@ -21,49 +21,36 @@ def fit_slope(scores, codes):
     -------
     slope : float
         With a prior of two imagined rows, one right and one wrong, so that perfectly
-        separated scores give a finite slope.
+        separated scores give a finite slope. 1 when all scores are 0.
     """
     scores = np.asarray(scores, dtype=np.float64)
     typical = float(np.mean(np.abs(scores)))
-    if not typical > 0:
+    # A tie is given as the smallest float, which is no scale.
+    if not typical > np.finfo(np.float64).tiny:
         return 1.0
-    if scores.ndim == 1:
-        leads = np.where(codes == 1, scores, -scores)
+    scaled = scores / typical
+    signs = np.where(codes == 1, 1.0, -1.0)
 
-        def loss(log_slope):
-            slope = np.exp(log_slope)
-            imagined = slope * typical
-            return (
-                np.logaddexp(0, -slope * leads).sum()
-                + np.logaddexp(0, -imagined)
-                + np.logaddexp(0, imagined)
-            )
+    def loss(log_slope):
+        slope = np.exp(log_slope)
+        imagined = np.logaddexp(0, -slope) + np.logaddexp(0, slope)
+        if scores.ndim == 1:
+            return np.logaddexp(0, -slope * signs * scaled).sum() + imagined
+        right = log_softmax(slope * scaled, axis=1)[np.arange(len(codes)), codes]
+        return imagined - right.sum()
 
-    else:
-
-        def loss(log_slope):
-            slope = np.exp(log_slope)
-            right = log_softmax(slope * scores, axis=1)[np.arange(len(codes)), codes]
-            return -right.sum() + 2 * np.logaddexp(0, slope * typical)
-
-    center = -np.log(typical)
-    result = minimize_scalar(loss, bounds=(center - 12, center + 12), method="bounded")
-    return float(np.exp(result.x))
+    result = minimize_scalar(loss, bounds=(-12, 12), method="bounded")
+    return float(np.exp(result.x) / typical)
 
 
-def probabilities(scores, slopes):
+def probabilities(scores, slope):
     """Return class probabilities, shape (n_rows, n_classes).
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-    slopes : ndarray of shape (1,) or (n_classes,)
-        One slope for several classes means the softmax; one for each means a sigmoid
-        for each, scaled to add up to 1.
+    slope : float
     """
     if scores.ndim == 1:
-        return np.column_stack([expit(-slopes[0] * scores), expit(slopes[0] * scores)])
-    if len(slopes) == 1:
-        return softmax(slopes[0] * scores, axis=1)
-    # The sigmoids may all underflow: scale their logarithms.
-    return softmax(log_expit(slopes * scores), axis=1)
+        return np.column_stack([expit(-slope * scores), expit(slope * scores)])
+    return softmax(slope * scores, axis=1)

@@ -35,7 +35,7 @@ def check_integer(value, name, minimum=None, maximum=None):
     """Return an integer parameter or raise an error that names it."""
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be an integer, not the bool {value}.")
-    return check_scalar(value, name, Integral, min_val=minimum, max_val=maximum)
+    return int(check_scalar(value, name, Integral, min_val=minimum, max_val=maximum))
 
 
 def check_real(value, name, minimum=None, *, strict=False):
@@ -44,8 +44,12 @@ def check_real(value, name, minimum=None, *, strict=False):
     ``strict`` excludes ``minimum`` itself.
     """
     check_scalar(value, name, Real)
-    if not np.isfinite(value):
-        raise ValueError(f"{name} must be finite; got {value}.")
+    try:
+        finite = np.isfinite(float(value))
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ValueError(f"{name} must be finite in float64; got {value}.")
     if minimum is not None and (value < minimum or (strict and value == minimum)):
         relation = "greater than" if strict else "at least"
         raise ValueError(f"{name} must be {relation} {minimum}; got {value}.")
@@ -65,7 +69,7 @@ def check_binarize(binarize):
         check_real(binarize, "binarize", 0.0)
 
 
-def as_boolean(X, binarize=0.0):
+def as_boolean(X, binarize=0.0, name="X"):
     """Turn a checked table into packed words or a CSR table of true entries.
 
     Parameters
@@ -74,13 +78,15 @@ def as_boolean(X, binarize=0.0):
         Numeric, finite.
     binarize : float >= 0 or None
         A value above it is true; None demands zeros and ones.
+    name : str
+        What errors call the table.
 
     Returns
     -------
-    table : ndarray of uint64 words, or csr_array with canonical format
+    table : ndarray of uint64 words, or csr_array of bool with canonical format
     """
     if not sparse.issparse(X):
-        return pack_dense(X, binarize)
+        return pack_dense(X, binarize, name)
     X = sparse.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()
@@ -88,10 +94,17 @@ def as_boolean(X, binarize=0.0):
     if binarize is None:
         odd = np.flatnonzero((X.data != 0) & (X.data != 1))
         if len(odd):
-            raise ValueError(not_boolean_message(X.indices[odd[0]], X.data[odd[0]]))
-    true = X.data > (binarize or 0.0)
-    if not true.all():
+            column, value = X.indices[odd[0]], X.data[odd[0]]
+            raise ValueError(not_boolean_message(name, column, value))
+    # In float64, as dense tables are compared.
+    values = X.data if X.data.dtype.kind in "bui" else X.data.astype(np.float64)
+    true = values > (binarize or 0.0)
+    if true.all():
         X = sparse.csr_array((true, X.indices, X.indptr), shape=X.shape)
+    else:
+        # Copies: dropping entries works in place, and these are the user's arrays.
+        parts = true, X.indices.copy(), X.indptr.copy()
+        X = sparse.csr_array(parts, shape=X.shape)
         X.eliminate_zeros()
     return X
 
@@ -105,7 +118,7 @@ def check_boolean_array(X, name, binarize=0.0):
     n_features : int
     """
     X = check_array(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, input_name=name)
-    return as_boolean(X, binarize), X.shape[1]
+    return as_boolean(X, binarize, name), X.shape[1]
 
 
 def validate_boolean(estimator, X, y="no_validation", *, reset=True):

@@ -3,7 +3,8 @@
 
 ``scores[k, j]`` is the score of example j under hypothesis k: one row for two classes,
 one for each class otherwise. When scores may be rounded, as many rows again hold the
-sums of absolute terms; a decision within ``slack`` of them is left to the caller.
+sums of absolute terms; a decision within ``slack`` of them is left to the caller, and
+so is one within ``margin_slack`` of a margin, relative to it.
 """
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
@@ -14,8 +15,6 @@ cdef enum Decision:
     MISTAKE = 2
     UNDECIDED = 3   # rounding might hide the sign
 
-cdef double MARGIN_ROUNDING = 2.0 ** -50
-
 
 cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j,
                          Py_ssize_t n_scores, double slack) noexcept nogil:
@@ -25,16 +24,18 @@ cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j
 
 cdef Decision decide(const double[:, ::1] scores, Py_ssize_t j, Py_ssize_t n_scores,
                      int32_t code, double margin, bint tie_positive, double slack,
-                     Py_ssize_t *rival) noexcept nogil:
+                     double margin_slack, Py_ssize_t *rival) noexcept nogil:
     cdef:
         Py_ssize_t k
-        double f, best, error
+        double f, best, error, other
         bint wrong
+    margin_slack *= margin
     if n_scores == 1:
         f = scores[0, j] if code else -scores[0, j]
         error = bound(scores, 0, j, n_scores, slack)
-        if slack > 0 and (fabs(f) <= error
-                          or fabs(f - margin) <= error + MARGIN_ROUNDING * margin):
+        if slack > 0 and fabs(f) <= error:
+            return UNDECIDED
+        if error + margin_slack > 0 and fabs(f - margin) <= error + margin_slack:
             return UNDECIDED
         # A score of 0 predicts the second class when ties are positive.
         wrong = f < 0 or (f == 0 and (code == 1) != tie_positive)
@@ -52,17 +53,17 @@ cdef Decision decide(const double[:, ::1] scores, Py_ssize_t j, Py_ssize_t n_sco
         for k in range(n_scores):
             if k == code:
                 continue
+            other = bound(scores, k, j, n_scores, slack)
             # Another class might be the rival, or its distance might have another sign.
             if k != rival[0] and f < margin and best - scores[k, j] <= (
-                    bound(scores, k, j, n_scores, slack)
-                    + bound(scores, rival[0], j, n_scores, slack)):
+                    other + bound(scores, rival[0], j, n_scores, slack)):
                 return UNDECIDED
-            f = scores[code, j] - scores[k, j]
-            if (fabs(f) <= error + bound(scores, k, j, n_scores, slack)
-                    or fabs(f - margin) <= error + bound(scores, k, j, n_scores, slack)
-                    + MARGIN_ROUNDING * margin):
+            if (fabs(scores[code, j] - scores[k, j]) <= error + other or
+                    fabs(scores[code, j] - scores[k, j] - margin)
+                    <= error + other + margin_slack):
                 return UNDECIDED
-        f = scores[code, j] - best
+    elif margin_slack > 0 and fabs(f - margin) <= margin_slack:
+        return UNDECIDED
     # Ties go to the class that comes first, as argmax has it.
     if f < 0 or (f == 0 and rival[0] < code):
         return MISTAKE
@@ -70,14 +71,15 @@ cdef Decision decide(const double[:, ::1] scores, Py_ssize_t j, Py_ssize_t n_sco
 
 
 def next_update(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[::1] codes,
-                const double[::1] margins, bint tie_positive, double slack, Py_ssize_t start):
+                const double[::1] margins, bint tie_positive, double slack,
+                double margin_slack, Py_ssize_t start):
     """Return (position, decision, rival) of the first example that is not passed."""
     cdef Py_ssize_t j, rival = 0
     cdef Decision decision = PASS
     with nogil:
         for j in range(start, codes.shape[0]):
             decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
-                              slack, &rival)
+                              slack, margin_slack, &rival)
             if decision != PASS:
                 break
         else:
@@ -88,7 +90,7 @@ def next_update(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[
 def run_block(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t n_scores,
               const int32_t[::1] codes, const double[::1] margins,
               const int64_t[::1] weights, bint tie_positive, double slack,
-              Py_ssize_t start, int forced, Py_ssize_t forced_rival,
+              double margin_slack, Py_ssize_t start, int forced, Py_ssize_t forced_rival,
               int64_t[:, ::1] deltas):
     """Run the perceptron over the examples of a block, from ``start`` on.
 
@@ -107,7 +109,7 @@ def run_block(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t n_scores
                 decision, rival = forced, forced_rival
             else:
                 decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
-                                  slack, &rival)
+                                  slack, margin_slack, &rival)
             if decision == PASS:
                 continue
             if decision == UNDECIDED:

@@ -83,7 +83,7 @@ def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0, symmetric=Fal
     values = formula.values(shift)
     K = _map_table(rows, columns, formula, values, n_jobs, symmetric=symmetric)
     if np.isinf(values[-1]) and np.isinf(K).any():
-        raise ValueError(too_large_message("max_literals, normalize=True or log2=True"))
+        raise ValueError(too_large_message(formula.remedy))
     return K
 
 
@@ -156,14 +156,15 @@ def _normalize(table, counts, a, b, log2):
         logarithms = table.log2_values()
         with np.errstate(invalid="ignore"):
             return logarithms[counts] - (logarithms[a] + logarithms[b]) / 2
-    # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2)
-    halves = table.exponents // 2
-    roots = np.sqrt(np.ldexp(table.mantissas, table.exponents % 2))
-    scale = roots[a] * roots[b]
+    # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2), of the product: the root of a
+    # square is exact, so that K(x, x) becomes 1.
+    exponents = table.exponents[a] + table.exponents[b]
+    roots = np.sqrt(np.ldexp(table.mantissas[a] * table.mantissas[b], exponents % 2))
     quotients = np.divide(
-        table.mantissas[counts], scale, out=np.zeros(counts.shape), where=scale > 0
+        table.mantissas[counts], roots, out=np.zeros(counts.shape), where=roots > 0
     )
-    return np.ldexp(quotients, table.exponents[counts] - halves[a] - halves[b])
+    with np.errstate(under="ignore"):
+        return np.ldexp(quotients, table.exponents[counts] - exponents // 2)
 
 
 def _finite_logarithms(logarithms):

@@ -74,14 +74,14 @@ def _psi(sigma, mu, own):
 
 def train_on_budget(
     scorer, rows, codes, rule, weights, budget, *, max_iter=1, random_state=None,
-    coefficients=None, report=None,
+    coefficients, timed, report=None,
 ):  # fmt: skip
     """Run the kernel perceptron with at most ``budget.limit`` support rows.
 
-    The parameters are those of `train_dual`, with a `Budget`. Averages are over the
-    rows held at the end.
+    The parameters are those of `train_dual`, with a `Budget` and the times of the
+    earlier coefficients: a row that only the mean still needs is held too.
     """
-    run = _BudgetRun(scorer, rows, codes, rule, weights, budget, coefficients)
+    run = _BudgetRun(scorer, rows, codes, rule, weights, budget, coefficients, timed)
     for _ in range(max_iter):
         n = len(codes)
         order = np.arange(n) if random_state is None else random_state.permutation(n)
@@ -96,23 +96,33 @@ def train_on_budget(
 class _BudgetRun:
     """The state of a run, and its summary; counts as `Training` has them."""
 
-    def __init__(self, scorer, rows, codes, rule, weights, budget, coefficients):
+    def __init__(self, scorer, rows, codes, rule, weights, budget, coefficients, timed):
         self.scorer, self.rows, self.codes, self.rule = scorer, rows, codes, rule
         self.weights, self.budget = weights, budget
         self.n_old = len(rows) - len(codes)
-        self.held = np.arange(self.n_old)
-        self.coefficients = np.zeros((rule.n_scores, 0), dtype=np.int64)
-        if self.n_old:
-            self.coefficients = coefficients.copy()
+        # Of the earlier rows those that this problem has learned from.
+        self.held = np.flatnonzero((coefficients != 0).any(axis=0) | timed.any(axis=0))
+        self.coefficients = coefficients[:, self.held]
+        self.went = False
         self.timed = np.zeros_like(self.coefficients)
         self.mistakes, self.updates, self.n_seen = [], [], 0
         self.diagonal = scorer.diagonal(rows)
         self.largest = max(self.diagonal.max(initial=0), np.finfo(float).tiny)
 
-    def totals(self, n_scores, old):
-        """Return (rows, coefficients, timed) as `Training.totals` does."""
+    def totals(self, coefficients, timed, n_seen):
+        """Return (rows, coefficients, timed) as `Training.totals` does.
+
+        The mean is over the hypotheses since a row last went: only their rows are
+        all held. So the coefficients of that time count from then on.
+        """
         order = np.argsort(self.held)
-        return self.held[order], self.coefficients[:, order], self.timed[:, order]
+        rows, now = self.held[order], self.coefficients[:, order]
+        changes = self.timed[:, order] + n_seen * now
+        old = rows[rows < coefficients.shape[1]]
+        if not self.went:
+            earlier = coefficients[:, old]
+            changes[:, : len(old)] += timed[:, old] - n_seen * earlier
+        return rows, now, changes
 
     def all_changes(self):
         """A run on a budget keeps no history."""
@@ -137,7 +147,14 @@ class _BudgetRun:
         scores, slack = self._scores(rows)
         codes = self.codes[numbers]
         place, decision, rival = next_update(
-            scores, rule.n_scores, codes, margins, rule.tie_positive, slack, 0
+            scores,
+            rule.n_scores,
+            codes,
+            margins,
+            rule.tie_positive,
+            slack,
+            rule.margin_slack if scorer.table is not None else 0.0,
+            0,
         )
         if place == len(numbers):
             return None
@@ -199,9 +216,7 @@ class _BudgetRun:
             coefficients, float(score[0]), self.diagonal[self.held[0]], self.largest
         )
         if factor != 1:
-            shrunk = np.rint(self.coefficients * factor).astype(np.int64)
-            self.timed += (shrunk - self.coefficients) * time
-            self.coefficients = shrunk
+            self.coefficients = np.rint(self.coefficients * factor).astype(np.int64)
         self.held = np.delete(self.held, place)
         self.coefficients = np.delete(self.coefficients, place, axis=1)
-        self.timed = np.delete(self.timed, place, axis=1)
+        self.timed, self.went = self.coefficients * time, True

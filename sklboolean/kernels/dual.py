@@ -50,6 +50,11 @@ class Rule:
     relative: bool = False
     unit: int = 1
 
+    @property
+    def margin_slack(self):
+        """Bound the relative rounding error of `margins`."""
+        return 2.0**-50 if self.relative else 0.0
+
     def margins(self, scorer, rows):
         """Return the margin of each row on the scale of the kept scores."""
         if not self.margin:
@@ -150,17 +155,24 @@ class Training:
         np.add.at(timed, (hypotheses, where), deltas * times)
         return rows, coefficients, timed
 
-    def totals(self, n_scores, old):
-        """Return the summary with the coefficients ``old`` of earlier rows added."""
+    def totals(self, coefficients, timed, n_seen):
+        """Return the summary with what was learned before added.
+
+        Parameters
+        ----------
+        coefficients, timed : ndarrays of shape (n_scores, n_old), int64
+            Of the earlier run's support rows.
+        n_seen : int
+            Examples of the earlier run: times count on from them.
+        """
+        n_scores, n_old = coefficients.shape
         numbers, changed, changes_timed = self.summary(n_scores)
-        n_old = old.shape[1]
         rows = np.union1d(np.arange(n_old), numbers)
-        coefficients = np.zeros((n_scores, len(rows)), dtype=np.int64)
-        timed = np.zeros_like(coefficients)
-        coefficients[:, :n_old] = old
+        more = ((0, 0), (0, len(rows) - n_old))
+        coefficients, timed = np.pad(coefficients, more), np.pad(timed, more)
         where = np.searchsorted(rows, numbers)
         coefficients[:, where] += changed
-        timed[:, where] += changes_timed
+        timed[:, where] += changes_timed + n_seen * changed
         return rows, coefficients, timed
 
 
@@ -224,6 +236,7 @@ class _Run:
         certified = table is not None and not self.exact
         n_terms = n_old + max_iter * len(codes)
         self.slack = rounding_slack(n_terms) if certified else 0.0
+        self.margin_slack = rule.margin_slack if table is not None else 0.0
         height = rule.n_scores * (2 if certified else 1)
         self.scores = np.zeros((height, len(codes)))
         if n_old:
@@ -255,7 +268,7 @@ class _Run:
         while True:
             position, _, _ = next_update(
                 scores, rule.n_scores, codes, margins, rule.tie_positive, self.slack,
-                position,
+                self.margin_slack, position,
             )  # fmt: skip
             if position == len(order):
                 break
@@ -288,7 +301,8 @@ class _Run:
         while True:
             position, mistakes, updates = run_block(
                 K, own_scores, rule.n_scores, codes, margins, weights,
-                rule.tie_positive, self.slack, position, forced, rival, deltas,
+                rule.tie_positive, self.slack, self.margin_slack, position, forced,
+                rival, deltas,
             )  # fmt: skip
             self.training.mistakes[-1] += mistakes
             self.training.updates[-1] += updates

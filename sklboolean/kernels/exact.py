@@ -5,13 +5,15 @@ Here the coefficients are first summed by count (a histogram), which is exact in
 int64; what is left is one product for each count that occurs, in Python integers.
 """
 
-from math import log1p, log2
+from math import copysign, log1p, log2, nextafter
 
 import numpy as np
 
 from sklboolean.kernels.tables import split_integer
 
 __all__ = ["exact_sign", "exact_value", "finite_score", "histogram", "rounding_slack"]
+
+SMALLEST = nextafter(0.0, 1.0)
 
 
 def rounding_slack(n_terms):
@@ -111,12 +113,13 @@ def finite_score(numerator, scale, logarithmic):
         Give sign(f) log2(1 + abs(f)), which is finite and increasing for every f.
     """
     mantissa, exponent = split_integer(numerator, -scale)
-    if not logarithmic:
-        return float(np.ldexp(mantissa, exponent))
     if not mantissa:
         return 0.0
-    if exponent > 60:
+    if logarithmic and exponent > 60:
         size = log2(abs(mantissa)) + exponent
     else:
-        size = log1p(abs(float(np.ldexp(mantissa, exponent)))) / np.log(2)
-    return size if mantissa > 0 else -size
+        with np.errstate(under="ignore"):
+            size = abs(float(np.ldexp(mantissa, exponent)))
+        size = log1p(size) / np.log(2) if logarithmic else size
+    # A score too small for float64 is the smallest number of its sign.
+    return copysign(max(size, SMALLEST), mantissa)

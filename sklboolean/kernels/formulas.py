@@ -74,9 +74,9 @@ def conjunction_formula(
     decay=1.0,
 ):
     """Weigh by decay**length the conjunctions true in both rows."""
-    check_integer(min_literals, "min_literals", 0)
+    min_literals = check_integer(min_literals, "min_literals", 0)
     if max_literals is not None:
-        check_integer(max_literals, "max_literals", 0)
+        max_literals = check_integer(max_literals, "max_literals", 0)
         if max_literals < min_literals:
             raise ValueError(
                 f"max_literals={max_literals} is below min_literals={min_literals}: "
@@ -84,13 +84,14 @@ def conjunction_formula(
             )
     check_real(decay, "decay", 0, strict=True)
     count, largest = ("common", max_ones) if monotone else ("same", n_features)
-    return conjunction_table(count, largest, min_literals, max_literals, decay)
+    table = conjunction_table(count, largest, min_literals, max_literals, decay)
+    table.remedy = "max_literals, normalize=True or log2=True"
+    return table
 
 
 def disjunction_formula(n_features, max_ones, *, n_literals=2, monotone=True):
     """Count the disjunctions of ``n_literals`` distinct variables true in both rows."""
-    check_integer(n_literals, "n_literals", 1)
-    n, d = n_features, n_literals
+    n, d = n_features, check_integer(n_literals, "n_literals", 1)
     if monotone:
         return PairFormula(_true_disjunctions(n, d))
     constant = _always_shared(n, d)
@@ -123,9 +124,8 @@ def dnf_formula(n_features, max_ones, *, n_terms=2, n_literals=2, monotone=True)
     Each conjunction has ``n_literals`` distinct variables; a DNF holds when one of
     its terms does.
     """
-    check_integer(n_terms, "n_terms", 1)
-    check_integer(n_literals, "n_literals", 1)
-    n, d, c = n_features, n_terms, n_literals
+    n, d = n_features, check_integer(n_terms, "n_terms", 1)
+    c = check_integer(n_literals, "n_literals", 1)
     if not monotone:
         # Every row satisfies C(n, c) of the 2**c C(n, c) conjunctions.
         everything, true = 2**c * comb(n, c), comb(n, c)
@@ -153,9 +153,8 @@ def dnf_formula(n_features, max_ones, *, n_terms=2, n_literals=2, monotone=True)
 
 def cnf_formula(n_features, max_ones, *, n_clauses=2, n_literals=2, monotone=True):
     """Count sets of ``n_clauses`` disjunctions that are all true in both rows."""
-    check_integer(n_clauses, "n_clauses", 1)
-    check_integer(n_literals, "n_literals", 1)
-    n, c, d = n_features, n_clauses, n_literals
+    n, c = n_features, check_integer(n_clauses, "n_clauses", 1)
+    d = check_integer(n_literals, "n_literals", 1)
     if not monotone:
         constant = _always_shared(n, d)
         return integer_table(

@@ -1,6 +1,7 @@
 """From checked data to a dual state: what `KernelPerceptron.fit` does in between."""
 
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -95,13 +96,15 @@ def open_lesson(learner, X, y, known, goes_on, *, part=False):
     -------
     table : Boolean table or kernel matrix
     codes : ndarray of shape (n_rows,), intp
-    class_weights : ndarray of shape (n_classes,), int64
-        In units.
+    steps : Steps
     """
     check_parameters(learner)
     table, y = read_table(learner, X, y, reset=not goes_on)
     learner.classes_, codes = encode_classes(y, known)
-    weights = integer_class_weights(learner, learner.classes_, None if part else y)
+    steps = choose_steps(
+        learner, learner.classes_, None if part else y,
+        coarsest=learner._unit if goes_on else 1,
+    )  # fmt: skip
     if is_precomputed(learner):
         if goes_on or part:
             raise ValueError(
@@ -112,7 +115,7 @@ def open_lesson(learner, X, y, known, goes_on, *, part=False):
             raise ValueError(
                 f"A precomputed kernel must be square; X has shape {table.shape}."
             )
-    return table, codes, weights
+    return table, codes, steps
 
 
 class Lesson:
@@ -122,20 +125,20 @@ class Lesson:
     ----------
     learner : KernelPerceptron
         Its parameters are read.
-    n_classes : int
-    class_weights : ndarray of shape (n_classes,), int64
-        In units.
-    state : DualState
+    steps : Steps
+    state : DualState or None
+        None: nothing was learned before.
     budget_history : ndarray of shape (n_problems, 2), float64
         Mistakes and damage so far, for the Forgetron.
     """
 
-    def __init__(self, learner, n_classes, class_weights, state, budget_history=None):
-        self.learner = learner
-        self.class_weights = class_weights
-        self.state = state
+    def __init__(self, learner, steps, state=None, budget_history=None):
+        n_classes = len(steps.weights)
+        self.learner, self.steps = learner, steps
         self.joint = n_classes > 2 and learner.multi_class == "joint"
         self.n_scores = 1 if n_classes == 2 else n_classes
+        state = DualState.empty(self.n_scores) if state is None else state
+        self.state = state.in_unit(steps.unit)
         self.n_problems = 1 if self.joint else self.n_scores
         if self.joint and learner.max_support and learner.budget == "forgetron":
             raise ValueError(
@@ -152,7 +155,7 @@ class Lesson:
         n_features = learner.n_features_in_
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(codes)
-        if last * max_iter * int(self.class_weights.max()) >= 2**62:
+        if last * max_iter * int(self.steps.weights.max()) >= 2**62:
             raise ValueError(TOO_LONG)
         if is_precomputed(learner):
             joined, numbers = None, np.arange(len(codes))
@@ -177,9 +180,9 @@ class Lesson:
         learner = self.learner
         rule = Rule(
             self.n_scores if self.joint else 1, learner.tie == "positive",
-            float(learner.margin), learner.margin_type == "relative", unit_of(learner),
+            float(learner.margin), learner.margin_type == "relative", self.steps.unit,
         )  # fmt: skip
-        weights = self.class_weights[codes]
+        weights = self.steps.weights[codes]
         seed = check_random_state(learner.random_state).randint(2**31 - 1)
 
         def train(problem):
@@ -188,19 +191,19 @@ class Lesson:
             own_codes = codes == problem if one_against_rest else codes
             height = rule.n_scores
             arguments = (scorer, rows, own_codes.astype(np.int32), rule, weights)
+            own = slice(problem * height, (problem + 1) * height)
             options = {
                 "max_iter": max_iter,
                 "random_state": random_state if shuffle else None,
-                "coefficients": self.state.coefficients[
-                    problem * height : (problem + 1) * height
-                ],
+                "coefficients": self.state.coefficients[own],
                 "report": _reporter(problem, one_against_rest) if verbose else None,
             }
             if learner.max_support is None:
                 return train_dual(*arguments, **options)
             budget = Budget(learner.max_support, learner.budget, random_state)
             budget.n_mistakes, budget.damage = self.budget_history[problem]
-            result = train_on_budget(*arguments, budget, **options)
+            timed = self.state.timed[own]
+            result = train_on_budget(*arguments, budget, timed=timed, **options)
             self.budget_history[problem] = budget.n_mistakes, budget.damage
             return result
 
@@ -223,37 +226,49 @@ def _reporter(problem, one_against_rest):
     return report
 
 
-def integer_class_weights(learner, classes, y=None):
-    """Return what an update of each class adds, in units: int64 (n_classes,)."""
-    unit = unit_of(learner)
+class Steps(NamedTuple):
+    """What an update of each class adds: ``weights``, int64, over ``unit``."""
+
+    weights: np.ndarray
+    unit: int
+
+
+def choose_steps(learner, classes, y=None, *, coarsest=1):
+    """Return the `Steps` of a learner's class weights.
+
+    Parameters
+    ----------
+    learner : KernelPerceptron
+    classes : ndarray of shape (n_classes,)
+    y : ndarray or None
+        All labels, for "balanced".
+    coarsest : int
+        Unit of what was learned before.
+    """
+    unit = max(unit_of(learner), coarsest)
     if learner.class_weight is None:
-        return np.full(len(classes), unit, dtype=np.int64)
-    if y is None and learner.class_weight == "balanced":
-        raise ValueError(
-            "class_weight='balanced' needs all labels, which partial_fit does not "
-            "see; give a dict of weights."
-        )
+        return Steps(np.full(len(classes), unit, dtype=np.int64), unit)
     weights = compute_class_weight(
         learner.class_weight, classes=classes, y=classes if y is None else y
     )
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError("class_weight must hold finite weights of at least 0.")
-    return np.rint(weights * unit).astype(np.int64)
+    if not ((weights >= 0).all() and (weights * unit < 2.0**52).all()):
+        raise ValueError(
+            "class_weight must hold weights of at least 0 and below 2**36; got "
+            f"{weights.tolist()}."
+        )
+    return Steps(np.rint(weights * unit).astype(np.int64), unit)
 
 
-def learn_more(learner, table, codes, weights, goes_on, max_iter, shuffle):
+def learn_more(learner, table, codes, steps, goes_on, max_iter, shuffle, *, part):
     """Learn from a checked table and publish the model.
 
     Returns
     -------
     n_epochs : int
     """
-    n_scores = 1 if len(weights) == 2 else len(weights)
-    state = current_state(learner) if goes_on else DualState.empty(n_scores)
-    lesson = Lesson(
-        learner, len(weights), weights, state,
-        learner._budget_history if goes_on else None,
-    )  # fmt: skip
+    state = current_state(learner) if goes_on else None
+    history = learner._budget_history if goes_on else None
+    lesson = Lesson(learner, steps, state, history)
     state, trainings = lesson.learn(
         table, codes, max_iter=max_iter, shuffle=shuffle, verbose=learner.verbose
     )
@@ -261,10 +276,15 @@ def learn_more(learner, table, codes, weights, goes_on, max_iter, shuffle):
         learner.mistakes_per_epoch_, learner.n_mistakes_ = [], 0
         learner.n_updates_ = 0
     # A class that converged early makes no mistakes in later epochs.
-    mistakes = zip_longest(*(t.mistakes for t in trainings), fillvalue=0)
-    learner.mistakes_per_epoch_ = learner.mistakes_per_epoch_ + [
-        int(sum(counts)) for counts in mistakes
-    ]
+    by_epoch = zip_longest(*(t.mistakes for t in trainings), fillvalue=0)
+    mistakes = [int(sum(counts)) for counts in by_epoch]
+    if part and learner.mistakes_per_epoch_:
+        # All parts of a stream are one epoch.
+        mistakes[0] += learner.mistakes_per_epoch_[-1]
+        mistakes = learner.mistakes_per_epoch_[:-1] + mistakes
+    else:
+        mistakes = learner.mistakes_per_epoch_ + mistakes
+    learner.mistakes_per_epoch_ = mistakes
     learner.n_mistakes_ = sum(learner.mistakes_per_epoch_)
     learner.n_updates_ += sum(sum(t.updates) for t in trainings)
     learner._budget_history = lesson.budget_history
@@ -286,6 +306,7 @@ def _publish(learner, state, gram):
     learner.score_scale_ = "log2" if model.logarithmic else "linear"
     learner.score_bound_ = model.bound(gram)
     learner._timed, learner._changes = state.timed, state.changes
+    learner._unit = state.unit
 
 
 def current_state(learner):
@@ -294,8 +315,9 @@ def current_state(learner):
     return DualState(
         table if learner.support_rows_ is None else learner.support_rows_,
         learner.support_,
-        np.rint(learner.raw_dual_coef_ * unit_of(learner)).astype(np.int64),
+        np.rint(learner.raw_dual_coef_ * learner._unit).astype(np.int64),
         learner._timed,
         learner.t_,
+        learner._unit,
         learner._changes,
     )

@@ -50,7 +50,7 @@ class DualModel:
         self.coefficients = state.averaged() if mean else state.coefficients
         if np.abs(self.coefficients.astype(np.float64)).sum(axis=1).max() >= 2.0**61:
             raise ValueError(TOO_LONG)
-        self.unit = unit_of(learner)
+        self.unit = state.unit
         self.votes = learner.average == "voted"
         self.joint = learner.multi_class == "joint"
         exponent = self._largest_value()[1] if self.scorer.table is not None else 0

@@ -5,6 +5,7 @@ They pickle, clone and take part in grid search (``kernel__max_literals``).
 
 from sklearn.base import BaseEstimator
 
+from sklboolean._core.validation import check_integer
 from sklboolean.kernels.formulas import (
     cnf_formula,
     conjunction_formula,
@@ -90,6 +91,7 @@ class _FormulaKernel(BaseEstimator):
             disjunctions, DNFs and CNFs, Tanimoto, and normalised or logarithmic
             kernels), and where a weight exceeds float64.
         """
+        n_features = check_integer(n_features, "n_features", 1)
         formula = self.formula(n_features, n_features)
         altered = getattr(self, "normalize", False) or getattr(self, "log2", False)
         if altered or not isinstance(formula, CountTable):

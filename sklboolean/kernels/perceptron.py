@@ -16,7 +16,7 @@ from sklboolean.kernels.learning import (
     read_table,
 )
 from sklboolean.kernels.model import DualModel, is_precomputed
-from sklboolean.kernels.slopes import held_out_slopes, progressive_slopes
+from sklboolean.kernels.slopes import held_out_slope, progressive_slope
 
 __all__ = ["KernelPerceptron"]
 
@@ -70,8 +70,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         What an update of each class adds, to a multiple of 2**-16.
     max_support : int or None, default=None
-        Most support rows held (for each class when "ovr" has more than two).
-        Averages are over the rows held at the end.
+        Most support rows held (for each class when "ovr" has more than two). The mean
+        is over the hypotheses since a row last went.
     budget : {"random", "forgetron"}, default="random"
         Which row goes when ``max_support`` is passed: one at random, or the oldest
         after shrinking all coefficients (to multiples of 2**-16).
@@ -125,8 +125,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         ``sign(f) * log2(1 + abs(f))``.
     score_bound_ : float
         The largest score possible.
-    slopes_ : ndarray of shape (n_slopes,), dtype float64
-        Slopes of the sigmoids, for scores divided by ``score_bound_``; None unless
+    slope_ : float
+        Slope of the sigmoid of scores over ``score_bound_``; None unless
         ``probability``.
     n_features_in_ : int
         Number of features.
@@ -227,16 +227,16 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             goes_on = self.warm_start and hasattr(self, "classes_")
-            table, codes, weights = open_lesson(
-                self, X, y, self.classes_ if goes_on else None, goes_on
-            )
-            slopes = None
+            known = self.classes_ if goes_on else None
+            table, codes, steps = open_lesson(self, X, y, known, goes_on)
+            slope = None
             if self.probability:
-                slopes = held_out_slopes(self, table, codes, weights)
+                slope = held_out_slope(self, table, codes, steps)
             self.n_iter_ = learn_more(
-                self, table, codes, weights, goes_on, self.max_iter, self.shuffle
-            )
-            self.slopes_, self._recent = slopes, None
+                self, table, codes, steps, goes_on, self.max_iter, self.shuffle,
+                part=False,
+            )  # fmt: skip
+            self.slope_, self._recent = slope, None
         return self
 
     @available_if(learns_in_parts)
@@ -262,13 +262,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             goes_on = hasattr(self, "classes_")
             known = known_classes(self, classes)
-            table, codes, weights = open_lesson(self, X, y, known, goes_on, part=True)
+            table, codes, steps = open_lesson(self, X, y, known, goes_on, part=True)
             self._recent = self._recent if goes_on else None
-            slopes = None
+            slope = None
             if self.probability:
-                slopes = progressive_slopes(self, table, codes, weights)
-            learn_more(self, table, codes, weights, goes_on, 1, False)
-            self.slopes_ = slopes
+                slope = progressive_slope(self, table, codes, steps)
+            learn_more(self, table, codes, steps, goes_on, 1, False, part=True)
+            self.slope_ = slope
             self.n_iter_ = self.n_iter_ + 1 if goes_on else 1
         return self
 
@@ -343,8 +343,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_rows, n_classes), dtype float64
-            The sigmoid of slope times score; with more than two classes one sigmoid
-            for each, scaled to add up to 1 ("ovr"), or the softmax ("joint").
+            The sigmoid, or with more than two classes the softmax, of ``slope_``
+            times score: the largest is that of the predicted class.
         """
         scores = self.decision_function(X) / self.score_bound_
-        return probabilities(scores, self.slopes_)
+        return probabilities(scores, self.slope_)

@@ -1,6 +1,6 @@
 """What a fitted dual learner keeps: support rows, integer coefficients, and times."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,8 @@ class DualState:
         Sum of change times the time of the change.
     n_seen : int
         Examples seen.
+    unit : int
+        Power of two: the coefficients are these integers divided by it.
     changes : ndarray of shape (4, n_changes), int64
         Support position, hypothesis, change and time, in order; empty unless
         hypotheses vote.
@@ -36,6 +38,7 @@ class DualState:
     coefficients: np.ndarray
     timed: np.ndarray
     n_seen: int
+    unit: int
     changes: np.ndarray
 
     @classmethod
@@ -47,7 +50,21 @@ class DualState:
             np.zeros((n_scores, 0), dtype=np.int64),
             np.zeros((n_scores, 0), dtype=np.int64),
             0,
+            1,
             np.zeros((4, 0), dtype=np.int64),
+        )
+
+    def in_unit(self, unit):
+        """Return the same state with a finer unit, a multiple of this one's."""
+        factor = unit // self.unit
+        changes = self.changes.copy()
+        changes[2] *= factor
+        return replace(
+            self,
+            coefficients=self.coefficients * factor,
+            timed=self.timed * factor,
+            changes=changes,
+            unit=unit,
         )
 
     def averaged(self):
@@ -72,11 +89,14 @@ class DualState:
         keep_times, keep_changes : bool
             Whether averages or votes will be asked for.
         """
-        n_scores, n_old = self.coefficients.shape
+        n_scores = len(self.coefficients)
         parts = [
-            training.totals(n_scores // len(trainings), old)
-            for training, old in zip(
-                trainings, np.split(self.coefficients, len(trainings)), strict=True
+            training.totals(old, old_timed, self.n_seen)
+            for training, old, old_timed in zip(
+                trainings,
+                np.split(self.coefficients, len(trainings)),
+                np.split(self.timed, len(trainings)),
+                strict=True,
             )
         ]
         kept = np.unique(np.concatenate([rows for rows, _, _ in parts]))
@@ -88,12 +108,6 @@ class DualState:
             hypotheses = slice(part * height, (part + 1) * height)
             coefficients[hypotheses, where] = own
             timed[hypotheses, where] = own_timed
-        # Times of these trainings count from 1; shift them, then add the earlier sums.
-        earlier = np.zeros_like(coefficients)
-        was_there = kept < n_old
-        earlier[:, was_there] = self.coefficients[:, kept[was_there]]
-        timed += self.n_seen * (coefficients - earlier)
-        timed[:, was_there] += self.timed[:, kept[was_there]]
         if not keep_times:
             timed[:] = 0
 
@@ -111,6 +125,7 @@ class DualState:
             timed[:, needed],
             # A class that converged early keeps its last hypothesis meanwhile.
             self.n_seen + max(training.n_seen for training in trainings),
+            self.unit,
             changes,
         )
 

@@ -59,6 +59,11 @@ class CountTable:
     newton : tuple of 4 ints or None
         The weights of conjunctions of 0 to 3 literals when they are integers and
         longer ones have none.
+
+    Attributes
+    ----------
+    remedy : str
+        What to use instead when a value exceeds float64.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class CountTable:
         self.scale = scale
         self.power_constant = power_constant
         self.newton = newton
+        self.remedy = "fewer or shorter formulas"
 
     @property
     def max_count(self):
@@ -95,7 +101,7 @@ class CountTable:
             mantissas, exponents = values
         power_constant = self.power_constant
         newton = self.newton
-        return CountTable(
+        table = CountTable(
             self.count,
             mantissas,
             exponents,
@@ -106,6 +112,8 @@ class CountTable:
             else power_constant + constant,
             newton=None if newton is None else (newton[0] + constant, *newton[1:]),
         )
+        table.remedy = self.remedy
+        return table
 
     def values(self, shift=0):
         """Return ``g(s) / 2**shift`` as float64; inf where it is too large."""
@@ -136,7 +144,7 @@ class CountTable:
         if self.scale:
             return False
         mantissa, exponent = self.largest()
-        return exponent <= 53 and weight * ldexp(mantissa, exponent) <= 2.0**53
+        return exponent <= 54 and weight * int(ldexp(mantissa, exponent)) <= 2**53
 
     def cubic(self):
         """Return (coefficients of s**0 to s**3, divisor) of an integer cubic g."""
