@@ -12,7 +12,7 @@ __all__ = ["DualModel", "is_precomputed", "unit_of"]
 
 SMALLEST = np.nextafter(0.0, 1.0)
 TOO_LONG = (
-    "The integer coefficients would pass 2**61: too many examples for these weights. "
+    "The integer coefficients pass what is exact: too many examples for these weights. "
     "Lower class_weight or max_iter, or use average=None."
 )
 
@@ -48,7 +48,9 @@ class DualModel:
         )
         mean = learner.average == "mean"
         self.coefficients = state.averaged() if mean else state.coefficients
-        if np.abs(self.coefficients.astype(np.float64)).sum(axis=1).max() >= 2.0**61:
+        # Sums are formed in int64, and coefficients are published as float64.
+        total = np.abs(self.coefficients.astype(np.float64)).sum(axis=1).max()
+        if total >= 2.0**61 or np.abs(state.coefficients).max(initial=0) > 2**53:
             raise ValueError(TOO_LONG)
         self.unit = state.unit
         self.votes = learner.average == "voted"

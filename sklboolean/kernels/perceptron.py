@@ -117,7 +117,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     n_updates_ : int
         Updates: mistakes, and right answers within the margin.
     n_iter_ : int
-        Epochs of the last ``fit``; calls of ``partial_fit``.
+        Epochs of the last ``fit``. The parts of a stream are one epoch.
     t_ : int
         Rows seen, over all epochs.
     score_scale_ : {"linear", "log2"}
@@ -159,10 +159,10 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     Examples
     --------
     >>> from sklboolean import KernelPerceptron
-    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    >>> learner = KernelPerceptron(random_state=0).fit(X, ["no", "yes", "yes", "no"])
-    >>> learner.predict(X)
-    array(['no', 'yes', 'yes', 'no'], dtype='<U3')
+    >>> from sklboolean.datasets import make_tic_tac_toe
+    >>> X, y = make_tic_tac_toe(return_X_y=True)
+    >>> float(KernelPerceptron(random_state=0).fit(X, y).score(X, y))
+    1.0
     """
 
     def __init__(
@@ -269,7 +269,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
                 slope = progressive_slope(self, table, codes, steps)
             learn_more(self, table, codes, steps, goes_on, 1, False, part=True)
             self.slope_ = slope
-            self.n_iter_ = self.n_iter_ + 1 if goes_on else 1
+            self.n_iter_ = self.n_iter_ if goes_on else 1
         return self
 
     def decision_function(self, X):

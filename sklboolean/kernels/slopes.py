@@ -63,9 +63,12 @@ def progressive_slope(learner, table, codes, steps):
         return 1.0
     model = DualModel(learner, current_state(learner))
     scores = model.decision(table) / learner.score_bound_
+    n_seen = learner.t_ + len(codes)
     if learner._recent is not None:
         old_scores, old_codes = learner._recent
         scores = np.concatenate([old_scores, scores])
         codes = np.concatenate([old_codes, codes])
-    learner._recent = scores[-REMEMBERED_SCORES:], codes[-REMEMBERED_SCORES:]
+    # Half of the stream at most: the scores of a beginner say little.
+    n_kept = min(REMEMBERED_SCORES, n_seen // 2 + 1)
+    learner._recent = scores[-n_kept:], codes[-n_kept:]
     return fit_slope(*learner._recent)
