@@ -1,8 +1,12 @@
 """Slow twins of the package's formulas, each the definition spelled out."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+
+import numpy as np
+from scipy import sparse
 
 
 def literals_of(row):
@@ -147,3 +151,139 @@ class BigIntegerPerceptron:
             else:
                 votes[answer] += 1
         return votes
+
+
+def truth_table(formulas, holds, rows):
+    """One row of 0/1 for each row of Boolean values, one column for each formula."""
+    return [[int(holds(formula, row)) for formula in formulas] for row in rows]
+
+
+def count_hitting_sets(both, only_x, only_z, neither, size):
+    """Sets of so many things, some of which x has and some of which z has.
+
+    The things are sorted by who has them; sets without a thing of both need one of
+    each. With variables as things these are monotone disjunctions true in both rows,
+    with conjunctions as things DNFs.
+    """
+    return sum(
+        comb(both, i)
+        * comb(only_x, j)
+        * comb(only_z, k)
+        * comb(neither, size - i - j - k)
+        for i in range(min(both, size) + 1)
+        for j in range(min(only_x, size - i) + 1)
+        for k in range(min(only_z, size - i - j) + 1)
+        if i or (j and k)
+    )
+
+
+def log2_of_fraction(value):
+    """log2 of a positive Fraction to 40 digits, as a Fraction."""
+    with localcontext() as context:
+        context.prec = 40
+        difference = Decimal(value.numerator).ln() - Decimal(value.denominator).ln()
+        return Fraction(difference / Decimal(2).ln())
+
+
+def kernel_rows(X, Z, *, constant=0, **parameters):
+    """Exact kernel values of all pairs of rows, `kernel_value` once for each count."""
+    values = {}
+
+    def value(x, z):
+        same = sum(bool(a) == bool(b) for a, b in zip(x, z, strict=True))
+        common = sum(bool(a) and bool(b) for a, b in zip(x, z, strict=True))
+        count = common if parameters["monotone"] else same
+        if count not in values:
+            values[count] = kernel_value(x, z, **parameters) + constant
+        return values[count]
+
+    X, Z = ([bytes(map(bool, row)) for row in table] for table in (X, Z))
+    known = {}
+    for x, z in product(X, Z):
+        if (x, z) not in known:
+            known[x, z] = value(x, z)
+    return [[known[x, z] for z in Z] for x in X]
+
+
+class WeightedPerceptron(BigIntegerPerceptron):
+    """A perceptron whose updates add the weight of the example."""
+
+    def __init__(self, K, codes, n_classes, weights, **rule):
+        super().__init__(K, codes, n_classes, **rule)
+        self.weights = weights
+
+    def see(self, i):
+        before = [row[i] for row in self.coefficients]
+        super().see(i)
+        for row, old in zip(self.coefficients, before, strict=True):
+            row[i] = old + (row[i] - old) * self.weights[i]
+        self.history[-1] = [list(row) for row in self.coefficients]
+
+
+class PerceptronRun:
+    """Epochs of one perceptron, or of one for each class against the rest.
+
+    ``weights`` has one entry for each class. The epochs end after one without an
+    update.
+    """
+
+    def __init__(self, K, codes, n_classes, *, joint, epochs, weights=None, **rule):
+        own_weights = [1 if weights is None else weights[code] for code in codes]
+        if n_classes == 2 or joint:
+            tasks = [(codes, n_classes)]
+        else:
+            tasks = [([int(c == k) for c in codes], 2) for k in range(n_classes)]
+        self.perceptrons = [
+            WeightedPerceptron(K, own_codes, n, own_weights, **rule)
+            for own_codes, n in tasks
+        ]
+        self.mistakes_per_epoch, self.n_updates, self.n_seen = [], 0, 0
+        for _ in range(epochs):
+            mistakes, updates = (self._total("mistakes"), self._total("updates"))
+            for i in range(len(codes)):
+                for perceptron in self.perceptrons:
+                    perceptron.see(i)
+            self.n_seen += len(codes)
+            self.mistakes_per_epoch.append(self._total("mistakes") - mistakes)
+            self.n_updates = self._total("updates")
+            if self.n_updates == updates:
+                break
+
+    def _total(self, name):
+        return sum(getattr(perceptron, name) for perceptron in self.perceptrons)
+
+    def coefficients(self, average):
+        """The last coefficients, or those summed over all hypotheses; one row each."""
+        rows = []
+        for perceptron in self.perceptrons:
+            rows += perceptron.mean() if average == "mean" else perceptron.coefficients
+        return rows
+
+    def scores(self, kernel_rows, average):
+        """The scores of query rows, given their kernel values with the examples."""
+        if average == "voted":
+            return [
+                [vote for p in self.perceptrons for vote in p.votes(row)]
+                for row in kernel_rows
+            ]
+        rows = self.coefficients(average)
+        return [
+            [sum(c * k for c, k in zip(own, row, strict=True) if c) for own in rows]
+            for row in kernel_rows
+        ]
+
+
+def same_state(a, b):
+    """Whether two pieces of fitted state are equal, types and dtypes included."""
+    if type(a) is not type(b):
+        return False
+    if sparse.issparse(a):
+        return a.shape == b.shape and all(
+            same_state(getattr(a, part), getattr(b, part))
+            for part in ("data", "indices", "indptr")
+        )
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same_state, a, b))
+    return a == b or (a != a and b != b)

@@ -169,7 +169,7 @@ def encode_classes(y, classes=None):
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y holds only one class, {classes[0]!r}; at least two are needed."
+                f"y holds only one class, {classes.tolist()[0]!r}; two are needed."
             )
         return classes, codes
     codes = np.searchsorted(classes, y)
@@ -177,7 +177,7 @@ def encode_classes(y, classes=None):
     unknown = classes[codes] != y
     if np.any(unknown):
         raise ValueError(
-            f"y holds the label {y[unknown][0]!r}, which is not among the classes "
+            f"y holds the label {y[unknown].tolist()[0]!r}, not among the classes "
             f"{classes.tolist()} given in the first call."
         )
     return classes, codes
@@ -189,7 +189,7 @@ def known_classes(estimator, classes):
         classes = np.unique(classes)
         if len(classes) < 2:
             raise ValueError(
-                f"classes holds only one class, {classes[0]!r}; two are needed."
+                f"classes holds only {classes.tolist()}; two classes are needed."
             )
     if not hasattr(estimator, "classes_"):
         if classes is None:

@@ -18,7 +18,7 @@ from math import comb
 
 import numpy as np
 
-from sklboolean._core.validation import check_integer, check_real
+from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.kernels.tables import conjunction_table, integer_table
 
 __all__ = [
@@ -83,6 +83,7 @@ def conjunction_formula(
                 "no conjunction is left."
             )
     check_real(decay, "decay", 0, strict=True)
+    check_choice(monotone, "monotone", (True, False))
     count, largest = ("common", max_ones) if monotone else ("same", n_features)
     table = conjunction_table(count, largest, min_literals, max_literals, decay)
     table.remedy = "max_literals, normalize=True or log2=True"
@@ -91,6 +92,7 @@ def conjunction_formula(
 
 def disjunction_formula(n_features, max_ones, *, n_literals=2, monotone=True):
     """Count the disjunctions of ``n_literals`` distinct variables true in both rows."""
+    check_choice(monotone, "monotone", (True, False))
     n, d = n_features, check_integer(n_literals, "n_literals", 1)
     if monotone:
         return PairFormula(_true_disjunctions(n, d))
@@ -124,6 +126,7 @@ def dnf_formula(n_features, max_ones, *, n_terms=2, n_literals=2, monotone=True)
     Each conjunction has ``n_literals`` distinct variables; a DNF holds when one of
     its terms does.
     """
+    check_choice(monotone, "monotone", (True, False))
     n, d = n_features, check_integer(n_terms, "n_terms", 1)
     c = check_integer(n_literals, "n_literals", 1)
     if not monotone:
@@ -153,6 +156,7 @@ def dnf_formula(n_features, max_ones, *, n_terms=2, n_literals=2, monotone=True)
 
 def cnf_formula(n_features, max_ones, *, n_clauses=2, n_literals=2, monotone=True):
     """Count sets of ``n_clauses`` disjunctions that are all true in both rows."""
+    check_choice(monotone, "monotone", (True, False))
     n, c = n_features, check_integer(n_clauses, "n_clauses", 1)
     d = check_integer(n_literals, "n_literals", 1)
     if not monotone:

@@ -10,7 +10,11 @@ from sklboolean._core.bits import (
     choose_packed_features,
     sparse_rows,
 )
-from sklboolean._core.validation import check_binarize, check_boolean_array
+from sklboolean._core.validation import (
+    check_binarize,
+    check_boolean_array,
+    check_choice,
+)
 from sklboolean.kernels.blocks import kernel_matrix, log2_matrix, normalized_matrix
 from sklboolean.kernels.formulas import (
     cnf_formula,
@@ -93,6 +97,8 @@ def conjunction_kernel(
     array([[3., 1.],
            [1., 1.]])
     """
+    check_choice(normalize, "normalize", (True, False))
+    check_choice(log2, "log2", (True, False))
     rows, columns = _rows_and_columns(X, Y, binarize)
     table = conjunction_formula(
         rows.n_features, _max_ones(rows, columns), min_literals=min_literals,

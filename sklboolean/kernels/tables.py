@@ -8,7 +8,7 @@ can give each value as an exact integer over a power of two.
 """
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, repeat
 from math import comb, frexp, ldexp
 
 import numpy as np
@@ -250,12 +250,37 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
         )
     if whole and min_literals <= 1:
         mantissas, exponents = _geometric_values(max_count, top, q, min_literals)
-    else:
+    elif whole:
         mantissas, exponents = _split_all(map(numerator, range(max_count + 1)), -scale)
+    else:
+        upper = _bounded_numerators(max_count, longest, top, q)
+        lower = _bounded_numerators(max_count, min_literals - 1, top, q)
+        shift = q * (longest - min_literals + 1)
+        bounds = zip(upper, lower, strict=True)
+        mantissas, exponents = _split_all((u - (v << shift) for u, v in bounds), -scale)
     newton = None
     if longest <= 3 and decay == 1:
         newton = tuple(int(min_literals <= length <= longest) for length in range(4))
     return CountTable(count, mantissas, exponents, numerator, scale, newton=newton)
+
+
+def _bounded_numerators(max_count, longest, top, q):
+    """Yield G(s) 2**(q longest), G(s) = sum of (top / 2**q)**l C(s, l) for l <= longest.
+
+    One row of Pascal's triangle makes the next:
+    G(s + 1) = (1 + decay) G(s) - decay**(longest + 1) C(s, longest).
+    """
+    if longest < 0:
+        yield from repeat(0, max_count + 1)
+        return
+    value, choices, last = 1 << q * longest, int(longest == 0), top ** (longest + 1)
+    for s in range(max_count + 1):
+        yield value
+        value = (((1 << q) + top) * value - last * choices) >> q
+        if s + 1 == longest:
+            choices = 1
+        elif s >= longest:
+            choices = choices * (s + 1) // (s + 1 - longest)
 
 
 def _geometric_values(max_count, top, q, constant):

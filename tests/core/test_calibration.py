@@ -1,0 +1,180 @@
+from math import exp, log, log1p
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklboolean._core.calibration import fit_slope, probabilities
+
+finite_scores = st.floats(-1, 1).map(lambda score: round(score, 6))
+
+
+def softplus(u):
+    """log(1 + exp(u)), the log loss of a lead of -u."""
+    return max(u, 0.0) + log1p(exp(-abs(u)))
+
+
+def binary_loss(slope, scores, codes):
+    """Log loss of the rows and of two imagined ones, one right and one wrong."""
+    typical = sum(map(abs, scores)) / len(scores)
+    rows = zip(scores, codes, strict=True)
+    leads = [score if code else -score for score, code in rows]
+    return sum(softplus(-slope * lead) for lead in [*leads, typical, -typical])
+
+
+def several_classes_loss(slope, scores, codes):
+    """Log loss of the rows under the softmax."""
+    total = 0.0
+    for row, code in zip(scores, codes, strict=True):
+        best = max(row)
+        total += slope * (best - row[code])
+        total += log(sum(exp(slope * (score - best)) for score in row))
+    return total
+
+
+@st.composite
+def binary_cases(draw):
+    n = draw(st.integers(1, 25))
+    scores = draw(st.lists(finite_scores, min_size=n, max_size=n))
+    codes = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    return np.array(scores), np.array(codes)
+
+
+@settings(deadline=None)
+@given(binary_cases())
+def test_the_slope_of_a_sigmoid_has_the_least_loss(case):
+    scores, codes = case
+    slope = fit_slope(scores, codes)
+    assert slope > 0
+    if not np.any(scores):
+        return
+    least = binary_loss(slope, *case)
+    typical = np.abs(scores).mean()
+    for candidate in np.exp(np.linspace(-11, 11, 89)) / typical:
+        # The search stops within 1e-5 of the logarithm of the minimiser.
+        assert least <= binary_loss(candidate, *case) * (1 + 1e-8)
+
+
+def noisy_scores(n_rows, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, n_rows)
+    scores = rng.standard_normal((n_rows, n_classes)) / 4
+    scores[np.arange(n_rows), codes] += 0.2
+    return scores, codes
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+@pytest.mark.parametrize("scale", [1e-6, 1.0])
+def test_the_slope_of_a_softmax_has_the_least_loss(n_classes, scale):
+    # The loss is convex in the slope, so that its derivative tells the side; with so
+    # many rows the two imagined ones move the slope by less than 5 %.
+    scores, codes = noisy_scores(3000, n_classes)
+    slope = fit_slope(scores * scale, codes) * scale
+    losses = [
+        several_classes_loss(candidate, scores.tolist(), codes.tolist())
+        for candidate in (slope / 1.05, slope, slope * 1.05)
+    ]
+    assert losses[1] < losses[0]
+    assert losses[1] < losses[2]
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e-6, 1e-3, 8.0, 1e100])
+def test_the_slope_undoes_a_change_of_unit(factor):
+    scores, codes = noisy_scores(200, 2)
+    for columns in (scores, scores[:, 1] - scores[:, 0]):
+        slope = fit_slope(columns, codes)
+        assert fit_slope(columns * factor, codes) * factor == pytest.approx(
+            slope, rel=1e-4
+        )
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0])
+@pytest.mark.parametrize("n_rows", [1, 2, 1000])
+def test_separated_scores_give_a_finite_slope(n_rows, scale):
+    codes = np.arange(n_rows) % 2
+    scores = np.where(codes == 1, 1.0, -1.0) * scale
+    slope = fit_slope(scores, codes)
+    # Of n + 2 rows of score +-scale n + 1 are right: the best odds are n + 1 to 1.
+    assert slope == pytest.approx(log(n_rows + 1) / scale, rel=1e-4)
+
+
+@pytest.mark.parametrize("n_rows", [3, 1000])
+def test_separated_scores_of_several_classes_give_a_finite_slope(n_rows):
+    codes = np.arange(n_rows) % 3
+    slope = fit_slope(np.eye(3)[codes], codes)
+
+    def loss(slope):
+        # Every row has score 1 for its class, 0 for two others; the imagined ones
+        # have the mean size of a score.
+        rows = n_rows * log1p(2 * exp(-slope))
+        return rows + softplus(slope / 3) + softplus(-slope / 3)
+
+    for candidate in np.exp(np.linspace(-8, 8, 65)):
+        assert loss(slope) <= loss(candidate) * (1 + 1e-8)
+
+
+def test_scores_on_the_wrong_side_give_a_small_positive_slope():
+    codes = np.arange(100) % 2
+    slope = fit_slope(np.where(codes == 1, -1.0, 1.0), codes)
+    assert 0 < slope < 1e-4
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 3)])
+def test_scores_of_zero_give_slope_1(shape):
+    assert fit_slope(np.zeros(shape), np.array([0, 1, 1, 0])) == 1.0
+
+
+@pytest.mark.parametrize("tiny", [1e-300, 1e-304])
+def test_tiny_scores_give_a_finite_slope(tiny):
+    slope = fit_slope(np.array([tiny, -tiny]), np.array([1, 0]))
+    # Of the four rows with the imagined ones three are right.
+    assert slope == pytest.approx(log(3) / tiny, rel=1e-4)
+
+
+# -- probabilities ------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8),
+    st.floats(1e-3, 1e3),
+)
+def test_two_probabilities_add_up_to_1_and_go_with_the_sign(scores, slope):
+    scores = np.array(scores)
+    P = probabilities(scores, slope)
+    assert P.shape == (len(scores), 2)
+    assert ((P >= 0) & (P <= 1)).all()
+    assert np.abs(P.sum(axis=1) - 1).max() <= 2.0**-52
+    assert (P[scores > 0, 1] >= 0.5).all()
+    assert (P[scores < 0, 0] >= 0.5).all()
+    clear = np.abs(slope * scores) > 1e-15
+    assert np.array_equal(P.argmax(axis=1)[clear], (scores > 0)[clear])
+    expected = [exp(-softplus(-slope * score)) for score in scores]
+    assert P[:, 1] == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(2, 4).flatmap(
+        lambda k: st.lists(
+            st.lists(st.floats(-100, 100), min_size=k, max_size=k),
+            min_size=1,
+            max_size=6,
+        )
+    ),
+    st.floats(1e-3, 100),
+)
+def test_softmax_probabilities_add_up_to_1_and_go_with_the_largest(scores, slope):
+    scores = np.array(scores)
+    P = probabilities(scores, slope)
+    assert P.shape == scores.shape
+    assert ((P >= 0) & (P <= 1)).all()
+    assert np.abs(P.sum(axis=1) - 1).max() <= 4 * 2.0**-52
+    best = scores.argmax(axis=1)
+    assert (P[np.arange(len(P)), best] == P.max(axis=1)).all()
+    for row, p in zip(scores, P, strict=True):
+        expected = [
+            exp(-several_classes_loss(slope, [row], [k])) for k in range(len(p))
+        ]
+        assert p == pytest.approx(expected, rel=1e-9, abs=1e-300)

@@ -1,0 +1,93 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import cpu_count, parallel_config
+
+from sklboolean._core.parallel import each_slice
+
+
+def slices_of(n, n_jobs=None, **options):
+    """The slices that the function was called with, in order."""
+    slices, lock = [], threading.Lock()
+
+    def note(first, last):
+        with lock:
+            slices.append((first, last))
+
+    each_slice(note, n, n_jobs, **options)
+    return sorted(slices)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 200), st.integers(1, 12), st.sampled_from([1, 2, 5, 32, 64, 500]))
+def test_slices_cover_the_range_once_and_begin_at_multiples(n, n_jobs, multiple):
+    slices = slices_of(n, n_jobs, multiple=multiple)
+    assert [i for first, last in slices for i in range(first, last)] == list(range(n))
+    assert all(first < last for first, last in slices)
+    assert all(first % multiple == 0 for first, _ in slices)
+    assert len(slices) == min(n_jobs, -(-n // multiple))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 200), st.integers(1, 12))
+def test_slices_are_of_nearly_equal_size(n, n_jobs):
+    sizes = [last - first for first, last in slices_of(n, n_jobs)]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_one_job_is_one_call_in_the_calling_thread(n_jobs):
+    calls = []
+    each_slice(lambda *part: calls.append((threading.get_ident(), part)), 10, n_jobs)
+    assert calls == [(threading.get_ident(), (0, 10))]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 4])
+def test_an_empty_range_calls_nothing(n_jobs):
+    assert slices_of(0, n_jobs) == []
+
+
+def test_minus_1_means_every_processor():
+    assert len(slices_of(10_000, -1)) == cpu_count()
+
+
+def test_none_follows_the_context_of_joblib():
+    with parallel_config(backend="threading", n_jobs=3):
+        assert len(slices_of(10)) == 3
+        assert len(slices_of(10, 2)) == 2
+
+
+def test_slices_run_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=60)
+    each_slice(lambda first, last: meeting.wait(), 2, 2)
+    assert not meeting.broken
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize("where", [0, 3, 9])
+def test_an_exception_in_a_slice_reaches_the_caller(n_jobs, where):
+    def fail(first, last):
+        if first <= where < last:
+            raise LookupError("row 3")
+
+    with pytest.raises(LookupError, match="row 3"):
+        each_slice(fail, 10, n_jobs)
+
+
+def test_zero_jobs_are_an_error_naming_n_jobs():
+    with pytest.raises(ValueError, match="n_jobs == 0"):
+        each_slice(lambda first, last: None, 10, 0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 7])
+def test_slices_write_their_parts_of_one_result(n_jobs):
+    out = np.zeros(100)
+
+    def write(first, last):
+        out[first:last] += np.arange(first, last)
+
+    each_slice(write, 100, n_jobs, multiple=8)
+    assert np.array_equal(out, np.arange(100))
