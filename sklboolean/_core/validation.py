@@ -177,8 +177,8 @@ def encode_classes(y, classes=None):
     unknown = classes[codes] != y
     if np.any(unknown):
         raise ValueError(
-            f"y holds the label {y[unknown].tolist()[0]!r}, not among the classes "
-            f"{classes.tolist()} given in the first call."
+            f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the "
+            f"classes {classes.tolist()} given in the first call."
         )
     return classes, codes
 
@@ -189,7 +189,7 @@ def known_classes(estimator, classes):
         classes = np.unique(classes)
         if len(classes) < 2:
             raise ValueError(
-                f"classes holds only {classes.tolist()}; two classes are needed."
+                f"classes holds only one class, {classes.tolist()[0]!r}; give two."
             )
     if not hasattr(estimator, "classes_"):
         if classes is None:

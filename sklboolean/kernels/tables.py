@@ -265,7 +265,7 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
 
 
 def _bounded_numerators(max_count, longest, top, q):
-    """Yield G(s) 2**(q longest), G(s) = sum of (top / 2**q)**l C(s, l) for l <= longest.
+    """Yield G(s) 2**(q longest), G(s) the sum of (top / 2**q)**l C(s, l) to longest.
 
     One row of Pascal's triangle makes the next:
     G(s + 1) = (1 + decay) G(s) - decay**(longest + 1) C(s, longest).

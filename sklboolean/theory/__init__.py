@@ -1,0 +1,67 @@
+"""Theory: mistake bounds, class sizes, sample complexity, halfspace forms."""
+
+from sklboolean.theory.class_sizes import (
+    n_conjunctions,
+    n_disjunctions,
+    n_halfspaces_bound,
+    n_k_cnf,
+    n_k_dnf,
+)
+from sklboolean.theory.halfspaces import (
+    at_least_halfspace,
+    conjunction_halfspace,
+    decision_list_halfspace,
+    disjunction_halfspace,
+)
+from sklboolean.theory.margins import (
+    additive_mistake_bound,
+    hinge_deviation,
+    multiplicative_mistake_bound,
+)
+from sklboolean.theory.mistake_bounds import (
+    elimination_mistake_bound,
+    halving_mistake_bound,
+    perceptron_mistake_bound,
+    perceptron_mistake_bound_nonseparable,
+    winnow1_mistake_bound,
+    winnow_mistake_bound,
+)
+from sklboolean.theory.pac import (
+    online_sample_complexity,
+    sample_complexity,
+    survival_length,
+)
+from sklboolean.theory.vc_dimensions import (
+    vc_dimension_bound,
+    vc_dimension_conjunctions,
+    vc_dimension_disjunctions,
+    vc_dimension_halfspaces,
+)
+
+__all__ = [
+    "additive_mistake_bound",
+    "at_least_halfspace",
+    "conjunction_halfspace",
+    "decision_list_halfspace",
+    "disjunction_halfspace",
+    "elimination_mistake_bound",
+    "halving_mistake_bound",
+    "hinge_deviation",
+    "multiplicative_mistake_bound",
+    "n_conjunctions",
+    "n_disjunctions",
+    "n_halfspaces_bound",
+    "n_k_cnf",
+    "n_k_dnf",
+    "online_sample_complexity",
+    "perceptron_mistake_bound",
+    "perceptron_mistake_bound_nonseparable",
+    "sample_complexity",
+    "survival_length",
+    "vc_dimension_bound",
+    "vc_dimension_conjunctions",
+    "vc_dimension_disjunctions",
+    "vc_dimension_halfspaces",
+    "winnow1_mistake_bound",
+    "winnow_mistake_bound",
+]
