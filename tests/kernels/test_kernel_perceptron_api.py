@@ -1,0 +1,773 @@
+"""KernelPerceptron in use: bad input, kernels, labels, seeds, pipelines, files."""
+
+import copy
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import same_state
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
+
+from sklboolean import KernelPerceptron
+from sklboolean.datasets import make_dnf, make_tic_tac_toe
+from sklboolean.kernels import (
+    CNFKernel,
+    ConjunctionKernel,
+    DisjunctionKernel,
+    DNFKernel,
+    TanimotoKernel,
+    conjunction_kernel,
+    dnf_kernel,
+    tanimoto_kernel,
+)
+
+
+def random_problem(seed, n_rows=120, n_features=12, n_classes=3):
+    """Return rows and labels with something to learn and much noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_rows, n_features), dtype=np.uint8)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_rows) < 0.3)) % n_classes
+    return X, y.astype(int)
+
+
+def fitted_state(model):
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+
+def assert_same_fit(one, other, X):
+    one_state, other_state = fitted_state(one), fitted_state(other)
+    assert one_state.keys() == other_state.keys()
+    for name, value in one_state.items():
+        assert same_state(value, other_state[name]), name
+    assert same_state(one.decision_function(X), other.decision_function(X))
+    assert same_state(one.predict(X), other.predict(X))
+
+
+# Failures
+
+
+GOOD = np.eye(4, dtype=int)
+BAD_PARAMETERS = [
+    ({"kernel": "quadratic"}, "kernel must be .*quadratic"),
+    ({"kernel": 3}, "kernel must be a name"),
+    ({"min_literals": -1}, "min_literals"),
+    ({"min_literals": 1.5}, "min_literals"),
+    ({"min_literals": 4}, "max_literals=3 is below min_literals=4"),
+    ({"max_literals": True}, "max_literals"),
+    ({"decay": 0.0}, "decay"),
+    ({"decay": np.nan}, "decay"),
+    ({"decay": "slow"}, "decay"),
+    ({"kernel": "rbf", "gamma": 0}, "gamma"),
+    ({"kernel": "poly", "degree": 0}, "degree"),
+    ({"kernel": "poly", "coef0": -1}, "coef0"),
+    ({"kernel": "poly", "degree": 2000, "coef0": 9.0}, "gamma, coef0 or degree"),
+    ({"average": "median"}, "average"),
+    ({"margin": -1.0}, "margin"),
+    ({"margin": np.inf}, "margin"),
+    ({"margin_type": "geometric"}, "margin_type"),
+    ({"max_iter": 0}, "max_iter"),
+    ({"tie": 0}, "tie"),
+    ({"multi_class": "multinomial"}, "multi_class"),
+    ({"class_weight": "heavy"}, "class_weight"),
+    ({"class_weight": {0: -1, 1: 1}}, "class_weight"),
+    ({"class_weight": {0: np.inf, 1: 1}}, "class_weight"),
+    ({"class_weight": {0: 1e300, 1: 1}}, "class_weight"),
+    ({"max_support": 0}, "max_support"),
+    ({"max_support": 2, "average": "voted"}, "max_support"),
+    ({"budget": "oldest"}, "budget"),
+    ({"binarize": -0.5}, "binarize"),
+    ({"binarize": "yes"}, "binarize"),
+    ({"random_state": "zero"}, "seed|RandomState"),
+    ({"kernel": lambda X, Y: np.full((len(X), len(Y)), np.nan)}, "kernel returned NaN"),
+    ({"kernel": lambda X, Y: np.zeros((1, 1))}, "kernel returned shape"),
+]
+BAD_DATA = [
+    ([[0, 1, np.nan, 0]] * 4, [0, 1, 0, 1], "NaN"),
+    ([[0, 1, np.inf, 0]] * 4, [0, 1, 0, 1], "infinity"),
+    ([0, 1, 0, 1], [0, 1, 0, 1], "2D array"),
+    (np.zeros((0, 4)), [], "0 sample"),
+    (GOOD, [0, 1, 0], "inconsistent numbers of samples"),
+    (GOOD, [0.1, 0.7, 0.3, 0.2], "continuous"),
+    (GOOD, [[0, 1]] * 4, "y"),
+    (GOOD, None, "y"),
+    (GOOD * 1j, [0, 1, 0, 1], "[Cc]omplex"),
+    (GOOD[:, :3], [0, 1, 0, 1], "features"),
+]
+
+
+def snapshot(model):
+    return copy.deepcopy(vars(model))
+
+
+def assert_untouched(model, before):
+    after = vars(model)
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        if not callable(value):
+            assert same_state(value, after[name]), name
+
+
+def started(**parameters):
+    return KernelPerceptron(**parameters).partial_fit(GOOD, [0, 1, 0, 1], [0, 1])
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameter_is_named_and_nothing_is_forgotten(method, parameters, message):
+    model = started().set_params(**parameters)
+    before = snapshot(model)
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(model, method)(GOOD, [1, 0, 1, 0])
+    assert_untouched(model, before)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(("X", "y", "message"), BAD_DATA)
+def test_bad_data_is_described_and_nothing_is_forgotten(method, X, y, message):
+    model = started(warm_start=True)
+    before = snapshot(model)
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(X, y)
+    assert_untouched(model, before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "X", "y", "message"),
+    [
+        ({}, GOOD, [1, 1, 1, 1], "only one class"),
+        ({"binarize": None}, 2 * GOOD, [0, 1, 0, 1], "Column 0 of X holds 2"),
+        ({"probability": True}, GOOD, [0, 0, 0, 1], "at least two rows of each class"),
+        ({"kernel": "precomputed"}, GOOD[:, :3], [0, 1, 0, 1], "square"),
+        ({"kernel": "precomputed"}, sparse.csr_array(GOOD), [0, 1, 0, 1], "[Ss]parse"),
+        (
+            {"multi_class": "joint", "max_support": 2, "budget": "forgetron"},
+            GOOD,
+            [0, 1, 2, 1],
+            "budget='forgetron' needs multi_class='ovr'",
+        ),
+    ],
+)
+def test_fit_that_fails_leaves_the_learner_as_it_was(parameters, X, y, message):
+    model = KernelPerceptron(**parameters)
+    before = snapshot(model)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, y)
+    assert_untouched(model, before)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"max_support": 3},
+        {"max_support": 3, "budget": "forgetron"},
+        {"probability": True},
+        {"average": "voted", "multi_class": "joint"},
+    ],
+)
+def test_kernel_that_fails_on_the_way_leaves_the_learner_as_it_was(parameters):
+    X, y = random_problem(8)
+    calls = {"left": np.inf}
+
+    def kernel(A, B):
+        calls["left"] -= 1
+        if calls["left"] < 0:
+            raise RuntimeError("no more")
+        return A @ B.T
+
+    model = KernelPerceptron(kernel, random_state=0, **parameters)
+    model.partial_fit(X[:50], y[:50], classes=[0, 1, 2])
+    calls["left"] = 10**6
+    copy.deepcopy(model).partial_fit(X[50:], y[50:])
+    needed = 10**6 - calls["left"]
+    assert needed >= 2
+    for allowed in range(0, needed, max(1, needed // 25)):
+        calls["left"], before = allowed, snapshot(model)
+        with pytest.raises(RuntimeError, match="no more"):
+            model.partial_fit(X[50:], y[50:])
+        assert_untouched(model, before)
+
+
+def test_precomputed_kernel_does_not_go_on():
+    model = KernelPerceptron("precomputed", warm_start=True).fit(np.eye(2), [0, 1])
+    with pytest.raises(ValueError, match="without warm_start"):
+        model.fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"kernel": "precomputed"}, {"class_weight": "balanced"}]
+)
+def test_partial_fit_is_absent_where_it_cannot_work(parameters):
+    model = KernelPerceptron(**parameters)
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="partial_fit"):
+        model.partial_fit(np.eye(2), [0, 1], classes=[0, 1])
+
+
+# Kernels
+
+
+def linear_perceptron(X, y, n_epochs):
+    """The averaged perceptron with a bias, primal, integers only."""
+    w, total, mistakes = np.zeros(X.shape[1] + 1, dtype=int), 0, 0
+    rows = np.c_[X, np.ones(len(X), dtype=int)].astype(int)
+    for _ in range(n_epochs):
+        for x, code in zip(rows, y, strict=True):
+            if (w @ x >= 0) != (code == 1):
+                w = w + (2 * code - 1) * x
+                mistakes += 1
+            total = total + w
+    return w, total, mistakes
+
+
+def test_linear_kernel_is_the_linear_perceptron():
+    X, y = random_problem(0, n_classes=2)
+    w, total, mistakes = linear_perceptron(X, y, 5)
+    options = {"kernel": "linear", "shuffle": False, "max_iter": 5}
+    mean = KernelPerceptron(**options).fit(X, y)
+    last = KernelPerceptron(average=None, **options).fit(X, y)
+    assert mean.n_mistakes_ == last.n_mistakes_ == mistakes
+    assert (mean.decision_exact(X) == X @ total[:-1] + total[-1]).all()
+    assert (last.decision_exact(X) == X @ w[:-1] + w[-1]).all()
+
+
+# Weights without a common divisor: sums with both signs do not vanish by accident,
+# so that float64 sees every sign that exact arithmetic sees.
+UNEVEN = {0: 0.7310791015625, 1: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("named", "function"),
+    [
+        ({"kernel": "rbf"}, partial(rbf_kernel, gamma=1 / 12)),
+        ({"kernel": "rbf", "gamma": 0.3}, partial(rbf_kernel, gamma=0.3)),
+        (
+            {"kernel": "poly", "gamma": 0.3, "degree": 4, "coef0": 0.5},
+            partial(polynomial_kernel, gamma=0.3, degree=4, coef0=0.5),
+        ),
+        ({"kernel": "poly"}, partial(polynomial_kernel, gamma=1 / 12, degree=3)),
+        ({"kernel": TanimotoKernel()}, tanimoto_kernel),
+        ({"kernel": DNFKernel()}, dnf_kernel),
+    ],
+)
+@pytest.mark.parametrize("average", ["mean", "voted", None])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_named_kernel_predicts_as_the_function(named, function, average, layout):
+    X, y = random_problem(1, n_classes=2)
+    options = {"average": average, "class_weight": UNEVEN, "random_state": 0}
+    one = KernelPerceptron(**named, **options).fit(layout(X), y)
+    other = KernelPerceptron(function, **options).fit(layout(X), y)
+    assert one.mistakes_per_epoch_ == other.mistakes_per_epoch_
+    assert same_state(one.support_, other.support_)
+    assert same_state(one.dual_coef_, other.dual_coef_)
+    assert same_state(one.predict(layout(X)), other.predict(layout(X)))
+
+
+def test_function_sees_zeros_and_ones_as_float64():
+    seen = []
+
+    def kernel(A, B):
+        seen.extend([A, B])
+        return A @ B.T
+
+    X = np.array([[-3, 2], [5, 0], [0, 0]])
+    KernelPerceptron(kernel).fit(X, [0, 1, 1]).predict(X)
+    assert all(table.dtype == np.float64 for table in seen)
+    assert {value for table in seen for value in table.ravel()} == {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"min_literals": 1, "max_literals": 2, "monotone": True, "decay": 1.0},
+        {"min_literals": 0, "max_literals": None, "monotone": False, "decay": 0.5},
+    ],
+)
+@pytest.mark.parametrize("average", ["mean", "voted", None])
+def test_conjunction_kernel_object_equals_the_parameters(parameters, average):
+    X, y = random_problem(2)
+    options = {"average": average, "random_state": 0}
+    named = KernelPerceptron(**parameters, **options).fit(X, y)
+    given_object = KernelPerceptron(ConjunctionKernel(**parameters), **options)
+    assert_same_fit(named, given_object.fit(X, y), X)
+    assert same_state(named.decision_exact(X), given_object.decision_exact(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("disjunction", DisjunctionKernel()),
+        ("dnf", DNFKernel()),
+        ("cnf", CNFKernel()),
+        ("tanimoto", TanimotoKernel()),
+    ],
+)
+def test_kernel_name_is_the_object_with_its_defaults(name, kernel):
+    X, y = random_problem(3)
+    named = KernelPerceptron(name, random_state=0).fit(X, y)
+    assert_same_fit(named, KernelPerceptron(kernel, random_state=0).fit(X, y), X)
+
+
+def test_normalised_kernel_object_is_evaluated_as_a_function():
+    X, y = random_problem(3)
+    kernel = ConjunctionKernel(max_literals=2, normalize=True)
+    options = {"random_state": 0, "average": None}
+    model = KernelPerceptron(kernel, **options).fit(X, y)
+    by_matrix = KernelPerceptron("precomputed", **options).fit(kernel(X), y)
+    assert same_state(model.dual_coef_, by_matrix.dual_coef_)
+    plain = KernelPerceptron(ConjunctionKernel(max_literals=2), **options).fit(X, y)
+    assert not same_state(model.dual_coef_, plain.dual_coef_)
+
+
+@pytest.mark.parametrize("average", ["mean", "voted", None])
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_precomputed_kernel_equals_the_kernel(average, multi_class):
+    X, y = random_problem(4)
+    kernel = ConjunctionKernel(min_literals=1, max_literals=3, monotone=True)
+    options = {"average": average, "multi_class": multi_class, "random_state": 0}
+    direct = KernelPerceptron(**options).fit(X[:80], y[:80])
+    given_matrix = KernelPerceptron("precomputed", **options)
+    given_matrix.fit(kernel(X[:80]), y[:80])
+    for name in ("support_", "dual_coef_", "mistakes_per_epoch_", "intercept_"):
+        assert same_state(getattr(direct, name), getattr(given_matrix, name)), name
+    scores = given_matrix.decision_function(kernel(X[80:], X[:80]))
+    assert same_state(scores, direct.decision_function(X[80:]))
+    predicted = given_matrix.predict(kernel(X[80:], X[:80]))
+    assert same_state(predicted, direct.predict(X[80:]))
+
+
+def test_cross_validation_slices_a_precomputed_kernel():
+    X, y = random_problem(5)
+    K = conjunction_kernel(X, min_literals=1, max_literals=3, monotone=True)
+    folds = KFold(4, shuffle=True, random_state=0)
+    options = {"probability": True, "random_state": 0}
+    direct = cross_val_score(
+        KernelPerceptron(**options), X, y, cv=folds, scoring="neg_log_loss"
+    )
+    by_matrix = cross_val_score(
+        KernelPerceptron("precomputed", **options), K, y, cv=folds,
+        scoring="neg_log_loss",
+    )  # fmt: skip
+    assert direct.tolist() == by_matrix.tolist()
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", rbf_kernel, "tanimoto"])
+def test_exact_scores_are_refused_for_kernels_in_float64(kernel):
+    model = KernelPerceptron(kernel).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="decision_exact needs a kernel"):
+        model.decision_exact(np.eye(4))
+
+
+# Labels and weights
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+@pytest.mark.parametrize("average", ["mean", "voted", None])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "perhaps", "yes"]),
+        np.array(["no", "perhaps", "yes"], dtype=object),
+        np.array([-7, 0, 300]),
+        np.array([-1.0, 0.0, 2.0]),
+        np.array([False, True]),
+    ],
+    ids=["text", "object", "integers", "whole floats", "bool"],
+)
+def test_labels_change_names_only(labels, average, multi_class):
+    X, y = random_problem(6, n_classes=len(labels))
+    options = {"average": average, "multi_class": multi_class, "random_state": 0}
+    by_number = KernelPerceptron(**options).fit(X, y)
+    by_label = KernelPerceptron(**options).fit(X, labels[y])
+    assert same_state(by_label.classes_, labels)
+    predicted = by_label.predict(X)
+    assert predicted.dtype == labels.dtype
+    assert (predicted == labels[by_number.predict(X)]).all()
+    assert same_state(by_number.dual_coef_, by_label.dual_coef_)
+
+
+def test_balanced_weights_are_those_of_the_frequencies():
+    X, y = random_problem(7)
+    weights = {k: len(y) / (3 * np.sum(y == k)) for k in range(3)}
+    assert len(set(weights.values())) == 3
+    balanced = KernelPerceptron(class_weight="balanced", random_state=0).fit(X, y)
+    by_hand = KernelPerceptron(class_weight=weights, random_state=0).fit(X, y)
+    assert_same_fit(balanced, by_hand, X)
+
+
+def test_class_missing_from_the_weights_weighs_one():
+    X, y = random_problem(7)
+    some = KernelPerceptron(class_weight={1: 2.5}, random_state=0).fit(X, y)
+    every = {0: 1, 1: 2.5, 2: 1}
+    assert_same_fit(
+        some, KernelPerceptron(class_weight=every, random_state=0).fit(X, y), X
+    )
+
+
+# Seeds, threads, progress
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"average": "voted"},
+        {"average": None, "multi_class": "joint"},
+        {"max_literals": None, "monotone": False, "decay": 0.3},
+        {"kernel": "tanimoto", "multi_class": "joint"},
+    ],
+)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_model_does_not_depend_on_the_number_of_threads(parameters, layout):
+    # Large enough for every loop to be split: 2**20 pairs of rows and more.
+    X, y = random_problem(8, n_rows=5000)
+    X, queries = layout(X), layout(X[:800])
+    options = {"max_iter": 2, "random_state": 0}
+    one = KernelPerceptron(n_jobs=1, **options, **parameters).fit(X, y)
+    two = KernelPerceptron(n_jobs=2, **options, **parameters).fit(X, y)
+    assert_same_fit(one, two, queries)
+
+
+@pytest.mark.parametrize("probability", [False, True])
+def test_seed_determines_the_model(probability):
+    X, y = random_problem(9)
+    options = {"max_iter": 3, "probability": probability}
+    by_seed = KernelPerceptron(random_state=7, **options).fit(X, y)
+    assert_same_fit(by_seed, KernelPerceptron(random_state=7, **options).fit(X, y), X)
+    assert_same_fit(by_seed, by_seed.fit(X, y), X)
+    state = np.random.RandomState(7)
+    by_state = KernelPerceptron(random_state=state, **options).fit(X, y)
+    again = KernelPerceptron(random_state=np.random.RandomState(7), **options)
+    assert_same_fit(by_state, again.fit(X, y), X)
+    coefficients = by_state.dual_coef_
+    assert not same_state(coefficients, by_state.fit(X, y).dual_coef_)
+
+
+def test_global_seed_is_used_without_random_state():
+    X, y = random_problem(9)
+    fits = []
+    for seed in (0, 0, 1):
+        np.random.seed(seed)
+        fits.append(KernelPerceptron(max_iter=2).fit(X, y).dual_coef_)
+    assert same_state(fits[0], fits[1])
+    assert not same_state(fits[0], fits[2])
+
+
+@pytest.mark.parametrize("max_support", [None, 20])
+def test_progress_is_one_line_for_each_epoch(capsys, max_support):
+    X, y = random_problem(10, n_classes=2)
+    model = KernelPerceptron(
+        max_iter=4, verbose=1, random_state=0, max_support=max_support
+    ).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"[KernelPerceptron] epoch {epoch}: {mistakes} mistakes, {mistakes} updates"
+        for epoch, mistakes in enumerate(model.mistakes_per_epoch_, 1)
+    ]
+
+
+def test_nothing_is_printed_by_default(capsys):
+    X, y = random_problem(10)
+    KernelPerceptron(probability=True).fit(X, y).predict_proba(X)
+    assert capsys.readouterr() == ("", "")
+
+
+# Probabilities
+
+
+PROBABILISTIC = [
+    {},
+    {"multi_class": "joint"},
+    {"average": "voted"},
+    {"average": "voted", "multi_class": "joint"},
+    {"average": None},
+    {"tie": "negative", "average": None},
+    {"kernel": "rbf"},
+    {"kernel": "tanimoto", "multi_class": "joint"},
+    {"max_literals": None, "monotone": False, "decay": 0.3},
+    {"class_weight": "balanced"},
+    {"max_support": 60},
+]
+
+
+@pytest.mark.parametrize("parameters", PROBABILISTIC)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_add_up_and_agree_with_predict(parameters, n_classes):
+    X, y = random_problem(11, n_classes=n_classes)
+    model = KernelPerceptron(probability=True, random_state=0, **parameters)
+    P = model.fit(X, y).predict_proba(X)
+    assert P.shape == (120, n_classes)
+    assert ((P >= 0) & (P <= 1)).all()
+    assert np.abs(P.sum(axis=1) - 1).max() <= 2.0**-50
+    predicted = np.searchsorted(model.classes_, model.predict(X))
+    assert (P[np.arange(120), predicted] == P.max(axis=1)).all()
+
+
+@pytest.mark.parametrize("parameters", PROBABILISTIC)
+def test_higher_scores_have_higher_probabilities(parameters):
+    X, y = random_problem(11, n_classes=2)
+    model = KernelPerceptron(probability=True, random_state=0, **parameters).fit(X, y)
+    order = np.argsort(model.decision_function(X))
+    assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
+
+
+def assert_probabilities_inform(P, labels, predicted, frequencies):
+    """Check that probabilities say more than half of what the predictions say.
+
+    Predictions alone say: "this label, right as often as it is", the rest in equal
+    parts. Nothing at all is said by the frequencies of the labels.
+    """
+    n_classes = len(frequencies)
+    right = np.mean(labels == predicted)
+    by_prediction = np.full(P.shape, (1 - right) / (n_classes - 1))
+    by_prediction[np.arange(len(P)), predicted] = right
+    nothing = log_loss(labels, np.tile(frequencies, (len(P), 1)))
+    assert log_loss(labels, P) < (nothing + log_loss(labels, by_prediction)) / 2
+
+
+@pytest.mark.parametrize("parameters", PROBABILISTIC)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_inform_about_new_rows(parameters, n_classes):
+    X, y, _terms = make_dnf(
+        1200, 10, n_terms=2, n_literals=2, monotone=True, noise=0.1, random_state=0
+    )
+    if n_classes == 3:
+        y = y + (y == 1) * X[:, 5]
+    model = KernelPerceptron(probability=True, random_state=0, **parameters)
+    P = model.fit(X[:600], y[:600]).predict_proba(X[600:])
+    frequencies = np.bincount(y[:600]) / 600
+    assert_probabilities_inform(P, y[600:], model.predict(X[600:]), frequencies)
+
+
+def test_probability_changes_no_score():
+    X, y = random_problem(12)
+    plain = KernelPerceptron(random_state=0).fit(X, y)
+    model = KernelPerceptron(random_state=0, probability=True).fit(X, y)
+    assert same_state(plain.decision_exact(X), model.decision_exact(X))
+    assert plain.slope_ is None
+    assert model.slope_ > 0
+
+
+def test_predict_proba_is_absent_without_probability():
+    X, y = random_problem(12)
+    model = KernelPerceptron().fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba") as error:
+        model.predict_proba(X)
+    assert "probability=True" in str(error.value.__cause__)
+    assert hasattr(KernelPerceptron(probability=True), "predict_proba")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_probabilities_of_a_stream(n_classes, multi_class):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2000, 10))
+    y = (X[:, 0] + (rng.random(2000) < 0.1)) % 2 + (n_classes == 3) * X[:, 1]
+    model = KernelPerceptron(
+        probability=True, multi_class=multi_class, max_literals=2, random_state=0
+    )
+    # One row has one class only: there is nothing to hold out yet.
+    edges = [0, 1, 2, 10, 200, 400, 600, 800, 1000]
+    for first, last in pairwise(edges):
+        model.partial_fit(X[first:last], y[first:last], classes=range(n_classes))
+        P = model.predict_proba(X[1000:])
+        assert P.shape == (1000, n_classes)
+        assert np.abs(P.sum(axis=1) - 1).max() <= 2.0**-50
+    frequencies = np.bincount(y[:1000]) / 1000
+    assert_probabilities_inform(P, y[1000:], model.predict(X[1000:]), frequencies)
+
+
+# Files, clones, searches, names
+
+
+SAVED = [
+    {},
+    {"average": "voted"},
+    {"average": None, "multi_class": "joint"},
+    {"probability": True, "class_weight": {0: 0.5}},
+    {"kernel": DNFKernel()},
+    {"max_support": 5, "budget": "forgetron"},
+    {"kernel": rbf_kernel},
+]
+
+
+@pytest.mark.parametrize("parameters", SAVED)
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_saved_model_predicts_and_learns_as_before(parameters, layout, tmp_path):
+    X, y = random_problem(13)
+    X = layout(X)
+    model = KernelPerceptron(random_state=0, **parameters)
+    model.partial_fit(X[:60], y[:60], classes=[0, 1, 2])
+    file = tmp_path / "model.joblib"
+    joblib.dump(model, file)
+    copies = [
+        pickle.loads(pickle.dumps(model)),
+        joblib.load(file),
+        joblib.load(file, mmap_mode="r"),
+    ]
+    for other in copies:
+        assert_same_scores(model, other, X)
+    model.partial_fit(X[60:], y[60:])
+    for other in copies:
+        assert_same_scores(model, other.partial_fit(X[60:], y[60:]), X)
+
+
+def assert_same_scores(one, other, X):
+    assert (one.decision_function(X) == other.decision_function(X)).all()
+    assert (one.predict(X) == other.predict(X)).all()
+    if one.probability:
+        assert (one.predict_proba(X) == other.predict_proba(X)).all()
+    assert (one.n_mistakes_, one.t_) == (other.n_mistakes_, other.t_)
+
+
+def test_memory_map_is_not_copied_into_memory(tmp_path):
+    X, y = random_problem(13, n_rows=500)
+    file = tmp_path / "model.joblib"
+    joblib.dump(KernelPerceptron().fit(X, y), file)
+    model = joblib.load(file, mmap_mode="r")
+    assert isinstance(model.support_words_, np.memmap)
+    assert not model.support_words_.flags.writeable
+
+
+def test_fitted_state_is_arrays_and_scalars():
+    X, y = random_problem(13)
+    for parameters in SAVED[:4]:
+        model = KernelPerceptron(random_state=0, **parameters).fit(X, y)
+        for name, value in fitted_state(model).items():
+            parts = value if isinstance(value, list | tuple) else [value]
+            for part in parts:
+                assert isinstance(part, np.ndarray | int | float | str | None), name
+                assert getattr(part, "dtype", np.dtype(int)).kind != "O", name
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"class_weight": {0: 2, 1: 1}},
+        {"max_support": 5, "budget": "forgetron"},
+        {"margin": 9.0, "max_iter": 99, "multi_class": "joint"},
+    ],
+)
+def test_training_parameters_set_after_fit_change_no_prediction(parameters):
+    X, y = random_problem(13, n_classes=2)
+    model = KernelPerceptron(random_state=0).fit(X, y)
+    scores, exact = model.decision_function(X), model.decision_exact(X)
+    model.set_params(**parameters)
+    assert same_state(model.decision_exact(X), exact)
+    assert same_state(model.decision_function(X), scores)
+
+
+def test_clone_and_parameters_reach_into_a_kernel_object():
+    model = KernelPerceptron(ConjunctionKernel(max_literals=2), margin=2.0)
+    model.set_params(kernel__max_literals=4)
+    assert model.get_params()["kernel__max_literals"] == 4
+    copy_ = clone(model.fit([[0, 1], [1, 0]], [0, 1]))
+    assert copy_.kernel is not model.kernel
+    assert copy_.kernel.max_literals == 4
+    assert copy_.margin == 2.0
+    assert not hasattr(copy_, "classes_")
+    with pytest.raises(NotFittedError):
+        copy_.predict([[0, 1]])
+
+
+def test_grid_search_in_a_pipeline_finds_the_length_of_the_terms():
+    # XOR of the first two attributes: no sum of single literals expresses it.
+    rng = np.random.default_rng(0)
+    words = rng.choice(["a", "b"], (200, 4))
+    y = np.where(words[:, 0] == words[:, 1], "same", "different")
+    learner = KernelPerceptron(average=None, random_state=0)
+    pipeline = make_pipeline(OneHotEncoder(), learner)
+    search = GridSearchCV(
+        pipeline,
+        {
+            "kernelperceptron__max_literals": [1, 2],
+            "kernelperceptron__decay": [0.5, 1.0],
+        },
+        error_score="raise",
+    ).fit(words, y)
+    assert search.best_params_["kernelperceptron__max_literals"] == 2
+    assert search.best_score_ == 1
+    assert (search.predict(words) == y).all()
+
+
+def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
+    X, y = random_problem(14)
+    by_object = GridSearchCV(
+        KernelPerceptron(
+            ConjunctionKernel(min_literals=1, monotone=True), random_state=0
+        ),
+        {"kernel__max_literals": [1, 2, None]},
+    ).fit(X, y)
+    by_name = GridSearchCV(
+        KernelPerceptron(random_state=0), {"max_literals": [1, 2, None]}
+    ).fit(X, y)
+    name = "mean_test_score"
+    assert same_state(by_object.cv_results_[name], by_name.cv_results_[name])
+
+
+def test_tic_tac_toe_is_learned_without_a_mistake():
+    board = make_tic_tac_toe()
+    model = KernelPerceptron(max_iter=100, random_state=0)
+    model.fit(board.data, board.target)
+    assert model.n_iter_ < 100
+    assert (model.predict(board.data) == board.target).all()
+
+
+@pytest.fixture
+def frame():
+    X, y = random_problem(15, n_features=4)
+    return pd.DataFrame(X.astype(bool), columns=["a", "b", "c", "d"]), y
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_frame_gives_names_that_later_frames_must_have(frame, method):
+    X, y = frame
+    model = KernelPerceptron(random_state=0, warm_start=True)
+    getattr(model, method)(X, y, **({} if method == "fit" else {"classes": [0, 1, 2]}))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    from_array = KernelPerceptron(random_state=0)
+    from_array.partial_fit(X.to_numpy(), y, classes=[0, 1, 2])
+    if method == "partial_fit":
+        assert (model.predict(X) == from_array.predict(X.to_numpy())).all()
+    for call in (model.predict, lambda Z: getattr(model, method)(Z, y)):
+        with pytest.raises(ValueError, match=r"(?s)feature names.*order"):
+            call(X[["b", "a", "c", "d"]])
+        with pytest.raises(ValueError, match="feature names"):
+            call(X.rename(columns={"a": "z"}))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X.to_numpy())
+
+
+def test_scores_stay_finite_on_rows_with_more_ones_than_any_support_row():
+    X = np.zeros((4, 1500), dtype=int)
+    X[[0, 1, 2, 3], [0, 1, 2, 3]] = 1
+    model = KernelPerceptron(max_literals=None).fit(X, [0, 1, 0, 1])
+    scores = model.decision_function(np.ones((1, 1500)))
+    assert np.isfinite(scores).all()
+    assert scores == [float(number) for number in model.decision_exact(X[:1] | 1)]
+
+
+def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
+    X = np.unique(random_problem(16)[0], axis=0)[:40]
+    y = np.random.default_rng(0).integers(0, 2, 40)
+    kernel = ConjunctionKernel(max_literals=3)
+    # A kernel matrix of full rank separates every labelling.
+    assert np.linalg.matrix_rank(kernel(X)) == 40
+    machine = SVC(kernel=kernel, C=1e6).fit(X, y)
+    learner = KernelPerceptron(kernel, max_iter=10**4, average=None).fit(X, y)
+    assert learner.mistakes_per_epoch_[-1] == 0
+    assert (machine.predict(X) == y).all()
+    assert (learner.predict(X) == y).all()

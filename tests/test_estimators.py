@@ -1,0 +1,56 @@
+"""scikit-learn's own checks, with no expected failure."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    parametrize_with_checks,
+)
+
+import sklboolean
+from sklboolean import KernelPerceptron
+from sklboolean.kernels import TanimotoKernel
+
+ESTIMATORS = [
+    KernelPerceptron(),
+    KernelPerceptron("precomputed"),
+    KernelPerceptron(average="voted", margin=1.0, margin_type="relative"),
+    KernelPerceptron(average=None, multi_class="joint", tie="negative"),
+    KernelPerceptron(multi_class="joint", probability=True, warm_start=True),
+    KernelPerceptron("rbf", probability=True),
+    KernelPerceptron(probability=True, decay=0.5),
+    KernelPerceptron(TanimotoKernel()),
+    KernelPerceptron(rbf_kernel, fit_intercept=False),
+    KernelPerceptron(max_literals=None, monotone=False, class_weight="balanced"),
+    # The checks make two noisy bits of real features. Fewer support rows than the
+    # noise asks for (161) do not reach the accuracy that is demanded.
+    KernelPerceptron(max_support=170, budget="forgetron"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS, xfail_strict=True)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_column_names_are_checked(estimator):
+    check_dataframe_column_names_consistency(type(estimator).__name__, estimator)
+
+
+def test_list_holds_every_public_estimator():
+    public = {
+        name
+        for name in sklboolean.__all__
+        if hasattr(getattr(sklboolean, name), "get_params")
+    }
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
+
+
+def test_precomputed_learner_asks_for_square_slices():
+    assert KernelPerceptron("precomputed").__sklearn_tags__().input_tags.pairwise
+    assert not KernelPerceptron().__sklearn_tags__().input_tags.pairwise
+    # A kernel that is an array must not be compared with a name.
+    odd = KernelPerceptron(np.array(["precomputed", "rbf"]))
+    assert not odd.__sklearn_tags__().input_tags.pairwise

@@ -1,0 +1,435 @@
+"""The package as a whole: names, docstrings, layers, dependencies, file sizes."""
+
+import ast
+import doctest
+import importlib
+import importlib.metadata
+import inspect
+import pkgutil
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpydoc.docscrape import ClassDoc, FunctionDoc
+
+import sklboolean
+
+ROOT = Path(__file__).parents[1]
+
+
+def walk_modules():
+    """All modules of the installed package, by name; compiled ones included."""
+    found = pkgutil.walk_packages(sklboolean.__path__, "sklboolean.")
+    return ["sklboolean", *sorted(info.name for info in found)]
+
+
+def source_file(module):
+    """The module's .py file, or None for a compiled module."""
+    origin = importlib.util.find_spec(module).origin
+    return Path(origin) if origin.endswith(".py") else None
+
+
+MODULES = walk_modules()
+SOURCES = {name: source_file(name) for name in MODULES if source_file(name)}
+TREES = {name: ast.parse(file.read_text("utf-8")) for name, file in SOURCES.items()}
+CYTHON = sorted((ROOT / "sklboolean").rglob("*.pyx"))
+
+PUBLIC_MODULES = ["sklboolean"] + [
+    name
+    for name in MODULES
+    if name.count(".") == 1 and not name.split(".")[1].startswith("_")
+]
+PUBLIC = {
+    f"{module}.{name}": getattr(importlib.import_module(module), name)
+    for module in PUBLIC_MODULES
+    for name in getattr(importlib.import_module(module), "__all__", [])
+}
+CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)}
+FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
+METHODS = {
+    f"{class_name}.{name}": getattr(thing, name)
+    for class_name, thing in CLASSES.items()
+    for name in dir(thing)
+    if (not name.startswith("_") or name == "__call__")
+    and callable(getattr(thing, name))
+    and getattr(getattr(thing, name), "__module__", "").startswith("sklboolean")
+}
+ESTIMATORS = {
+    name: thing
+    for name, thing in CLASSES.items()
+    if hasattr(thing, "fit") and name.startswith("sklboolean.")
+}
+
+
+def test_modules_of_the_issue_are_there():
+    assert {"sklboolean.kernels", "sklboolean.datasets", "sklboolean.theory"} <= set(
+        PUBLIC_MODULES
+    )
+    assert CYTHON
+    assert len(SOURCES) > 20
+    assert METHODS
+    assert "sklboolean.KernelPerceptron" in ESTIMATORS
+
+
+# Names
+
+
+@pytest.mark.parametrize("module", PUBLIC_MODULES)
+def test_all_lists_what_can_be_imported(module):
+    names = importlib.import_module(module).__all__
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert hasattr(importlib.import_module(module), name)
+        assert not name.startswith("_")
+
+
+@pytest.mark.parametrize("module", PUBLIC_MODULES)
+def test_all_lists_every_name_that_is_made_public(module):
+    """Whatever a package imports from itself it means to offer."""
+    offered = set(importlib.import_module(module).__all__)
+    imported = {
+        alias.asname or alias.name
+        for node in TREES[module].body
+        if isinstance(node, ast.ImportFrom) and "sklboolean" in (node.module or "")
+        for alias in node.names
+    }
+    own = {
+        node.name
+        for node in TREES[module].body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    public = {name for name in imported | own if not name.startswith("_")}
+    assert public <= offered
+
+
+def test_version_is_that_of_the_installed_package():
+    assert sklboolean.__version__ == importlib.metadata.version("sklboolean")
+
+
+def test_kernel_names_lead_to_the_kernels():
+    kernels = importlib.import_module("sklboolean.kernels")
+    for name, function in kernels.BOOLEAN_KERNELS.items():
+        assert function is getattr(kernels, f"{name}_kernel")
+    functions = {name for name in kernels.__all__ if name.endswith("_kernel")}
+    assert {f"{name}_kernel" for name in kernels.BOOLEAN_KERNELS} == functions
+    objects = {name.lower() for name in kernels.__all__ if name.endswith("Kernel")}
+    assert {f"{name}kernel" for name in kernels.BOOLEAN_KERNELS} == objects
+
+
+# Docstrings
+
+
+def parameters_of(thing):
+    signature = inspect.signature(thing)
+    return {
+        name: parameter
+        for name, parameter in signature.parameters.items()
+        if name != "self"
+    }
+
+
+def documentation_of(thing):
+    return ClassDoc(thing) if inspect.isclass(thing) else FunctionDoc(thing)
+
+
+def documented_default(type_text):
+    """Return what the docstring gives after "default=", or ``inspect.Parameter.empty``.
+
+    Examples
+    --------
+    >>> documented_default('float or None, default=0.0')
+    0.0
+    """
+    match = re.search(r"default=(.+)$", type_text)
+    return ast.literal_eval(match[1]) if match else inspect.Parameter.empty
+
+
+DOCUMENTED = CLASSES | FUNCTIONS | METHODS
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstring_opens_with_one_sentence(name):
+    documentation = documentation_of(DOCUMENTED[name])
+    summary = " ".join(documentation["Summary"])
+    assert len(documentation["Summary"]) == 1, "one line"
+    assert summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstring_has_the_parameters_of_the_signature_in_order(name):
+    thing = DOCUMENTED[name]
+    documented = [
+        part.strip()
+        for entry in documentation_of(thing)["Parameters"]
+        for part in entry.name.split(",")
+    ]
+    assert documented == list(parameters_of(thing))
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstring_has_the_defaults_of_the_signature(name):
+    thing = DOCUMENTED[name]
+    parameters = parameters_of(thing)
+    for entry in documentation_of(thing)["Parameters"]:
+        for part in entry.name.split(","):
+            default = parameters[part.strip()].default
+            written = documented_default(entry.type)
+            assert type(written) is type(default), part
+            assert written == default, part
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+@pytest.mark.parametrize("section", ["Parameters", "Attributes", "Raises"])
+def test_docstring_describes_every_entry(name, section):
+    # numpydoc adds the methods' and properties' own docstrings to a class by itself.
+    for entry in documentation_of(DOCUMENTED[name]).get(section, []):
+        assert " ".join(entry.desc).strip(), entry.name
+        assert entry.type, entry.name
+
+
+@pytest.mark.parametrize("name", CLASSES | FUNCTIONS)
+def test_docstring_has_an_example(name):
+    assert documentation_of(PUBLIC[name])["Examples"]
+
+
+def returns_a_value(function):
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    return any(isinstance(node, ast.Return) and node.value for node in ast.walk(tree))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS | METHODS)
+def test_docstring_says_what_is_returned(name):
+    documented = bool(documentation_of(DOCUMENTED[name])["Returns"])
+    assert documented == returns_a_value(DOCUMENTED[name])
+
+
+def fitted(estimator, *, with_names):
+    X = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1]])
+    y = np.array([0, 1, 1, 0, 0, 0])
+    X = pd.DataFrame(X.astype(bool), columns=["a", "b", "c"]) if with_names else X
+    return estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("with_names", [False, True])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_docstring_has_the_fitted_attributes(name, with_names):
+    estimator = ESTIMATORS[name]()
+    documented = {entry.name for entry in ClassDoc(type(estimator))["Attributes"]}
+    documented = {name for name in documented if name.endswith("_")}
+    if not with_names:
+        documented.remove("feature_names_in_")
+    before = dict(vars(estimator))
+    model = fitted(estimator, with_names=with_names)
+    present = {
+        name for name in vars(model) if name.endswith("_") and not name.startswith("_")
+    }
+    assert present == documented
+    new = set(vars(model)) - set(before) - present
+    assert all(name.startswith("_") for name in new)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_fit_changes_no_parameter(name):
+    estimator = ESTIMATORS[name]()
+    before = estimator.get_params()
+    assert fitted(estimator, with_names=False) is estimator
+    assert estimator.get_params() == before
+    assert list(before) == sorted(parameters_of(type(estimator)))
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_examples_in_docstrings_run(module):
+    with np.printoptions(threshold=1000, precision=8, suppress=False):
+        results = doctest.testmod(
+            importlib.import_module(module),
+            optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS,
+        )
+    assert results.failed == 0
+
+
+def test_examples_were_found():
+    finder = doctest.DocTestFinder()
+    examples = sum(
+        len(test.examples)
+        for module in SOURCES
+        for test in finder.find(importlib.import_module(module))
+    )
+    assert examples > 50
+
+
+# Imports
+
+
+def imports_of(tree):
+    """All modules that a file imports from, with the names that it takes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None, node
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield node.module or "", alias.name, node
+
+
+def cython_imports(text):
+    """The same for a .pyx file, by its lines: modules and names."""
+    pattern = r"^\s*(?:from\s+([\w.]+)\s+)?c?import\s+(.+?)\s*$"
+    for match in re.finditer(pattern, text, re.MULTILINE):
+        names = [part.split(" as ")[0].strip(" ()") for part in match[2].split(",")]
+        if match[1]:
+            yield from ((match[1], name) for name in names)
+        else:
+            yield from ((name, None) for name in names)
+
+
+def local_nodes(tree):
+    """Nodes inside functions: what is imported only when it is used."""
+    return {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for inner in ast.walk(node)
+    }
+
+
+def is_private(module, name):
+    path = [*module.split("."), *([name] if name else [])]
+    return any(part.startswith("_") for part in path)
+
+
+def test_cython_imports_are_recognised():
+    text = "cimport numpy\nfrom libc.math cimport fabs, log as ln\n  import os\n"
+    assert list(cython_imports(text)) == [
+        ("numpy", None),
+        ("libc.math", "fabs"),
+        ("libc.math", "log"),
+        ("os", None),
+    ]
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_no_private_name_of_scikit_learn_is_used(module):
+    for source, name, _node in imports_of(TREES[module]):
+        if source.split(".")[0] == "sklearn":
+            assert not is_private(source, name), (source, name)
+
+
+@pytest.mark.parametrize("file", CYTHON, ids=lambda file: file.name)
+def test_compiled_code_needs_the_standard_libraries_only(file):
+    allowed = {"libc", "cython", "cpython", "sklboolean", *sys.stdlib_module_names}
+    for module, name in cython_imports(file.read_text("utf-8")):
+        assert module.split(".")[0] in allowed, (module, name)
+
+
+WINGS = ("kernels", "online", "boosting", "density")
+ALLOWED = {
+    "_core": (),
+    **dict.fromkeys(WINGS, ("_core",)),
+    "committee": ("_core", "kernels"),
+    "rules": ("_core", "kernels"),
+    "theory": ("boosting.game",),
+    "datasets": (),
+    "inspection": (),
+}
+
+
+def layer_of(module):
+    return module.removeprefix("sklboolean").lstrip(".").split(".")[0]
+
+
+def assert_layer_may_import(module, source, name):
+    if source.split(".")[0] != "sklboolean":
+        return
+    target = source.removeprefix("sklboolean").lstrip(".")
+    if not target:  # from sklboolean import something
+        target = name
+    own = layer_of(module)
+    allowed = (own, *ALLOWED[own])
+    assert any(target == part or target.startswith(part + ".") for part in allowed), (
+        f"{module} imports {source}.{name}"
+    )
+
+
+@pytest.mark.parametrize("module", [name for name in SOURCES if layer_of(name)])
+def test_layers_are_respected(module):
+    assert layer_of(module) in ALLOWED
+    for source, name, _node in imports_of(TREES[module]):
+        assert_layer_may_import(module, source, name)
+
+
+@pytest.mark.parametrize("file", CYTHON, ids=lambda file: file.name)
+def test_layers_are_respected_in_compiled_code(file):
+    module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    for source, name in cython_imports(file.read_text("utf-8")):
+        assert_layer_may_import(module, source, name)
+
+
+def test_a_wrong_import_would_be_seen():
+    for module, source, name in [
+        ("sklboolean._core.bits", "sklboolean.kernels.dual", "UNIT"),
+        ("sklboolean.online.winnow", "sklboolean.kernels", "dual"),
+        ("sklboolean.theory", "sklboolean.boosting", "majority"),
+        ("sklboolean.datasets.bundled", "sklboolean._core.bits", "BitRows"),
+        ("sklboolean.kernels.dual", "sklboolean", "online"),
+    ]:
+        with pytest.raises(AssertionError):
+            assert_layer_may_import(module, source, name)
+    assert_layer_may_import("sklboolean.theory", "sklboolean.boosting.game", "tail")
+    assert_layer_may_import("sklboolean.rules.dnf", "sklboolean.kernels.exact", "x")
+    assert is_private("sklearn.utils._param_validation", "Interval")
+    assert is_private("sklearn.utils.validation", "_check_sample_weight")
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_imports_are_absolute(module):
+    levels = [
+        node.level
+        for node in ast.walk(TREES[module])
+        if isinstance(node, ast.ImportFrom)
+    ]
+    assert not any(levels)
+
+
+REQUIRED = {"numpy", "scipy", "sklearn", "joblib"}
+OPTIONAL = {"matplotlib", "pandas"}
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_dependencies_are_the_declared_ones(module):
+    local = local_nodes(TREES[module])
+    for source, _name, node in imports_of(TREES[module]):
+        package = source.split(".")[0]
+        if package == "sklboolean" or package in sys.stdlib_module_names:
+            continue
+        allowed = REQUIRED | OPTIONAL if node in local else REQUIRED
+        assert package in allowed, source
+
+
+def test_declared_dependencies_are_the_imported_ones():
+    declared = importlib.metadata.requires("sklboolean")
+    names = {re.match(r"[\w-]+", line)[0] for line in declared if "extra" not in line}
+    assert names == (REQUIRED - {"sklearn"}) | {"scikit-learn"}
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*SOURCES.values(), *CYTHON],
+    ids=lambda file: "/".join(file.parts[-2:]),
+)
+def test_file_is_short(file):
+    assert len(file.read_text("utf-8").splitlines()) <= 350
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_module_says_what_it_is_for(module):
+    documentation = ast.get_docstring(TREES[module])
+    if SOURCES[module].read_text("utf-8").strip():
+        assert documentation
+        assert documentation.splitlines()[0].endswith((".", ":", "?"))
