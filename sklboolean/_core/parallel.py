@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 __all__ = ["each_slice"]
 
 
-def each_slice(function, n, n_jobs=None, *, multiple=1):
+def each_slice(function, n, n_jobs=None, *, multiple=1, small=False):
     """Call ``function(first, last)`` for slices that cover ``range(n)``.
 
     Parameters
@@ -19,8 +19,10 @@ def each_slice(function, n, n_jobs=None, *, multiple=1):
         Slices, one for each thread; None is 1 unless joblib's context says otherwise.
     multiple : int
         Slices begin at multiples of it.
+    small : bool
+        The work is done before a second thread has started: use one.
     """
-    n_slices = min(effective_n_jobs(n_jobs), -(-n // multiple))
+    n_slices = min(effective_n_jobs(n_jobs), 1 if small else -(-n // multiple))
     if n_slices <= 1:
         if n:
             function(0, n)

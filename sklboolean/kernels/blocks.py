@@ -16,6 +16,8 @@ __all__ = [
 
 # Counts of this many pairs at a time when numpy finishes the values.
 PAIRS_AT_A_TIME = 2**20
+# Fewer pairs than this are done before a second thread has started.
+PAIRS_FOR_THREADS = 2**20
 # Counting one half and copying it to the other pays when a count takes many words.
 MIRROR_WORDS = 48
 
@@ -44,7 +46,7 @@ def _map_table(
             values, first if half else -len(rows), out[first:last],
         )  # fmt: skip
 
-    each_slice(fill, len(rows), n_jobs)
+    each_slice(fill, len(rows), n_jobs, small=out.size < PAIRS_FOR_THREADS)
     if half:
         mirror(out)
     return out
@@ -107,7 +109,7 @@ def _pair_matrix(formula, rows, columns, n_jobs):
             values = formula.values(count_common(part, columns), a, b)
             out[begin : begin + len(part)] = _to_float(values)
 
-    each_slice(fill, len(rows), n_jobs)
+    each_slice(fill, len(rows), n_jobs, small=out.size < PAIRS_FOR_THREADS)
     return out
 
 
@@ -209,8 +211,8 @@ def add_kernel_scores(
         )  # fmt: skip
         scores[:, first:last] = part
 
-    small = len(rows) * len(columns) < 2**20
-    each_slice(add, len(columns), 1 if small else n_jobs, multiple=PANEL)
+    small = len(rows) * len(columns) < PAIRS_FOR_THREADS
+    each_slice(add, len(columns), n_jobs, multiple=PANEL, small=small)
 
 
 def _fastest_form(table, coefficients, exact, shift):

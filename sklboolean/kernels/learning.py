@@ -43,6 +43,8 @@ def check_parameters(learner):
     check_choice(learner.tie, "tie", ("positive", "negative"))
     check_choice(learner.multi_class, "multi_class", ("ovr", "joint"))
     check_choice(learner.budget, "budget", ("random", "forgetron"))
+    for flag in ("fit_intercept", "shuffle", "probability", "warm_start"):
+        check_choice(getattr(learner, flag), flag, (True, False))
     if learner.max_support is not None:
         check_integer(learner.max_support, "max_support", 1)
         if learner.average == "voted":
@@ -137,7 +139,13 @@ class Lesson:
         self.learner, self.steps = learner, steps
         self.joint = n_classes > 2 and learner.multi_class == "joint"
         self.n_scores = 1 if n_classes == 2 else n_classes
-        state = DualState.empty(self.n_scores) if state is None else state
+        if state is None:
+            state = DualState.empty(self.n_scores, learner.average)
+        if state.average != learner.average:
+            raise ValueError(
+                f"average={learner.average!r} cannot go on from what was learned with "
+                f"average={state.average!r}: fit again without warm_start."
+            )
         self.state = state.in_unit(steps.unit)
         self.n_problems = 1 if self.joint else self.n_scores
         if self.joint and learner.max_support and learner.budget == "forgetron":
@@ -170,11 +178,7 @@ class Lesson:
             scorer = choose_scorer(learner, n_features, most_ones(joined), n_jobs)
             rows, _ = open_rows(scorer, n_features, joined, joined)
         trainings = self._train(scorer, rows, codes, max_iter, shuffle, verbose)
-        state = state.after(
-            joined, numbers, trainings, keep_times=learner.average == "mean",
-            keep_changes=learner.average == "voted",
-        )  # fmt: skip
-        return state, trainings
+        return state.after(joined, numbers, trainings), trainings
 
     def _train(self, scorer, rows, codes, max_iter, shuffle, verbose):
         learner = self.learner
@@ -256,7 +260,13 @@ def choose_steps(learner, classes, y=None, *, coarsest=1):
             "class_weight must hold weights of at least 0 and below 2**36; got "
             f"{weights.tolist()}."
         )
-    return Steps(np.rint(weights * unit).astype(np.int64), unit)
+    steps = np.rint(weights * unit).astype(np.int64)
+    if ((weights > 0) & (steps == 0)).any():
+        raise ValueError(
+            "class_weight must hold weights of at least 2**-16, or 0; got "
+            f"{weights.tolist()}. Multiply all of them by one number."
+        )
+    return Steps(steps, unit)
 
 
 def learn_more(learner, table, codes, steps, goes_on, max_iter, shuffle, *, part):
@@ -306,7 +316,7 @@ def _publish(learner, state, gram):
     learner.score_scale_ = "log2" if model.logarithmic else "linear"
     learner.score_bound_ = model.bound(gram)
     learner._timed, learner._changes = state.timed, state.changes
-    learner._unit = state.unit
+    learner._unit, learner._average = state.unit, state.average
 
 
 def current_state(learner):
@@ -319,5 +329,6 @@ def current_state(learner):
         learner._timed,
         learner.t_,
         learner._unit,
+        learner._average,
         learner._changes,
     )

@@ -46,14 +46,14 @@ class DualModel:
         self.scorer = choose_scorer(
             learner, learner.n_features_in_, ones, learner.n_jobs
         )
-        mean = learner.average == "mean"
+        mean = state.average == "mean"
         self.coefficients = state.averaged() if mean else state.coefficients
         # Sums are formed in int64, and coefficients are published as float64.
         total = np.abs(self.coefficients.astype(np.float64)).sum(axis=1).max()
         if total >= 2.0**61 or np.abs(state.coefficients).max(initial=0) > 2**53:
             raise ValueError(TOO_LONG)
         self.unit = state.unit
-        self.votes = learner.average == "voted"
+        self.votes = state.average == "voted"
         self.joint = learner.multi_class == "joint"
         exponent = self._largest_value()[1] if self.scorer.table is not None else 0
         self.logarithmic = (

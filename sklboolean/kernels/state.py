@@ -28,6 +28,8 @@ class DualState:
         Examples seen.
     unit : int
         Power of two: the coefficients are these integers divided by it.
+    average : {"mean", "voted"} or None
+        What can be asked for: times are kept for a mean, changes for votes.
     changes : ndarray of shape (4, n_changes), int64
         Support position, hypothesis, change and time, in order; empty unless
         hypotheses vote.
@@ -39,10 +41,11 @@ class DualState:
     timed: np.ndarray
     n_seen: int
     unit: int
+    average: str | None
     changes: np.ndarray
 
     @classmethod
-    def empty(cls, n_scores):
+    def empty(cls, n_scores, average):
         """Return the state before the first row."""
         return cls(
             None,
@@ -51,6 +54,7 @@ class DualState:
             np.zeros((n_scores, 0), dtype=np.int64),
             0,
             1,
+            average,
             np.zeros((4, 0), dtype=np.int64),
         )
 
@@ -76,7 +80,7 @@ class DualState:
         """
         return (self.n_seen + 1) * self.coefficients - self.timed
 
-    def after(self, table, numbers, trainings, *, keep_times, keep_changes):
+    def after(self, table, numbers, trainings):
         """Return the state after training on more rows.
 
         Parameters
@@ -86,8 +90,6 @@ class DualState:
             Stream numbers of those rows.
         trainings : list of Training
             One with all hypotheses, or one for each.
-        keep_times, keep_changes : bool
-            Whether averages or votes will be asked for.
         """
         n_scores = len(self.coefficients)
         parts = [
@@ -108,11 +110,11 @@ class DualState:
             hypotheses = slice(part * height, (part + 1) * height)
             coefficients[hypotheses, where] = own
             timed[hypotheses, where] = own_timed
-        if not keep_times:
+        if self.average != "mean":
             timed[:] = 0
 
         changes = np.zeros((4, 0), dtype=np.int64)
-        if keep_changes:
+        if self.average == "voted":
             changes = self._joined_changes(trainings, height)
         needed = coefficients.any(axis=0) | timed.any(axis=0)
         needed |= np.isin(kept, changes[0])
@@ -126,6 +128,7 @@ class DualState:
             # A class that converged early keeps its last hypothesis meanwhile.
             self.n_seen + max(training.n_seen for training in trainings),
             self.unit,
+            self.average,
             changes,
         )
 

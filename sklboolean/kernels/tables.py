@@ -62,6 +62,8 @@ class CountTable:
 
     Attributes
     ----------
+    geometric : (int, int, int) or None
+        (top, q, c) when g(s) = (1 + top / 2**q)**s - c.
     remedy : str
         What to use instead when a value exceeds float64.
     """
@@ -77,6 +79,7 @@ class CountTable:
         self.scale = scale
         self.power_constant = power_constant
         self.newton = newton
+        self.geometric = None
         self.remedy = "fewer or shorter formulas"
 
     @property
@@ -93,6 +96,11 @@ class CountTable:
         if self.power_constant is not None:
             mantissas, exponents = _power_values(
                 self.max_count, self.power_constant + constant
+            )
+        elif self.geometric is not None:
+            top, q, subtracted = self.geometric
+            mantissas, exponents = _geometric_values(
+                self.max_count, top, q, subtracted - constant
             )
         else:
             values = _split_all(
@@ -113,6 +121,8 @@ class CountTable:
             newton=None if newton is None else (newton[0] + constant, *newton[1:]),
         )
         table.remedy = self.remedy
+        if self.geometric is not None:
+            table.geometric = top, q, subtracted - constant
         return table
 
     def values(self, shift=0):
@@ -261,7 +271,10 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     newton = None
     if longest <= 3 and decay == 1:
         newton = tuple(int(min_literals <= length <= longest) for length in range(4))
-    return CountTable(count, mantissas, exponents, numerator, scale, newton=newton)
+    table = CountTable(count, mantissas, exponents, numerator, scale, newton=newton)
+    if whole and min_literals <= 1:
+        table.geometric = top, q, min_literals
+    return table
 
 
 def _bounded_numerators(max_count, longest, top, q):

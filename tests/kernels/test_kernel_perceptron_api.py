@@ -771,3 +771,28 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
     assert learner.mistakes_per_epoch_[-1] == 0
     assert (machine.predict(X) == y).all()
     assert (learner.predict(X) == y).all()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"shuffle": "no"}, {"fit_intercept": "no"}, {"probability": "no"},
+        {"warm_start": "no"}, {"class_weight": {0: 1e-6, 1: 1.0}},
+    ],
+)  # fmt: skip
+def test_flags_and_vanishing_weights_are_refused(parameters):
+    X, y = random_problem(3, n_classes=2)
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        KernelPerceptron(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("before", ["mean", None])
+def test_votes_need_the_history_of_training(before):
+    X, y = random_problem(3, n_classes=2)
+    model = KernelPerceptron(average=before, random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    model.set_params(average="voted", warm_start=True)
+    assert same_state(model.decision_function(X), scores)
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match="average"):
+            learn(X, y)

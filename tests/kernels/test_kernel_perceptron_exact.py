@@ -154,7 +154,7 @@ def test_model_equals_big_integer_perceptron_beyond_float64(problem, kernel, lea
 def test_class_weights_scale_the_updates(problem, kernel, learner, data):
     X, y, pool = problem
     classes = np.unique(y)
-    weight = st.sampled_from([0.0, 0.25, 1.0, 2.5, 0.1, 1e-6, 1000.7])
+    weight = st.sampled_from([0.0, 0.25, 1.0, 2.5, 0.1, 2.0**-16, 1000.7])
     weights = {int(k): data.draw(weight) for k in classes}
     run, kernel_with = oracle(
         X,
