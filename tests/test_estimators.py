@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import sklboolean
-from sklboolean import KernelPerceptron
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean.kernels import TanimotoKernel
 
 ESTIMATORS = [
@@ -26,6 +26,15 @@ ESTIMATORS = [
     # The checks make two noisy bits of real features. Fewer support rows than the
     # noise asks for (161) do not reach the accuracy that is demanded.
     KernelPerceptron(max_support=170, budget="forgetron"),
+    AveragedPerceptron(),
+    AveragedPerceptron(average=None, multi_class="joint"),
+    AveragedPerceptron(average="longest", aggressive=True),
+    AveragedPerceptron(alpha=1e-4, schedule="inverse_sqrt", class_weight="balanced"),
+    AveragedPerceptron(schedule="adagrad", probability=True),
+    Winnow(),
+    Winnow(multi_class="joint", probability=True),
+    Winnow(variant="complement", binarize=0.0),
+    Winnow(variant="complement", binarize=0.0, target="conjunction", average="longest"),
 ]
 
 

@@ -1,0 +1,36 @@
+"""What the loop takes from rows.h, and the names of its modes."""
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+cdef extern from "rows.h" nogil:
+    double sklb_sum_active(const double *, const int32_t *, int64_t)
+    double sklb_dot_active(const double *, const int32_t *, const double *, int64_t)
+    ctypedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t) noexcept nogil
+    ctypedef void (*sklb_add_bits)(double *, double *, const uint64_t *, int64_t, double,
+                                   double) noexcept nogil
+    sklb_sum_bits sklb_choose_sum_bits(int path)
+    sklb_add_bits sklb_choose_add_bits(int path)
+    void sklb_add_active(double *, double *, const int32_t *, int64_t, int64_t, double, double)
+    void sklb_multiply_one(double *, double *, double *, double *, double *, int64_t, double,
+                           double, double)
+    void sklb_multiply_active(double *, double *, double *, double *, double *,
+                              const int32_t *, int64_t, int64_t, double, double, double)
+    void sklb_prefetch_row(const int32_t *, int64_t)
+    int sklb_lowest_bit(uint64_t)
+    void SKLB_PREFETCH(const void *)
+
+cdef enum:
+    ADDITIVE = 0
+    BALANCED = 1      # weights plus - minus; both move, in opposite directions
+    POSITIVE = 2      # weights plus
+    COMPLEMENT = 3    # weights plus of features, minus of their negations
+
+cdef enum:
+    CONSTANT = 0
+    INVERSE_SQRT = 1
+    ADAGRAD = 2
+    AGGRESSIVE = 3
+
+cdef enum:
+    LAST = 0
+    MEAN = 1
+    LONGEST = 2

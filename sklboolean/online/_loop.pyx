@@ -1,0 +1,344 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""One loop for all on-line linear learners.
+
+For each example: score it under every hypothesis, compare with threshold and margin,
+update the weights of its active features, and account for the average lazily, at the
+features that change. Weights stand feature by feature, the hypotheses of a feature
+side by side, so that one pass over a row serves all classes.
+
+An example is the 1-based time t. A hypothesis is in force from the example that made
+it; averages weigh each hypothesis by the number of those examples.
+"""
+from libc.math cimport pow, sqrt
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+RULES = {"additive": ADDITIVE, "balanced": BALANCED, "positive": POSITIVE,
+         "complement": COMPLEMENT}
+SCHEDULES = {"constant": CONSTANT, "inverse_sqrt": INVERSE_SQRT, "adagrad": ADAGRAD,
+             "aggressive": AGGRESSIVE}
+
+# Weights are rescaled before the factor kept apart costs digits of the average.
+cdef double RESCALE = 2.0 ** -16
+
+
+cdef class OnlineLoop:
+    """The state of a run, and the loop over examples.
+
+    Arrays have one row for each feature, rows of padding, then a row for the sum of
+    the weights of negations and a last one for the constant feature; one column for
+    each hypothesis. The weights of features are ``scale`` times the array's.
+    """
+
+    cdef public double[:, ::1] weights, plus, minus, squares
+    cdef public double[:, ::1] lags, sums, since, longest_weights
+    cdef public int64_t[::1] born, longest
+    cdef public int64_t t, n_mistakes, n_updates
+    cdef public double scale, clock
+    cdef int rule, schedule, averaging
+    cdef bint joint, fit_intercept, flipped
+    cdef double rate, alpha, margin_positive, margin_negative, threshold
+    cdef double promotion, demotion
+    cdef Py_ssize_t n_features, n_hypotheses, constant, negations
+    cdef sklb_sum_bits sum_bits
+    cdef sklb_add_bits add_bits
+    # The example at hand
+    cdef const int32_t *active
+    cdef const double *values
+    cdef const uint64_t *bits  # the active features of a packed row,
+    cdef int32_t *buffer       # and where they are listed
+    cdef Py_ssize_t n_words, n_active
+    cdef double *scores
+    cdef double *dense  # its values by feature, for COMPLEMENT
+
+    def __init__(self, state, parameters, path):
+        for name, value in state.items():
+            setattr(self, name, value)
+        self.rule = RULES[parameters["rule"]]
+        self.schedule = SCHEDULES[parameters["schedule"]]
+        self.averaging = {None: LAST, "mean": MEAN, "longest": LONGEST}[
+            parameters["average"]]
+        self.joint = parameters["joint"]
+        self.fit_intercept = parameters["fit_intercept"]
+        self.flipped = parameters["flipped"]
+        self.rate = parameters["rate"]
+        self.alpha = parameters["alpha"]
+        self.margin_positive, self.margin_negative = parameters["margin"]
+        self.threshold = parameters["threshold"]
+        self.promotion = parameters["promotion"]
+        self.demotion = parameters["demotion"]
+        self.n_features = parameters["n_features"]
+        self.n_hypotheses = self.weights.shape[1]
+        self.constant = self.weights.shape[0] - 1
+        self.negations = self.weights.shape[0] - 2
+        self.sum_bits = sklb_choose_sum_bits(path)
+        self.add_bits = sklb_choose_add_bits(path)
+
+    def run(self, const int64_t[::1] order, const int32_t[::1] codes,
+            const double[::1] class_weights, const uint64_t[:, ::1] words,
+            const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data):
+        """Learn from the examples named in ``order``, one after the other.
+
+        The table is ``words``, or CSR: ``indptr``, ``indices`` and ``data``, the latter
+        empty where all stored entries are 1.
+        """
+        cdef:
+            bint packed = words.shape[0] > 0
+            bint ones = data.shape[0] == 0
+            bint one = self.n_hypotheses == 1
+            Py_ssize_t position, i, ahead, n = order.shape[0]
+            int32_t *buffer = <int32_t *> malloc((self.n_features + 1) * sizeof(int32_t))
+            double *dense = <double *> malloc((self.n_features + 1) * sizeof(double))
+            double *scores = <double *> malloc(self.n_hypotheses * sizeof(double))
+        if buffer == NULL or scores == NULL or dense == NULL:
+            free(buffer)
+            free(scores)
+            free(dense)
+            raise MemoryError
+        self.scores, self.dense, self.buffer = scores, dense, buffer
+        with nogil:
+            for position in range(n):
+                i = order[position]
+                self.t += 1
+                if self.alpha > 0:
+                    self.shrink()
+                if packed:
+                    if position + 8 < n:
+                        SKLB_PREFETCH(&words[order[position + 8], 0])
+                    self.bits, self.n_words = &words[i, 0], words.shape[1]
+                    self.values = NULL
+                    self.n_active = -1  # listed when they are asked for
+                else:
+                    if position + 16 < n:
+                        SKLB_PREFETCH(&indptr[order[position + 16]])
+                    if position + 8 < n:
+                        ahead = order[position + 8]
+                        sklb_prefetch_row(&indices[indptr[ahead]],
+                                          indptr[ahead + 1] - indptr[ahead])
+                    self.n_active = indptr[i + 1] - indptr[i]
+                    self.active = &indices[indptr[i]]
+                    self.values = NULL if ones else &data[indptr[i]]
+                self.score()
+                if not (one and self.is_fine(codes[i])):
+                    self.learn(codes[i], class_weights[codes[i]])
+                self.clock += self.scale
+        free(buffer)
+        free(scores)
+        free(dense)
+
+    cdef void shrink(self) noexcept nogil:
+        # L2: every example shrinks all weights; the factor is kept apart.
+        cdef Py_ssize_t j, k
+        self.scale *= 1 - min(1.0, self.step_size() * self.alpha)
+        if self.scale >= RESCALE:
+            return
+        for j in range(self.n_features):
+            for k in range(self.n_hypotheses):
+                if self.averaging == MEAN:
+                    self.lags[j, k] += self.clock * (self.scale - 1) * self.weights[j, k]
+                self.weights[j, k] *= self.scale
+        self.scale = 1
+
+    cdef double step_size(self) noexcept nogil:
+        return self.rate / sqrt(<double> self.t) if self.schedule == INVERSE_SQRT else self.rate
+
+    cdef void list_active(self) noexcept nogil:
+        cdef Py_ssize_t w
+        cdef uint64_t word
+        if self.n_active >= 0:
+            return
+        self.n_active, self.active = 0, self.buffer
+        for w in range(self.n_words):
+            word = self.bits[w]
+            while word:
+                self.buffer[self.n_active] = <int32_t> (64 * w + sklb_lowest_bit(word))
+                self.n_active += 1
+                word &= word - 1
+
+    cdef void score(self) noexcept nogil:
+        cdef Py_ssize_t a, k
+        cdef double x
+        cdef const double *row = &self.weights[0, 0]
+        if self.n_hypotheses == 1:
+            if self.n_active < 0:
+                x = self.sum_bits(row, self.bits, self.n_words)
+            elif self.values == NULL:
+                x = sklb_sum_active(row, self.active, self.n_active)
+            else:
+                x = sklb_dot_active(row, self.active, self.values, self.n_active)
+            self.scores[0] = x
+        else:
+            self.list_active()
+            for k in range(self.n_hypotheses):
+                self.scores[k] = 0
+            for a in range(self.n_active):
+                row = &self.weights[self.active[a], 0]
+                x = 1.0 if self.values == NULL else self.values[a]
+                for k in range(self.n_hypotheses):
+                    self.scores[k] += x * row[k]
+        for k in range(self.n_hypotheses):
+            self.scores[k] = (self.scale * self.scores[k] + self.weights[self.negations, k]
+                              + self.weights[self.constant, k] - self.threshold)
+
+    cdef bint is_fine(self, int32_t code) noexcept nogil:
+        # One hypothesis: whether nothing is to be done about this example.
+        cdef double f = self.scores[0]
+        if code != self.flipped:
+            return f >= 0 and f >= self.margin_positive
+        return f < 0 and -f >= self.margin_negative
+
+    cdef void learn(self, int32_t code, double weight) noexcept nogil:
+        cdef Py_ssize_t k, rival
+        cdef double f
+        cdef bint wrong
+        if self.joint:
+            rival = 1 if code == 0 else 0
+            for k in range(self.n_hypotheses):
+                if k != code and self.scores[k] > self.scores[rival]:
+                    rival = k
+            f = self.scores[code] - self.scores[rival]
+            wrong = f < 0 or (f == 0 and rival < code)
+            if wrong or f < self.margin_positive:
+                self.count(wrong, 0)
+                # An aggressive update shares the way to the margin between the two.
+                f = (self.margin_positive + f) / 2
+                self.update(code, 1, f, weight)
+                self.update(rival, -1, -f, weight)
+            return
+        for k in range(self.n_hypotheses):
+            f = self.scores[k]
+            if (code == (1 if self.n_hypotheses == 1 else k)) != self.flipped:
+                wrong = f < 0
+                if wrong or f < self.margin_positive:
+                    self.count(wrong, k)
+                    self.update(k, 1, f, weight)
+            else:
+                # A score of 0 predicts a positive.
+                wrong = f >= 0
+                if wrong or -f < self.margin_negative:
+                    self.count(wrong, k)
+                    self.update(k, -1, f, weight)
+
+    cdef void count(self, bint wrong, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t j, column
+        self.n_mistakes += wrong
+        self.n_updates += 1
+        if self.averaging == LONGEST:
+            if self.t - self.born[k] > self.longest[k]:
+                self.longest[k] = self.t - self.born[k]
+                for column in range(self.n_hypotheses):
+                    if self.joint or column == k:
+                        for j in range(self.weights.shape[0]):
+                            self.longest_weights[j, column] = self.weights[j, column] * (
+                                self.scale if j < self.n_features else 1.0)
+            self.born[k] = self.t
+
+    cdef void update(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
+        if self.rule == ADDITIVE:
+            self.add(k, sign, f, weight)
+        elif self.rule == COMPLEMENT:
+            self.multiply_all(k, sign, weight)
+        else:
+            self.multiply(k, sign, weight)
+
+    cdef void add(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
+        # The mean is (clock * weights - lags) / t: a step at a clock of c is missing
+        # from the sum of the c examples before.
+        cdef:
+            Py_ssize_t a, j
+            double x, step = sign * self.step_size() * weight
+            double *lags = &self.lags[0, k] if self.averaging == MEAN else NULL
+        if self.schedule == AGGRESSIVE:
+            step = self.aggressive_step(sign, f) * weight
+        if self.schedule != ADAGRAD and self.values == NULL:
+            x = step / self.scale
+            if self.n_active < 0:
+                self.add_bits(&self.weights[0, k], lags, self.bits, self.n_words, x,
+                              self.clock * x)
+            else:
+                sklb_add_active(&self.weights[0, k], lags, self.active, self.n_active,
+                                self.n_hypotheses, x, self.clock * x)
+        else:
+            self.list_active()
+            for a in range(self.n_active):
+                x = 1.0 if self.values == NULL else self.values[a]
+                if x != 0:
+                    self.add_one(self.active[a], k, step * x, weight * x, self.scale,
+                                 self.clock)
+        if self.fit_intercept:
+            # The constant does not shrink: its clock counts examples.
+            self.add_one(self.constant, k, step, weight, 1.0, <double> (self.t - 1))
+
+    cdef void add_one(self, Py_ssize_t j, Py_ssize_t k, double step, double size,
+                      double scale, double clock) noexcept nogil:
+        if self.schedule == ADAGRAD:
+            self.squares[j, k] += size * size
+            step /= sqrt(self.squares[j, k])
+        self.weights[j, k] += step / scale
+        if self.averaging == MEAN:
+            self.lags[j, k] += clock * step / scale
+
+    cdef double aggressive_step(self, int sign, double f) noexcept nogil:
+        # Just far enough that the score lands on the margin.
+        cdef Py_ssize_t a
+        cdef double margin, norm = self.fit_intercept
+        self.list_active()
+        for a in range(self.n_active):
+            norm += 1.0 if self.values == NULL else self.values[a] * self.values[a]
+        margin = self.margin_positive if sign > 0 or self.joint else self.margin_negative
+        return (sign * margin - f) / norm if norm > 0 else 0.0
+
+    cdef double factor(self, int sign, double power) noexcept nogil:
+        cdef double base = self.promotion if sign > 0 else self.demotion
+        if power == 1:
+            return base
+        return 1.0 if power == 0 else pow(base, power)
+
+    cdef void multiply(self, Py_ssize_t k, int sign, double weight) noexcept nogil:
+        cdef:
+            Py_ssize_t a, stride = self.n_hypotheses
+            double power = weight
+            double *plus = &self.plus[0, k]
+            double *minus = &self.minus[0, k] if self.rule == BALANCED else NULL
+            double *weights = &self.weights[0, k]
+            double *sums = &self.sums[0, k] if self.averaging == MEAN else NULL
+            double *since = &self.since[0, k] if self.averaging == MEAN else NULL
+        self.list_active()
+        if self.values == NULL:
+            sklb_multiply_active(plus, minus, weights, sums, since, self.active,
+                                 self.n_active, stride, self.factor(sign, power),
+                                 self.factor(-sign, power), self.clock)
+        else:
+            for a in range(self.n_active):
+                power = weight * self.values[a]
+                sklb_multiply_one(plus, minus, weights, sums, since,
+                                  self.active[a] * stride, self.factor(sign, power),
+                                  self.factor(-sign, power), self.clock)
+        if self.fit_intercept:
+            sklb_multiply_one(plus, minus, weights, sums, since, self.constant * stride,
+                              self.factor(sign, weight), self.factor(-sign, weight),
+                              self.clock)
+
+    cdef void multiply_all(self, Py_ssize_t k, int sign, double weight) noexcept nogil:
+        # Where a feature is not active its negation is: each feature has something to
+        # multiply, and the sum of the negations is formed anew.
+        cdef Py_ssize_t a, j
+        cdef double total = 0
+        cdef double *sums = &self.sums[0, k] if self.averaging == MEAN else NULL
+        cdef double *since = &self.since[0, k] if self.averaging == MEAN else NULL
+        self.list_active()
+        for j in range(self.n_features):
+            self.dense[j] = 0
+        for a in range(self.n_active):
+            self.dense[self.active[a]] = 1.0 if self.values == NULL else self.values[a]
+        for j in range(self.n_features):
+            sklb_multiply_one(&self.plus[0, k], &self.minus[0, k], &self.weights[0, k],
+                              sums, since, j * self.n_hypotheses,
+                              self.factor(sign, weight * self.dense[j]),
+                              self.factor(sign, weight * (1 - self.dense[j])), self.clock)
+            total += self.minus[j, k]
+        j = self.negations
+        if sums != NULL:
+            self.sums[j, k] += self.weights[j, k] * (self.clock - self.since[j, k])
+            self.since[j, k] = self.clock
+        self.weights[j, k] = total

@@ -1,0 +1,200 @@
+/* Scores of one example: sums of weights over its active features.
+ *
+ * The order of additions is fixed (by lane), so that every processor path gives the
+ * same bits. */
+#ifndef SKLB_ROWS_H
+#define SKLB_ROWS_H
+
+#include <stdint.h>
+
+#include "../_core/cpu.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SKLB_PREFETCH(p) __builtin_prefetch(p)
+static inline int sklb_lowest_bit(uint64_t x) { return __builtin_ctzll(x); }
+#else
+#define SKLB_PREFETCH(p) ((void)(p))
+static inline int sklb_lowest_bit(uint64_t x) {
+    int bit = 0;
+    while (!((x >> bit) & 1)) bit++;
+    return bit;
+}
+#endif
+
+/* The indices of a row that comes soon: rows in random order would wait for memory. */
+static inline void sklb_prefetch_row(const int32_t *indices, int64_t n) {
+    for (int64_t k = 0; k < n && k < 256; k += 16) SKLB_PREFETCH(indices + k);
+}
+
+/* Four running sums hide the latency of an addition. */
+static double sklb_sum_active(const double *w, const int32_t *indices, int64_t n) {
+    double a = 0, b = 0, c = 0, d = 0;
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        a += w[indices[k]];
+        b += w[indices[k + 1]];
+        c += w[indices[k + 2]];
+        d += w[indices[k + 3]];
+    }
+    for (; k < n; k++) a += w[indices[k]];
+    return (a + b) + (c + d);
+}
+
+static double sklb_dot_active(const double *w, const int32_t *indices, const double *x,
+                              int64_t n) {
+    double a = 0, b = 0, c = 0, d = 0;
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        a += w[indices[k]] * x[k];
+        b += w[indices[k + 1]] * x[k + 1];
+        c += w[indices[k + 2]] * x[k + 2];
+        d += w[indices[k + 3]] * x[k + 3];
+    }
+    for (; k < n; k++) a += w[indices[k]] * x[k];
+    return (a + b) + (c + d);
+}
+
+/* Thirty-two running sums, feature j in sum j % 32. `w` is padded to whole words. */
+static double sklb_add_lanes(const double *lane) {
+    double sum[8];
+    for (int j = 0; j < 8; j++)
+        sum[j] = (lane[j] + lane[j + 8]) + (lane[j + 16] + lane[j + 24]);
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+static double sklb_sum_bits_plain(const double *w, const uint64_t *words, int64_t n_words) {
+    double lane[32] = {0};
+    for (int64_t i = 0; i < n_words; i++, w += 64)
+        for (uint64_t word = words[i]; word; word &= word - 1) {
+            int j = sklb_lowest_bit(word);
+            lane[j & 31] += w[j];
+        }
+    return sklb_add_lanes(lane);
+}
+
+#if SKLB_X86
+__attribute__((target("avx512f"))) static double sklb_sum_bits_avx512(
+    const double *w, const uint64_t *words, int64_t n_words) {
+    __m512d sum[4];
+    double lane[32];
+    for (int v = 0; v < 4; v++) sum[v] = _mm512_setzero_pd();
+    for (int64_t i = 0; i < n_words; i++, w += 64)
+        for (int v = 0; v < 8; v++) {
+            __mmask8 bits = (__mmask8)(words[i] >> (8 * v));
+            sum[v & 3] = _mm512_mask_add_pd(sum[v & 3], bits, sum[v & 3],
+                                            _mm512_loadu_pd(w + 8 * v));
+        }
+    for (int v = 0; v < 4; v++) _mm512_storeu_pd(lane + 8 * v, sum[v]);
+    return sklb_add_lanes(lane);
+}
+
+/* Four doubles of a mask: all bits of a lane set where the feature is. */
+__attribute__((target("avx2"))) static double sklb_sum_bits_avx2(
+    const double *w, const uint64_t *words, int64_t n_words) {
+    const __m256i select = _mm256_setr_epi64x(1, 2, 4, 8);
+    __m256d sum[8];
+    double lane[32];
+    for (int v = 0; v < 8; v++) sum[v] = _mm256_setzero_pd();
+    for (int64_t i = 0; i < n_words; i++, w += 64)
+        for (int v = 0; v < 16; v++) {
+            __m256i bits = _mm256_and_si256(
+                _mm256_set1_epi64x((long long)(words[i] >> (4 * v))), select);
+            __m256d mask = _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, select));
+            sum[v & 7] = _mm256_add_pd(
+                sum[v & 7], _mm256_and_pd(mask, _mm256_loadu_pd(w + 4 * v)));
+        }
+    for (int v = 0; v < 8; v++) _mm256_storeu_pd(lane + 4 * v, sum[v]);
+    return sklb_add_lanes(lane);
+}
+#endif
+
+/* Add to the weights of the active features; `lags` (or NULL) takes what the average is
+ * to be short of: see _loop.pyx. One addition for each feature: no order to keep. */
+static void sklb_add_active(double *w, double *lags, const int32_t *indices, int64_t n,
+                            int64_t stride, double step, double lag) {
+    if (lags)
+        for (int64_t k = 0; k < n; k++) {
+            int64_t j = indices[k] * stride;
+            w[j] += step;
+            lags[j] += lag;
+        }
+    else
+        for (int64_t k = 0; k < n; k++) w[indices[k] * stride] += step;
+}
+
+static void sklb_add_bits_plain(double *w, double *lags, const uint64_t *words,
+                                int64_t n_words, double step, double lag) {
+    for (int64_t i = 0; i < n_words; i++)
+        for (uint64_t word = words[i]; word; word &= word - 1) {
+            int64_t j = 64 * i + sklb_lowest_bit(word);
+            w[j] += step;
+            if (lags) lags[j] += lag;
+        }
+}
+
+#if SKLB_X86
+__attribute__((target("avx512f"))) static void sklb_add_bits_avx512(
+    double *w, double *lags, const uint64_t *words, int64_t n_words, double step, double lag) {
+    const __m512d steps = _mm512_set1_pd(step), all_lags = _mm512_set1_pd(lag);
+    for (int64_t i = 0; i < 8 * n_words; i++) {
+        __mmask8 bits = (__mmask8)(words[i / 8] >> (8 * (i % 8)));
+        __m512d x = _mm512_loadu_pd(w + 8 * i);
+        _mm512_storeu_pd(w + 8 * i, _mm512_mask_add_pd(x, bits, x, steps));
+        if (lags) {
+            x = _mm512_loadu_pd(lags + 8 * i);
+            _mm512_storeu_pd(lags + 8 * i, _mm512_mask_add_pd(x, bits, x, all_lags));
+        }
+    }
+}
+#endif
+
+/* Multiplied weights stay within 2**-300 and 2**300, or are 0 where a factor of 0
+ * nullified them: neither sums nor averages overflow, and no weight sticks at 0. */
+static inline double sklb_clamp(double weight) {
+    if (weight > 0x1p300) return 0x1p300;
+    return weight < 0x1p-300 && weight > 0 ? 0x1p-300 : weight;
+}
+
+/* One feature: its weight plus - minus (or plus alone) changes by the factors. `sums`
+ * (or NULL) first takes what was in force since the last change. */
+static inline void sklb_multiply_one(double *plus, double *minus, double *weights,
+                                     double *sums, double *since, int64_t j, double up,
+                                     double down, double clock) {
+    if (sums) {
+        sums[j] += weights[j] * (clock - since[j]);
+        since[j] = clock;
+    }
+    plus[j] = sklb_clamp(plus[j] * up);
+    if (minus) minus[j] = sklb_clamp(minus[j] * down);
+    weights[j] = minus ? plus[j] - minus[j] : plus[j];
+}
+
+static void sklb_multiply_active(double *plus, double *minus, double *weights, double *sums,
+                                 double *since, const int32_t *indices, int64_t n,
+                                 int64_t stride, double up, double down, double clock) {
+    for (int64_t k = 0; k < n; k++)
+        sklb_multiply_one(plus, minus, weights, sums, since, indices[k] * stride, up, down,
+                          clock);
+}
+
+typedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t);
+typedef void (*sklb_add_bits)(double *, double *, const uint64_t *, int64_t, double, double);
+
+static sklb_sum_bits sklb_choose_sum_bits(int path) {
+#if SKLB_X86
+    if (path == SKLB_AVX512) return sklb_sum_bits_avx512;
+    if (path == SKLB_AVX2) return sklb_sum_bits_avx2;
+#endif
+    (void)path;
+    return sklb_sum_bits_plain;
+}
+
+static sklb_add_bits sklb_choose_add_bits(int path) {
+#if SKLB_X86
+    if (path == SKLB_AVX512) return sklb_add_bits_avx512;
+#endif
+    (void)path;
+    return sklb_add_bits_plain;
+}
+
+#endif

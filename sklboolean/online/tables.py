@@ -1,0 +1,109 @@
+"""Tables for the on-line loop: packed words where all is Boolean, CSR otherwise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
+
+__all__ = ["OnlineTable", "open_table", "read_table"]
+
+NO_WORDS = np.zeros((0, 1), dtype=np.uint64)
+NO_INDPTR = np.zeros(1, dtype=np.int64)
+NO_INDICES = np.zeros(0, dtype=np.int32)
+NO_DATA = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class OnlineTable:
+    """Rows for the loop: ``words``, or CSR with ``data`` empty where all are ones."""
+
+    words: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    n_rows: int
+    n_features: int
+
+    def arrays(self):
+        """Return the arrays that `OnlineLoop.run` takes."""
+        return self.words, self.indptr, self.indices, self.data
+
+    def values(self):
+        """Return the rows as a matrix for products: uint8 rows or CSR."""
+        if len(self.words):
+            return unpack_words(self.words, self.n_features)
+        data = self.data if len(self.data) else np.ones(len(self.indices))
+        shape = (self.n_rows, self.n_features)
+        return sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def smallest_and_largest(self):
+        """Return the smallest and the largest entry, zeros included."""
+        if not len(self.data):
+            return 0.0, 1.0
+        return min(0.0, self.data.min()), max(0.0, self.data.max())
+
+
+def open_table(X):
+    """Lay out a checked table; what holds only zeros and ones is packed.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_rows, n_features)
+    """
+    n_rows, n_features = X.shape
+    if not sparse.issparse(X):
+        try:
+            words = pack_dense(X, None)
+        except ValueError:
+            X = sparse.csr_array(X)
+        else:
+            return OnlineTable(
+                words, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features
+            )
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
+    ones = X.data.dtype == bool or (X.data == 1).all()
+    return OnlineTable(
+        NO_WORDS,
+        X.indptr.astype(np.int64, copy=False),
+        X.indices.astype(np.int32, copy=False),
+        NO_DATA if ones else X.data.astype(np.float64, copy=False),
+        n_rows,
+        n_features,
+    )
+
+
+def read_table(learner, X, y="no_validation", *, reset):
+    """Check X (and y) for a learner, make X Boolean if it asks for that, lay it out.
+
+    Returns
+    -------
+    table : OnlineTable
+    y : ndarray, only when given
+    """
+    binarize = getattr(learner, "binarize", None)
+    check_binarize(binarize)
+    checked = validate_data(
+        learner, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES
+    )
+    only_X = isinstance(y, str) and y == "no_validation"
+    X, y = (checked, None) if only_X else checked
+    if binarize is None:
+        table = open_table(X)
+    else:
+        n_rows, n_features = X.shape
+        X = as_boolean(X, binarize)
+        if sparse.issparse(X):
+            table = open_table(X)
+        else:
+            table = OnlineTable(X, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features)
+    return table if only_X else (table, y)

@@ -1,0 +1,155 @@
+"""Epochs of the on-line loop, stopping, averages: what all linear learners share."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklboolean._core._popcount import CPU_PATHS, cpu_path
+from sklboolean.online._loop import OnlineLoop
+
+__all__ = ["OnlineState", "Progress", "new_state", "run_epochs"]
+
+ARRAYS = (
+    "weights", "plus", "minus", "squares", "lags", "sums", "since", "longest_weights",
+    "born", "longest",
+)  # fmt: skip
+SCALARS = ("t", "scale", "clock")
+
+
+@dataclass
+class OnlineState:
+    """The weights of all hypotheses and what their average needs.
+
+    Attributes
+    ----------
+    values : dict
+        The arrays and scalars of `OnlineLoop`, by name.
+    """
+
+    values: dict
+
+    def copy(self):
+        """Return a state that can be trained without changing this one."""
+        copies = {name: self.values[name].copy() for name in ARRAYS}
+        return OnlineState(self.values | copies)
+
+    def last(self, n_features):
+        """Return the last hypothesis: (coefficients, constants), float64."""
+        weights, scale = self.values["weights"], self.values["scale"]
+        return scale * weights[:n_features].T, weights[-2:].sum(axis=0)
+
+    def mean(self, n_features):
+        """Return the mean of the hypotheses after each example."""
+        values, t = self.values, self.values["t"]
+        if not t:
+            return self.last(n_features)
+        if len(values["lags"]):
+            clock = np.full((len(values["weights"]), 1), values["clock"])
+            clock[-1] = t  # the constant does not shrink
+            sums = clock * values["weights"] - values["lags"]
+        else:
+            # What is in force since the last change has not been added yet.
+            in_force = values["clock"] - values["since"]
+            sums = values["sums"] + values["weights"] * in_force
+        return sums[:n_features].T / t, sums[-2:].sum(axis=0) / t
+
+    def longest(self, n_features, joint):
+        """Return the hypothesis that survived the most examples."""
+        values = self.values
+        coefficients, constants = self.last(n_features)
+        coefficients, constants = coefficients.copy(), constants.copy()
+        survived = values["t"] + 1 - values["born"]
+        older = values["longest"] >= survived
+        older = np.full(len(older), older[0]) if joint else older
+        best = values["longest_weights"]
+        coefficients[older] = best[:n_features].T[older]
+        constants[older] = best[-2:].sum(axis=0)[older]
+        return coefficients, constants
+
+
+def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
+    """Return the state before the first example.
+
+    Parameters
+    ----------
+    n_features, n_hypotheses : int
+    parameters : dict
+        Of `OnlineLoop`.
+    initial : (float, float)
+        First values of ``plus`` and of ``minus``, with multiplicative rules.
+    """
+    height = 64 * -(-n_features // 64) + 2
+    shape = (height, n_hypotheses)
+    rule, average = parameters["rule"], parameters["average"]
+
+    def table(needed):
+        return np.zeros(shape if needed else (0, n_hypotheses))
+
+    values = {
+        "weights": table(True),
+        "plus": table(rule != "additive"),
+        "minus": table(rule in ("balanced", "complement")),
+        "squares": table(parameters["schedule"] == "adagrad"),
+        "lags": table(average == "mean" and rule == "additive"),
+        "sums": table(average == "mean" and rule != "additive"),
+        "since": table(average == "mean" and rule != "additive"),
+        "longest_weights": table(average == "longest"),
+        "born": np.ones(n_hypotheses, dtype=np.int64),
+        "longest": np.full(n_hypotheses, -1, dtype=np.int64),
+        "t": 0,
+        "scale": 1.0,
+        "clock": 0.0,
+    }
+    rows = [*range(n_features), height - 1]
+    if rule != "additive":
+        values["plus"][rows] = values["weights"][rows] = initial[0]
+    if rule in ("balanced", "complement"):
+        values["minus"][rows] = initial[1]
+        values["weights"][rows] -= initial[1]
+    if rule == "complement":
+        values["weights"][height - 2] = initial[1] * n_features
+    if not parameters["fit_intercept"]:
+        values["weights"][height - 1] = 0.0
+    return OnlineState(values)
+
+
+@dataclass
+class Progress:
+    """Counts by epoch."""
+
+    mistakes: list = field(default_factory=list)
+    updates: list = field(default_factory=list)
+
+
+def run_epochs(state, parameters, table, codes, class_weights, orders, after=None):
+    """Train a state in place, an order of examples at a time.
+
+    Parameters
+    ----------
+    state : OnlineState
+    parameters : dict
+        Of `OnlineLoop`.
+    table : OnlineTable
+    codes : ndarray of shape (n_rows,), int32
+    class_weights : ndarray of shape (n_classes,), float64
+    orders : iterable of ndarrays, int64
+        The examples of each epoch.
+    after : callable or None
+        ``after(progress)`` is called after each epoch; true stops.
+
+    Returns
+    -------
+    progress : Progress
+    """
+    path = CPU_PATHS.index(cpu_path())
+    loop = OnlineLoop(state.values, parameters, path)
+    progress = Progress()
+    for order in orders:
+        mistakes, updates = loop.n_mistakes, loop.n_updates
+        loop.run(order, codes, class_weights, *table.arrays())
+        progress.mistakes.append(loop.n_mistakes - mistakes)
+        progress.updates.append(loop.n_updates - updates)
+        state.values.update({name: getattr(loop, name) for name in SCALARS})
+        if after is not None and after(progress):
+            break
+    return progress
