@@ -22,7 +22,8 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False):
     small : bool
         The work is done before a second thread has started: use one.
     """
-    n_slices = min(effective_n_jobs(n_jobs), 1 if small else -(-n // multiple))
+    n_threads = 1 if n_jobs == 1 else effective_n_jobs(n_jobs)
+    n_slices = min(n_threads, 1 if small else -(-n // multiple))
     if n_slices <= 1:
         if n:
             function(0, n)

@@ -221,7 +221,6 @@ def _fastest_form(table, coefficients, exact, shift):
     cubic = table.cubic() if exact else None
     if cubic is not None:
         terms, divisor = cubic
-        size = sum(abs(c) * table.max_count**power for power, c in enumerate(terms))
-        if size * np.abs(coefficients).sum() <= 2.0**53:
+        if table.cubic_size * np.abs(coefficients).sum() <= 2.0**53:
             return "cubic", np.array(terms, dtype=np.float64), float(divisor)
     return "table", table.values(shift), 1.0

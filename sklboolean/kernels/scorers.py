@@ -9,6 +9,7 @@ A scorer lays out rows, gives kernel blocks and adds sums of kernel rows to scor
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 
 from sklboolean._core._popcount import PANEL
@@ -56,7 +57,8 @@ class FormulaScorer(_MatrixScorer):
     """A Boolean kernel that depends on the sizes of the rows too."""
 
     def __init__(self, formula, constant, n_jobs=None):
-        self.formula, self.constant, self.n_jobs = formula, constant, n_jobs
+        self.formula, self.constant = formula, constant
+        self.n_jobs = effective_n_jobs(n_jobs)
 
     def columns(self, rows):
         return BitColumns.from_rows(rows)

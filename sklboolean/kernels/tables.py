@@ -8,6 +8,7 @@ can give each value as an exact integer over a power of two.
 """
 
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, repeat
 from math import comb, frexp, ldexp
 
@@ -80,6 +81,7 @@ class CountTable:
         self.power_constant = power_constant
         self.newton = newton
         self.geometric = None
+        self._values = {}
         self.remedy = "fewer or shorter formulas"
 
     @property
@@ -127,8 +129,12 @@ class CountTable:
 
     def values(self, shift=0):
         """Return ``g(s) / 2**shift`` as float64; inf where it is too large."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(self.mantissas, self.exponents - shift)
+        if shift not in self._values:
+            with np.errstate(over="ignore", under="ignore"):
+                values = np.ldexp(self.mantissas, self.exponents - shift)
+            values.flags.writeable = False
+            self._values[shift] = values
+        return self._values[shift]
 
     def log2_values(self):
         """Return log2 g(s); -inf where g(s) = 0."""
@@ -162,6 +168,12 @@ class CountTable:
             return None
         a0, a1, a2, a3 = self.newton
         return (6 * a0, 6 * a1 - 3 * a2 + 2 * a3, 3 * (a2 - a3), a3), 6
+
+    @cached_property
+    def cubic_size(self):
+        """The largest sum of absolute terms of the cubic: what its sums must hold."""
+        terms, _ = self.cubic()
+        return sum(abs(c) * self.max_count**power for power, c in enumerate(terms))
 
     def newton_coefficients(self):
         """Return a_l, the weight of every conjunction of l literals, as float64."""
