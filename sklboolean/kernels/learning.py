@@ -26,7 +26,6 @@ from sklboolean.kernels.state import DualState, join_tables
 __all__ = [
     "Lesson",
     "current_state",
-    "gives_probabilities",
     "learn_more",
     "learns_in_parts",
     "open_lesson",
@@ -52,15 +51,6 @@ def check_parameters(learner):
                 "average='voted' needs every support row that ever was; use "
                 "average='mean' with max_support, or max_support=None."
             )
-
-
-def gives_probabilities(learner):
-    """Tell whether ``predict_proba`` exists, or raise an AttributeError."""
-    if not learner.probability:
-        raise AttributeError(
-            "predict_proba is available when probability=True is set before fit."
-        )
-    return True
 
 
 def learns_in_parts(learner):

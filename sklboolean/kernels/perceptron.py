@@ -1,15 +1,13 @@
 """Kernel perceptron over Boolean rows."""
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.calibration import probabilities
+from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.validation import known_classes, unchanged_on_error
 from sklboolean.kernels.learning import (
     current_state,
-    gives_probabilities,
     learn_more,
     learns_in_parts,
     open_lesson,
@@ -21,7 +19,7 @@ from sklboolean.kernels.slopes import held_out_slope, progressive_slope
 __all__ = ["KernelPerceptron"]
 
 
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
+class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
     A linear classifier whose features are conjunctions of the given ones: by default
@@ -313,38 +311,3 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         return DualModel(self, current_state(self)).exact(table)
-
-    def predict(self, X):
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            As for ``decision_function``.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-            Among ``classes_``.
-        """
-        scores = self.decision_function(X)
-        codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes.astype(np.intp)]
-
-    @available_if(gives_probabilities)
-    def predict_proba(self, X):
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            As for ``decision_function``.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes), dtype float64
-            The sigmoid, or with more than two classes the softmax, of ``slope_``
-            times score: the largest is that of the predicted class.
-        """
-        scores = self.decision_function(X) / self.score_bound_
-        return probabilities(scores, self.slope_)

@@ -6,7 +6,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.calibration import fit_slope, probabilities
+from sklboolean._core.calibration import fit_slope
+from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.validation import (
     check_real,
     encode_classes,
@@ -24,14 +25,6 @@ from sklboolean.online.tables import read_table
 __all__ = ["OnlineLinearClassifier"]
 
 SMALLEST = np.nextafter(0.0, 1.0)
-
-
-def _gives_probabilities(learner):
-    if not learner.probability:
-        raise AttributeError(
-            "predict_proba is available when probability=True is set before fit."
-        )
-    return True
 
 
 def _learns_in_parts(learner):
@@ -54,7 +47,7 @@ def add_epochs(earlier, mistakes, part):
     return [*earlier, *mistakes]
 
 
-class OnlineLinearClassifier(ClassifierMixin, BaseEstimator):
+class OnlineLinearClassifier(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
     """Common methods; a learner adds its parameters and `_loop_parameters`."""
 
     def __sklearn_tags__(self):
@@ -197,41 +190,6 @@ class OnlineLinearClassifier(ClassifierMixin, BaseEstimator):
         if scores.shape[1] > 1:
             return scores
         return np.where(scores[:, 0] == 0, SMALLEST, scores[:, 0])
-
-    def predict(self, X):
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-            Among ``classes_``.
-        """
-        scores = self.decision_function(X)
-        codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes.astype(np.intp)]
-
-    @available_if(_gives_probabilities)
-    def predict_proba(self, X):
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes), dtype float64
-            The sigmoid, or with more than two classes the softmax, of ``slope_``
-            times score: the largest is that of the predicted class.
-        """
-        scores = self.decision_function(X)
-        return probabilities(scores, self.slope_)
 
     def sparsify(self):
         """Store ``coef_`` as a CSR array.

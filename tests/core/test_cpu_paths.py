@@ -239,8 +239,9 @@ def test_an_unknown_path_is_an_error_and_changes_nothing(name):
 def run_with_path(name, code):
     # Warnings of a rebuilding editable install do not matter here.
     environment = {**os.environ, "SKLBOOLEAN_CPU": name}
+    # -P: the installed package, not the source tree of the working directory.
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
