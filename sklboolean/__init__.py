@@ -5,8 +5,19 @@ from importlib.metadata import version
 from sklboolean._core.versions import show_versions
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
+from sklboolean.online.elimination import ConjunctionClassifier
+from sklboolean.online.halfspace import ConsistentHalfspace
+from sklboolean.online.halving import HalvingClassifier
 from sklboolean.online.winnow import Winnow
 
-__all__ = ["AveragedPerceptron", "KernelPerceptron", "Winnow", "show_versions"]
+__all__ = [
+    "AveragedPerceptron",
+    "ConjunctionClassifier",
+    "ConsistentHalfspace",
+    "HalvingClassifier",
+    "KernelPerceptron",
+    "Winnow",
+    "show_versions",
+]
 
 __version__ = version("sklboolean")

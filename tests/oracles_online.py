@@ -222,21 +222,33 @@ class Elimination(OnlineLearner):
 class Halving(OnlineLearner):
     """The majority of the hypotheses that agree with all examples so far.
 
-    ``hypotheses`` are functions from a row to a truth value; a tie says no.
+    ``hypotheses`` are functions from a row to a truth value; an even vote says
+    ``tie``. When no hypothesis is left, all vote, each with weight ``2 ** -mistakes``.
     """
 
-    def __init__(self, hypotheses):
+    def __init__(self, hypotheses, *, tie=False):
         super().__init__()
-        self.consistent = list(hypotheses)
+        self.consistent, self.tie = list(hypotheses), tie
+        self.n_wrong = dict.fromkeys(self.consistent, 0)
+
+    def vote(self, x):
+        """Share of yes minus share of no."""
+        weights = {h: Fraction(1) for h in self.consistent} or {
+            h: Fraction(1, 2**n) for h, n in self.n_wrong.items()
+        }
+        signed = sum(w if h(x) else -w for h, w in weights.items())
+        return signed / sum(weights.values())
 
     def predict(self, x):
-        votes = [bool(h(x)) for h in self.consistent]
-        return 2 * sum(votes) > len(votes)
+        vote = self.vote(x)
+        return self.tie if vote == 0 else vote > 0
 
     def see(self, x, y):
         mistake = self.predict(x) != (y > 0)
         kept = [h for h in self.consistent if bool(h(x)) == (y > 0)]
         changed = len(kept) < len(self.consistent)
+        for h in self.n_wrong:
+            self.n_wrong[h] += bool(h(x)) != (y > 0)
         self.consistent = kept
         self.record(mistake, changed)
 

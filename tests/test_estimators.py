@@ -9,7 +9,14 @@ from sklearn.utils.estimator_checks import (
 )
 
 import sklboolean
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import (
+    AveragedPerceptron,
+    ConjunctionClassifier,
+    ConsistentHalfspace,
+    HalvingClassifier,
+    KernelPerceptron,
+    Winnow,
+)
 from sklboolean.kernels import TanimotoKernel
 
 ESTIMATORS = [
@@ -35,14 +42,32 @@ ESTIMATORS = [
     Winnow(multi_class="joint", probability=True),
     Winnow(variant="complement", binarize=0.0),
     Winnow(variant="complement", binarize=0.0, target="conjunction", average="longest"),
+    ConjunctionClassifier(),
+    ConjunctionClassifier(target="disjunction", monotone=True),
+    HalvingClassifier(max_literals=2),
+    HalvingClassifier("k-disjunctions", max_literals=1),
+    ConsistentHalfspace(),
+    ConsistentHalfspace(norm="l1"),
+    ConsistentHalfspace(solver="modified_perceptron", sigma=0.02),
 ]
 
 
+# The checks' rows follow no formula, which concept learners say.
+unfitting = pytest.mark.filterwarnings(
+    "ignore:No (con|dis)junction is right:UserWarning",
+    "ignore:None of the .* hypotheses agrees:UserWarning",
+    "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
+    "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
+)
+
+
+@unfitting
 @parametrize_with_checks(ESTIMATORS, xfail_strict=True)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+@unfitting
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_column_names_are_checked(estimator):
     check_dataframe_column_names_consistency(type(estimator).__name__, estimator)

@@ -18,6 +18,7 @@ __all__ = [
     "check_choice",
     "check_integer",
     "check_real",
+    "check_two_classes",
     "encode_classes",
     "known_classes",
     "unchanged_on_error",
@@ -181,6 +182,17 @@ def encode_classes(y, classes=None):
             f"classes {classes.tolist()} given in the first call."
         )
     return classes, codes
+
+
+def check_two_classes(y, known=None):
+    """Refuse labels of more than two classes, before they are encoded."""
+    n_classes = len(np.unique(y) if known is None else known)
+    if n_classes > 2 and type_of_target(y) == "multiclass":
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"multiclass, with {n_classes} classes: wrap the learner in scikit-learn's "
+            "OneVsRestClassifier."
+        )
 
 
 def known_classes(estimator, classes):

@@ -1,0 +1,203 @@
+"""Finite classes of Boolean functions as bits: one bit for each hypothesis.
+
+A class answers a row with a set of hypotheses, those that accept it. Majority votes
+and version spaces are then counts and intersections of such sets.
+"""
+
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from math import comb
+
+import numpy as np
+
+from sklboolean._core._popcount import count_ones
+from sklboolean._core.bits import pack_dense, unpack_words
+
+__all__ = [
+    "FunctionClass",
+    "LiteralClass",
+    "MistakeCounts",
+    "count_literal_sets",
+    "full_set",
+    "size_of",
+    "with_negations",
+]
+
+# Memberships of literals in hypotheses that are built at most: a byte each while
+# they are written, a bit each afterwards.
+LARGEST_TABLE = 2**28
+
+
+def size_of(sets):
+    """Count the members of packed sets: int32 of shape (n_sets,)."""
+    sizes = np.empty(len(sets), dtype=np.int32)
+    count_ones(sets, sizes)
+    return sizes
+
+
+def count_literal_sets(n_features, longest, monotone):
+    """Count the sets of at most ``longest`` literals without a contradiction."""
+    signs = 1 if monotone else 2
+    return sum(comb(n_features, size) * signs**size for size in range(longest + 1))
+
+
+def with_negations(values, monotone):
+    """Return the literals of 0/1 rows: the features and, unless monotone, 1 - them."""
+    values = values.astype(bool)
+    return values if monotone else np.hstack([values, ~values])
+
+
+@dataclass(frozen=True)
+class LiteralClass:
+    """Conjunctions or disjunctions of a few literals, the empty one included.
+
+    Attributes
+    ----------
+    members : ndarray of shape (n_literals, n_words), uint64
+        Bit h of row j: literal j is in hypothesis h. Features come first, then their
+        negations unless ``monotone``.
+    n_hypotheses : int
+    disjunctive : bool
+    monotone : bool
+    """
+
+    members: np.ndarray
+    n_hypotheses: int
+    disjunctive: bool
+    monotone: bool
+
+    @classmethod
+    def build(cls, n_features, *, longest, disjunctive, monotone):
+        """List all hypotheses of at most ``longest`` literals.
+
+        Raises
+        ------
+        ValueError
+            When they are too many to be listed.
+        """
+        size = count_literal_sets(n_features, longest, monotone)
+        n_literals = n_features * (1 if monotone else 2)
+        if size * n_literals > LARGEST_TABLE:
+            raise ValueError(
+                f"The class over {n_features} features holds {size} hypotheses, too "
+                "many to be listed one by one. Lower max_literals, set monotone=True, "
+                "choose fewer features, or use ConjunctionClassifier or Winnow, which "
+                "need no list."
+            )
+        contains = np.zeros((n_literals, size), dtype=bool)
+        first = 0
+        for literals in _literal_sets(n_features, longest, monotone):
+            hypotheses = np.arange(first, first + len(literals))
+            contains[literals, hypotheses[:, None]] = True
+            first += len(literals)
+        return cls(pack_dense(contains), size, disjunctive, monotone)
+
+    def accepting(self, values):
+        """Return the set of hypotheses that accept each row.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_features), 0/1
+
+        Returns
+        -------
+        sets : ndarray of shape (n_rows, n_words), uint64
+        """
+        literals = with_negations(values, self.monotone)
+        sets = np.empty((len(values), self.members.shape[1]), dtype=np.uint64)
+        for row, true in enumerate(literals):
+            chosen = self.members[true if self.disjunctive else ~true]
+            np.bitwise_or.reduce(chosen, axis=0, out=sets[row])
+        # A conjunction accepts unless it holds a false literal.
+        return sets if self.disjunctive else full_set(self.n_hypotheses) & ~sets
+
+    def literals_of(self, hypotheses):
+        """Return the literals of hypotheses: bool of shape (n, n_literals)."""
+        words = self.members[:, hypotheses >> 6].T
+        bits = words >> (hypotheses & 63).astype(np.uint64)[:, None]
+        return (bits & np.uint64(1)).astype(bool)
+
+
+@dataclass(frozen=True)
+class FunctionClass:
+    """The user's own hypotheses: functions of a table that give a bool for each row."""
+
+    functions: tuple
+
+    @property
+    def n_hypotheses(self):
+        """Return how many functions there are."""
+        return len(self.functions)
+
+    def accepting(self, values):
+        """Return the set of functions that accept each row, as `LiteralClass` does."""
+        values = values.astype(bool)
+        answers = [self._answers(k, values) for k in range(self.n_hypotheses)]
+        return pack_dense(np.column_stack(answers))
+
+    def _answers(self, k, values):
+        # A copy, so that no function can change what the next one sees.
+        answers = np.asarray(self.functions[k](values.copy()))
+        if answers.shape != (len(values),) or not np.isin(answers, (0, 1)).all():
+            raise ValueError(
+                f"hypotheses[{k}] must return one 0 or 1 for each of the "
+                f"{len(values)} rows; it gave shape {answers.shape}, dtype "
+                f"{answers.dtype}."
+            )
+        return answers.astype(bool)
+
+
+@dataclass
+class MistakeCounts:
+    """How often each hypothesis erred: bit h of plane b is bit b of its count."""
+
+    planes: np.ndarray
+    n_hypotheses: int
+
+    @classmethod
+    def zero(cls, n_hypotheses):
+        """Start with no mistakes."""
+        n_words = full_set(n_hypotheses).shape[1]
+        return cls(np.zeros((0, n_words), dtype=np.uint64), n_hypotheses)
+
+    def copy(self):
+        """Return counts that can be changed on their own."""
+        return MistakeCounts(self.planes.copy(), self.n_hypotheses)
+
+    def add(self, wrong):
+        """Add 1 for the hypotheses of a set: the carry ripples through the planes."""
+        carry = wrong
+        for plane in self.planes:
+            # The right side is computed before the plane changes.
+            plane[:], carry = plane ^ carry, plane & carry
+            if not carry.any():
+                return
+        if carry.any():
+            self.planes = np.vstack([self.planes, carry])
+
+    def consistent(self):
+        """Return the set of hypotheses without a mistake, shape (1, n_words)."""
+        erred = np.bitwise_or.reduce(self.planes, axis=0)
+        return full_set(self.n_hypotheses) & ~erred
+
+    def values(self):
+        """Return the counts: int64 of shape (n_hypotheses,)."""
+        counts = np.zeros(self.n_hypotheses, dtype=np.int64)
+        for b, plane in enumerate(unpack_words(self.planes, self.n_hypotheses)):
+            counts += plane.astype(np.int64) << b
+        return counts
+
+
+def full_set(n_hypotheses):
+    """Return the set of all hypotheses, shape (1, n_words)."""
+    return pack_dense(np.ones((1, n_hypotheses), dtype=bool))
+
+
+def _literal_sets(n_features, longest, monotone):
+    """Yield the literal sets of one length and sign pattern, one set in a row."""
+    for size in range(longest + 1):
+        flat = chain.from_iterable(combinations(range(n_features), size))
+        n_sets = comb(n_features, size)
+        features = np.fromiter(flat, np.intp, n_sets * size).reshape(n_sets, size)
+        for negated in product((0,) if monotone else (0, 1), repeat=size):
+            yield features + n_features * np.array(negated, dtype=np.intp)

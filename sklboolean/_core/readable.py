@@ -1,0 +1,46 @@
+"""Formulas as text that a person can read."""
+
+import numpy as np
+
+__all__ = ["feature_names_of", "formula_text"]
+
+
+def feature_names_of(learner):
+    """Return the names of a fitted learner's columns; x0, x1, ... when it has none."""
+    if hasattr(learner, "feature_names_in_"):
+        return [str(name) for name in learner.feature_names_in_]
+    return [f"x{j}" for j in range(learner.n_features_in_)]
+
+
+def formula_text(literals, names, *, disjunctive=False):
+    """Write a conjunction or a disjunction of literals.
+
+    Parameters
+    ----------
+    literals : ndarray of shape (n_features,) or (2 * n_features,), bool
+        Which features and which of their negations take part.
+    names : list of str
+        Names of the features.
+    disjunctive : bool
+        Join with "or".
+
+    Returns
+    -------
+    text : str
+        In the order of the columns. What is always true or always false is "True" or
+        "False".
+    """
+    n_features = len(names)
+    signed = np.zeros((2, n_features), dtype=bool)
+    signed.reshape(-1)[: len(literals)] = literals
+    # An empty conjunction is true. A feature with its negation makes a conjunction
+    # false; for disjunctions it is the other way round.
+    if signed.all(axis=0).any():
+        return str(disjunctive)
+    if not signed.any():
+        return str(not disjunctive)
+    words = [
+        f"not {names[j]}" if signed[1, j] else names[j]
+        for j in np.flatnonzero(signed.any(axis=0))
+    ]
+    return (" or " if disjunctive else " and ").join(words)
