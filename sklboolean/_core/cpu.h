@@ -5,6 +5,14 @@
 #ifndef SKLB_CPU_H
 #define SKLB_CPU_H
 
+/* What a vector function calls: a call into code without vector instructions costs more
+ * than a row of additions on some processors. */
+#if defined(__GNUC__) || defined(__clang__)
+#define SKLB_INLINE static inline __attribute__((always_inline))
+#else
+#define SKLB_INLINE static inline
+#endif
+
 enum sklb_cpu_path { SKLB_PLAIN = 0, SKLB_POPCNT = 1, SKLB_AVX2 = 2, SKLB_AVX512 = 3 };
 
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)

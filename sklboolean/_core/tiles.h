@@ -41,10 +41,7 @@ typedef struct {
                        int n_rows, const double *coefficients, int64_t n, double *acc);
 } sklb_tiles;
 
-#if defined(__GNUC__) || defined(__clang__)
-#define SKLB_INLINE static inline __attribute__((always_inline))
-#else
-#define SKLB_INLINE static inline
+#if !(defined(__GNUC__) || defined(__clang__))
 #define restrict __restrict
 #endif
 

@@ -14,6 +14,7 @@ cdef extern from "rows.h" nogil:
                            double, double)
     void sklb_multiply_active(double *, double *, double *, double *, double *,
                               const int32_t *, int64_t, int64_t, double, double, double)
+    void sklb_shuffle(int64_t *, int64_t, uint64_t)
     void sklb_prefetch_row(const int32_t *, int64_t)
     int sklb_lowest_bit(uint64_t)
     void SKLB_PREFETCH(const void *)

@@ -22,6 +22,12 @@ SCHEDULES = {"constant": CONSTANT, "inverse_sqrt": INVERSE_SQRT, "adagrad": ADAG
 cdef double RESCALE = 2.0 ** -16
 
 
+def shuffle(int64_t[::1] rows, uint64_t seed):
+    """Put rows into a random order, in place."""
+    with nogil:
+        sklb_shuffle(&rows[0], rows.shape[0], seed)
+
+
 cdef class OnlineLoop:
     """The state of a run, and the loop over examples.
 

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 
 from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean.online._loop import shuffle as shuffle_rows
 from sklboolean.online.training import Progress, new_state, run_epochs
 
 __all__ = [
@@ -113,14 +114,17 @@ class Fitter:
 
     def train(self, state, rows, max_iter, shuffle, *, after=None):
         """Train a state in place on the named rows."""
-        orders = (
-            self.random_state.permutation(rows) if shuffle else rows
-            for _ in range(max_iter)
-        )  # fmt: skip
+        orders = self._orders(rows, max_iter) if shuffle else repeat(rows, max_iter)
         return run_epochs(
             state, self.parameters, self.table, self.codes.astype(np.int32),
             self.weights, orders, after,
         )  # fmt: skip
+
+    def _orders(self, rows, max_iter):
+        order = rows.astype(np.int64)
+        for _ in range(max_iter):
+            shuffle_rows(order, self.random_state.randint(2**63, dtype=np.uint64))
+            yield order
 
     def fit(self, state):
         """Train by the learner's epochs; return (state, progress)."""

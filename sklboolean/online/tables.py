@@ -68,10 +68,11 @@ def open_table(X):
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    if not X.data.all():
+    ones = (X.data == 1).all()
+    if not ones and not X.data.all():
         X = X.copy()
         X.eliminate_zeros()
-    ones = X.data.dtype == bool or (X.data == 1).all()
+        ones = (X.data == 1).all()
     return OnlineTable(
         NO_WORDS,
         X.indptr.astype(np.int64, copy=False),
