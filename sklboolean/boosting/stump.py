@@ -101,8 +101,8 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
             Features; a value above ``binarize`` is true.
         y : array-like of shape (n_rows,)
             Labels. With only one class the stump is that constant.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Finite and at least 0. None: every row weighs 1.
+        sample_weight : array-like of shape (n_rows,), float or None, default=None
+            Finite and at least 0; a number is the weight of every row. None: 1.
 
         Returns
         -------

@@ -1,5 +1,7 @@
 """Weights of rows as integers: exactly in digits of 15 bits, or rounded to 15 bits."""
 
+from numbers import Real
+
 import numpy as np
 from sklearn.utils import check_array
 
@@ -15,8 +17,8 @@ def check_sample_weight(sample_weight, n_rows):
 
     Parameters
     ----------
-    sample_weight : array-like of shape (n_rows,), or None
-        None: every row weighs 1.
+    sample_weight : array-like of shape (n_rows,), float or None
+        A number is the weight of every row. None: 1.
     n_rows : int
         Rows of the table.
 
@@ -30,8 +32,8 @@ def check_sample_weight(sample_weight, n_rows):
     ValueError
         For another shape, for NaN, infinite and negative weights, and when all are 0.
     """
-    if sample_weight is None:
-        return np.ones(n_rows)
+    if sample_weight is None or isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, 1 if sample_weight is None else sample_weight)
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
