@@ -98,6 +98,18 @@ def test_sums_that_float64_would_round_decide():
     assert find(X, codes, quantize_weights(weights), 2).feature == 0
 
 
+@pytest.mark.parametrize("span", range(38, 80))
+def test_weights_far_apart_are_summed_exactly_around_64_bits(span):
+    # The smallest weight decides between two columns that are right on all others.
+    X = np.array([[1, 1], [1, 1], [1, 1], [0, 1], [0, 0]], bool)
+    codes, large = np.array([1, 1, 1, 1, 0]), 2.0**span
+    weights = np.array([large, 1.5 * large, 1.75 * large, 1, large])
+    stump = find(X, codes, weights, 2)
+    expected, edge = best_of_all_stumps(X, codes, weights, 2)
+    assert (stump[:3], stump.edge) == (expected, float(edge))
+    assert stump.feature == 1
+
+
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_every_processor_path_and_layout_finds_the_same(n_classes):
     rng = np.random.default_rng(n_classes)
