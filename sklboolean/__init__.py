@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from sklboolean._core.versions import show_versions
+from sklboolean.boosting.stump import BooleanStump
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
 from sklboolean.online.elimination import ConjunctionClassifier
@@ -12,6 +13,7 @@ from sklboolean.online.winnow import Winnow
 
 __all__ = [
     "AveragedPerceptron",
+    "BooleanStump",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",

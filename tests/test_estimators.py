@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import (
 import sklboolean
 from sklboolean import (
     AveragedPerceptron,
+    BooleanStump,
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
@@ -49,6 +50,9 @@ ESTIMATORS = [
     ConsistentHalfspace(),
     ConsistentHalfspace(norm="l1"),
     ConsistentHalfspace(solver="modified_perceptron", sigma=0.02),
+    BooleanStump(),
+    BooleanStump(binarize=0.5),
+    BooleanStump(binarize=1),
 ]
 
 

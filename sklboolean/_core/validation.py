@@ -140,7 +140,7 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
     return as_boolean(X, estimator.binarize), y
 
 
-def encode_classes(y, classes=None):
+def encode_classes(y, classes=None, *, min_classes=2):
     """Return the sorted classes and the index of each label.
 
     Parameters
@@ -148,6 +148,8 @@ def encode_classes(y, classes=None):
     y : ndarray of shape (n_rows,)
     classes : ndarray or None
         The classes known from an earlier call; labels outside them are an error.
+    min_classes : int
+        1 where a constant is an answer too.
 
     Returns
     -------
@@ -157,8 +159,8 @@ def encode_classes(y, classes=None):
     Raises
     ------
     ValueError
-        For a continuous or multi-output target, for fewer than two classes, and for
-        labels outside ``classes``.
+        For a continuous or multi-output target, for fewer than ``min_classes`` classes,
+        and for labels outside ``classes``.
     """
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multiclass"):
@@ -168,7 +170,7 @@ def encode_classes(y, classes=None):
         )
     if classes is None:
         classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
+        if len(classes) < min_classes:
             raise ValueError(
                 f"y holds only one class, {classes.tolist()[0]!r}; two are needed."
             )

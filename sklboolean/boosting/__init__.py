@@ -1,0 +1,5 @@
+"""Boosting over Boolean features."""
+
+from sklboolean.boosting.stump import BooleanStump
+
+__all__ = ["BooleanStump"]

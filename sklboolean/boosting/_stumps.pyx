@@ -1,0 +1,103 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Columns of bits, and the weight of the rows where each of them is true.
+
+Weights are 15-bit integers with a sign. Callers allocate and validate; the functions
+add to ``sums`` and release the GIL.
+"""
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+cdef extern from "masked_sums.h" nogil:
+    const int SKLB_LANES
+    ctypedef void (*sklb_masked_sums)(const int16_t *, int64_t, const uint32_t *, int64_t,
+                                      int64_t, int64_t *) noexcept nogil
+    sklb_masked_sums sklb_choose_masked_sums(int path)
+    void sklb_transpose_32(uint32_t *square)
+    void sklb_choose_32(uint32_t word, int16_t if_false, int16_t if_true, int16_t *out)
+
+LANES = 16
+
+
+def fill_column_panels(const uint64_t[:, ::1] words, uint32_t[:, :, ::1] panels):
+    """Turn packed rows into columns.
+
+    Bit r of ``panels[p, w, c]`` is row 32 w + r of feature 16 p + c; past the last row
+    and past the last feature bits are 0.
+    """
+    cdef:
+        Py_ssize_t w, r, f, half, p, n_rows, n_panels = panels.shape[0]
+        uint32_t square[32]
+    with nogil:
+        for w in range(panels.shape[1]):
+            n_rows = min(<Py_ssize_t> 32, words.shape[0] - 32 * w)
+            for f in range(2 * words.shape[1]):
+                memset(square, 0, sizeof(square))
+                for r in range(n_rows):
+                    square[r] = <uint32_t> (words[32 * w + r, f >> 1] >> (32 * (f & 1)))
+                sklb_transpose_32(square)
+                for half in range(2):
+                    p = 2 * f + half
+                    if p < n_panels:
+                        memcpy(&panels[p, w, 0], square + half * SKLB_LANES,
+                               SKLB_LANES * sizeof(uint32_t))
+
+
+def add_panel_sums(const int16_t[::1] weights, const uint32_t[:, :, ::1] panels, int path,
+                   int64_t[::1] sums):
+    """Add to ``sums[16 p + c]`` the weights of the rows where column c of panel p is true."""
+    cdef:
+        sklb_masked_sums masked_sums = sklb_choose_masked_sums(path)
+        int64_t n_words = panels.shape[1], n_panels = panels.shape[0]
+        int64_t n_whole = weights.shape[0] // 32
+        int16_t last[32]
+    if n_panels == 0 or n_words == 0:
+        return
+    with nogil:
+        masked_sums(&weights[0], n_whole, &panels[0, 0, 0], n_words, n_panels, &sums[0])
+        if n_whole < n_words:
+            memset(last, 0, sizeof(last))
+            memcpy(last, &weights[32 * n_whole],
+                   (weights.shape[0] - 32 * n_whole) * sizeof(int16_t))
+            masked_sums(last, 1, &panels[0, n_whole, 0], n_words, n_panels, &sums[0])
+
+
+def add_posting_sums(const int16_t[::1] weights, const int64_t[::1] indptr,
+                     const int32_t[::1] indices, int64_t[::1] sums):
+    """Add to ``sums[j]`` the weights of the rows listed for column j."""
+    cdef Py_ssize_t j, k
+    cdef int64_t total
+    with nogil:
+        for j in range(sums.shape[0]):
+            total = 0
+            for k in range(indptr[j], indptr[j + 1]):
+                total += weights[indices[k]]
+            sums[j] += total
+
+
+def choose_by_column(const uint32_t[:, :, ::1] panels, Py_ssize_t column,
+                     int16_t if_false, int16_t if_true, int16_t[::1] chosen):
+    """Write one of two values for each row, by its bit in one column."""
+    cdef:
+        Py_ssize_t w, n = chosen.shape[0], p = column // SKLB_LANES
+        Py_ssize_t n_whole = n // 32, c = column % SKLB_LANES
+        int16_t last[32]
+    with nogil:
+        for w in range(n_whole):
+            sklb_choose_32(panels[p, w, c], if_false, if_true, &chosen[32 * w])
+        if 32 * n_whole < n:
+            sklb_choose_32(panels[p, n_whole, c], if_false, if_true, last)
+            memcpy(&chosen[32 * n_whole], last, (n - 32 * n_whole) * sizeof(int16_t))
+
+
+def sum_weights(const int16_t[::1] weights):
+    """Return the sum of all weights."""
+    cdef Py_ssize_t i, first, n = weights.shape[0]
+    cdef int64_t total = 0
+    cdef int32_t part
+    with nogil:
+        for first from 0 <= first < n by 32768:
+            part = 0
+            for i in range(first, min(first + 32768, n)):
+                part += weights[i]
+            total += part
+    return total
