@@ -45,7 +45,7 @@ def eliminate(hypothesis, literals, positive):
     kept = np.where(positive[:, None], literals, EVERY_BIT)
     path = np.bitwise_and.accumulate(np.vstack([hypothesis, kept]), axis=0)
     n_mistakes = np.count_nonzero(accepts(path[:-1], literals) != positive)
-    return path[-1], n_mistakes
+    return path[-1], int(n_mistakes)
 
 
 class ConjunctionClassifier(ConceptLearner):
@@ -192,9 +192,8 @@ class ConjunctionClassifier(ConceptLearner):
             hypothesis, more = eliminate(hypothesis, literals, positive[rows] ^ flips)
             n_mistakes += more
         self._hypothesis, self.n_mistakes_ = hypothesis, n_mistakes
-        self.n_contradictions_ = n_wrong + np.count_nonzero(
-            self._accepted(table) != positive
-        )
+        wrong = self._accepted(table) != positive
+        self.n_contradictions_ = n_wrong + int(np.count_nonzero(wrong))
         self._publish(flips)
         if self.n_contradictions_ > n_wrong:
             self._warn(self.n_contradictions_ - n_wrong)
