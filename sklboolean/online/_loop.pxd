@@ -10,10 +10,10 @@ cdef extern from "rows.h" nogil:
     sklb_sum_bits sklb_choose_sum_bits(int path)
     sklb_add_bits sklb_choose_add_bits(int path)
     void sklb_add_active(double *, double *, const int32_t *, int64_t, int64_t, double, double)
-    void sklb_multiply_one(double *, double *, double *, double *, double *, int64_t, double,
-                           double, double)
-    void sklb_multiply_active(double *, double *, double *, double *, double *,
-                              const int32_t *, int64_t, int64_t, double, double, double)
+    const int SKLB_PLUS, SKLB_MINUS, SKLB_SUM, SKLB_SINCE
+    void sklb_multiply_one(double *, double *, int, int, double, double, double)
+    void sklb_multiply_active(double *, double *, int, int, const int32_t *, int64_t, int64_t,
+                              double, double, double)
     void sklb_shuffle(int64_t *, int64_t, uint64_t)
     void sklb_prefetch_row(const int32_t *, int64_t)
     int sklb_lowest_bit(uint64_t)

@@ -33,11 +33,12 @@ cdef class OnlineLoop:
 
     Arrays have one row for each feature, rows of padding, then a row for the sum of
     the weights of negations and a last one for the constant feature; one column for
-    each hypothesis. The weights of features are ``scale`` times the array's.
+    each hypothesis. The weights of features are ``scale`` times the array's. Multiplied
+    weights have ``parts``: plus, minus, the sum for the average, and its clock.
     """
 
-    cdef public double[:, ::1] weights, plus, minus, squares
-    cdef public double[:, ::1] lags, sums, since, longest_weights
+    cdef public double[:, ::1] weights, squares, lags, longest_weights
+    cdef public double[:, :, ::1] parts
     cdef public int64_t[::1] born, longest
     cdef public int64_t t, n_mistakes, n_updates
     cdef public double scale, clock
@@ -302,26 +303,24 @@ cdef class OnlineLoop:
 
     cdef void multiply(self, Py_ssize_t k, int sign, double weight) noexcept nogil:
         cdef:
-            Py_ssize_t a, stride = self.n_hypotheses
-            double power = weight
-            double *plus = &self.plus[0, k]
-            double *minus = &self.minus[0, k] if self.rule == BALANCED else NULL
-            double *weights = &self.weights[0, k]
-            double *sums = &self.sums[0, k] if self.averaging == MEAN else NULL
-            double *since = &self.since[0, k] if self.averaging == MEAN else NULL
+            Py_ssize_t a, j
+            double power
+            bint balanced = self.rule == BALANCED, averaged = self.averaging == MEAN
         self.list_active()
         if self.values == NULL:
-            sklb_multiply_active(plus, minus, weights, sums, since, self.active,
-                                 self.n_active, stride, self.factor(sign, power),
-                                 self.factor(-sign, power), self.clock)
+            sklb_multiply_active(&self.weights[0, k], &self.parts[0, k, 0], balanced, averaged,
+                                 self.active, self.n_active, self.n_hypotheses,
+                                 self.factor(sign, weight), self.factor(-sign, weight),
+                                 self.clock)
         else:
             for a in range(self.n_active):
-                power = weight * self.values[a]
-                sklb_multiply_one(plus, minus, weights, sums, since,
-                                  self.active[a] * stride, self.factor(sign, power),
+                j, power = self.active[a], weight * self.values[a]
+                sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], balanced,
+                                  averaged, self.factor(sign, power),
                                   self.factor(-sign, power), self.clock)
         if self.fit_intercept:
-            sklb_multiply_one(plus, minus, weights, sums, since, self.constant * stride,
+            j = self.constant
+            sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], balanced, averaged,
                               self.factor(sign, weight), self.factor(-sign, weight),
                               self.clock)
 
@@ -330,21 +329,20 @@ cdef class OnlineLoop:
         # multiply, and the sum of the negations is formed anew.
         cdef Py_ssize_t a, j
         cdef double total = 0
-        cdef double *sums = &self.sums[0, k] if self.averaging == MEAN else NULL
-        cdef double *since = &self.since[0, k] if self.averaging == MEAN else NULL
+        cdef bint averaged = self.averaging == MEAN
         self.list_active()
         for j in range(self.n_features):
             self.dense[j] = 0
         for a in range(self.n_active):
             self.dense[self.active[a]] = 1.0 if self.values == NULL else self.values[a]
         for j in range(self.n_features):
-            sklb_multiply_one(&self.plus[0, k], &self.minus[0, k], &self.weights[0, k],
-                              sums, since, j * self.n_hypotheses,
+            sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], True, averaged,
                               self.factor(sign, weight * self.dense[j]),
                               self.factor(sign, weight * (1 - self.dense[j])), self.clock)
-            total += self.minus[j, k]
+            total += self.parts[j, k, SKLB_MINUS]
         j = self.negations
-        if sums != NULL:
-            self.sums[j, k] += self.weights[j, k] * (self.clock - self.since[j, k])
-            self.since[j, k] = self.clock
+        if averaged:
+            self.parts[j, k, SKLB_SUM] += self.weights[j, k] * (
+                self.clock - self.parts[j, k, SKLB_SINCE])
+            self.parts[j, k, SKLB_SINCE] = self.clock
         self.weights[j, k] = total

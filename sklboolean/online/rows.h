@@ -180,26 +180,32 @@ static inline double sklb_clamp(double weight) {
     return weight < 0x1p-300 && weight > 0 ? 0x1p-300 : weight;
 }
 
-/* One feature: its weight plus - minus (or plus alone) changes by the factors. `sums`
- * (or NULL) first takes what was in force since the last change. */
-static inline void sklb_multiply_one(double *plus, double *minus, double *weights,
-                                     double *sums, double *since, int64_t j, double up,
-                                     double down, double clock) {
-    if (sums) {
-        sums[j] += weights[j] * (clock - since[j]);
-        since[j] = clock;
+/* What a multiplied weight comes from. The four stand together: features are many, and
+ * each would otherwise wait for four lines of memory. */
+enum { SKLB_PLUS, SKLB_MINUS, SKLB_SUM, SKLB_SINCE, SKLB_PARTS };
+
+/* One feature: its weight plus - minus (or plus alone, unless balanced) changes by the
+ * factors. Where averages are kept its sum first takes what was in force since the last
+ * change. */
+static inline void sklb_multiply_one(double *weight, double *part, int balanced, int averaged,
+                                     double up, double down, double clock) {
+    if (averaged) {
+        part[SKLB_SUM] += *weight * (clock - part[SKLB_SINCE]);
+        part[SKLB_SINCE] = clock;
     }
-    plus[j] = sklb_clamp(plus[j] * up);
-    if (minus) minus[j] = sklb_clamp(minus[j] * down);
-    weights[j] = minus ? plus[j] - minus[j] : plus[j];
+    part[SKLB_PLUS] = sklb_clamp(part[SKLB_PLUS] * up);
+    if (balanced) part[SKLB_MINUS] = sklb_clamp(part[SKLB_MINUS] * down);
+    *weight = balanced ? part[SKLB_PLUS] - part[SKLB_MINUS] : part[SKLB_PLUS];
 }
 
-static void sklb_multiply_active(double *plus, double *minus, double *weights, double *sums,
-                                 double *since, const int32_t *indices, int64_t n,
-                                 int64_t stride, double up, double down, double clock) {
-    for (int64_t k = 0; k < n; k++)
-        sklb_multiply_one(plus, minus, weights, sums, since, indices[k] * stride, up, down,
+static void sklb_multiply_active(double *weights, double *parts, int balanced, int averaged,
+                                 const int32_t *indices, int64_t n, int64_t stride, double up,
+                                 double down, double clock) {
+    for (int64_t k = 0; k < n; k++) {
+        int64_t j = indices[k] * stride;
+        sklb_multiply_one(weights + j, parts + SKLB_PARTS * j, balanced, averaged, up, down,
                           clock);
+    }
 }
 
 typedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t);

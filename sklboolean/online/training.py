@@ -10,9 +10,9 @@ from sklboolean.online._loop import OnlineLoop
 __all__ = ["OnlineState", "Progress", "new_state", "run_epochs"]
 
 ARRAYS = (
-    "weights", "plus", "minus", "squares", "lags", "sums", "since", "longest_weights",
-    "born", "longest",
+    "weights", "parts", "squares", "lags", "longest_weights", "born", "longest",
 )  # fmt: skip
+PLUS, MINUS, SUM, SINCE = range(4)  # the parts of a multiplied weight
 SCALARS = ("t", "scale", "clock")
 
 
@@ -49,8 +49,9 @@ class OnlineState:
             sums = clock * values["weights"] - values["lags"]
         else:
             # What is in force since the last change has not been added yet.
-            in_force = values["clock"] - values["since"]
-            sums = values["sums"] + values["weights"] * in_force
+            parts = values["parts"]
+            in_force = values["clock"] - parts[:, :, SINCE]
+            sums = parts[:, :, SUM] + values["weights"] * in_force
         return sums[:n_features].T / t, sums[-2:].sum(axis=0) / t
 
     def longest(self, n_features, joint):
@@ -85,14 +86,13 @@ def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
     def table(needed):
         return np.zeros(shape if needed else (0, n_hypotheses))
 
+    multiplies = rule != "additive"
+    parts = np.zeros((height if multiplies else 0, n_hypotheses, 4))
     values = {
         "weights": table(True),
-        "plus": table(rule != "additive"),
-        "minus": table(rule in ("balanced", "complement")),
+        "parts": parts,
         "squares": table(parameters["schedule"] == "adagrad"),
-        "lags": table(average == "mean" and rule == "additive"),
-        "sums": table(average == "mean" and rule != "additive"),
-        "since": table(average == "mean" and rule != "additive"),
+        "lags": table(average == "mean" and not multiplies),
         "longest_weights": table(average == "longest"),
         "born": np.ones(n_hypotheses, dtype=np.int64),
         "longest": np.full(n_hypotheses, -1, dtype=np.int64),
@@ -101,10 +101,10 @@ def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
         "clock": 0.0,
     }
     rows = [*range(n_features), height - 1]
-    if rule != "additive":
-        values["plus"][rows] = values["weights"][rows] = initial[0]
+    if multiplies:
+        parts[rows, :, PLUS] = values["weights"][rows] = initial[0]
     if rule in ("balanced", "complement"):
-        values["minus"][rows] = initial[1]
+        parts[rows, :, MINUS] = initial[1]
         values["weights"][rows] -= initial[1]
     if rule == "complement":
         values["weights"][height - 2] = initial[1] * n_features
