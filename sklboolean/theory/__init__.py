@@ -1,5 +1,8 @@
-"""Theory: mistake bounds, class sizes, sample complexity, halfspace forms."""
+"""Theory: bounds, class sizes, sample complexity, halfspaces, the majority game."""
 
+from sklboolean.boosting.game import majority_potentials, majority_weights
+from sklboolean.boosting.game_play import play_majority_game
+from sklboolean.boosting.game_rounds import max_gamma, min_rounds
 from sklboolean.theory.class_sizes import (
     n_conjunctions,
     n_disjunctions,
@@ -47,6 +50,10 @@ __all__ = [
     "elimination_mistake_bound",
     "halving_mistake_bound",
     "hinge_deviation",
+    "majority_potentials",
+    "majority_weights",
+    "max_gamma",
+    "min_rounds",
     "multiplicative_mistake_bound",
     "n_conjunctions",
     "n_disjunctions",
@@ -56,6 +63,7 @@ __all__ = [
     "online_sample_complexity",
     "perceptron_mistake_bound",
     "perceptron_mistake_bound_nonseparable",
+    "play_majority_game",
     "sample_complexity",
     "survival_length",
     "vc_dimension_bound",

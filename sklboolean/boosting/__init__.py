@@ -1,0 +1,3 @@
+"""Boosting by majority: many weak hypotheses, one vote each."""
+
+__all__ = []
