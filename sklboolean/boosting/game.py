@@ -205,18 +205,18 @@ def state_weights(k, i, gamma, correct_votes, *, other_votes=0, n_aborted=0):
     """
     k, i, gamma = check_game(k, i, gamma)
     check_round_left(k, i)
-    levels = levels_of(i, correct_votes, other_votes, n_aborted)
-    # One logarithm for each level that occurs, then a look-up for each example. Levels
+    codes, unit = encode_states(i, correct_votes, other_votes, n_aborted)
+    # One logarithm for each state that occurs, then a look-up for each example. States
     # without examples must not set the scale: the rest could underflow beside them.
     occurs = np.zeros(2 * i + 1, dtype=bool)
-    occurs[levels] = True
-    occurring = np.flatnonzero(occurs)
-    logs = log_exactly((k - occurring) // 2, k - i - 1, gamma, n_aborted)
+    occurs[codes] = True
+    states = np.flatnonzero(occurs)
+    logs = log_exactly((k - unit * states) // 2, k - i - 1, gamma, n_aborted)
     log_largest = float(logs.max(initial=-np.inf))
     table = np.zeros(2 * i + 1)
     if log_largest > -np.inf:
-        table[occurring] = np.exp(logs - log_largest)
-    return table[levels], log_largest
+        table[states] = np.exp(logs - log_largest)
+    return table[codes], log_largest
 
 
 def average_potential(
@@ -253,26 +253,26 @@ def average_potential(
     0.375
     """
     k, i, gamma = check_game(k, i, gamma)
-    levels = levels_of(i, correct_votes, other_votes, n_aborted)
-    levels, shares = level_shares(levels, n_aborted, values)
+    codes, unit = encode_states(i, correct_votes, other_votes, n_aborted)
+    levels, shares = level_shares(codes, unit, n_aborted, values)
     return float(shares @ at_most((k - levels) // 2, k - i, gamma))
 
 
-def level_shares(levels, n_aborted, values):
-    """Return the levels that occur, in order, and the share of the value at each.
+def level_shares(codes, unit, n_aborted, values):
+    """Return the levels ``2r + t`` that occur and the share of the value at each.
 
     A coin of an aborted round raises the level by 2 or 0.
     """
-    counts = np.bincount(levels, weights=values)
+    counts = np.bincount(codes, weights=values)
     if n_aborted:
-        coins = np.zeros(2 * n_aborted + 1)
+        coins = np.zeros(2 // unit * n_aborted + 1)
         heads = np.arange(n_aborted + 1)
-        coins[::2] = np.exp(log_exactly(heads, n_aborted, gamma=0.0))
+        coins[:: 2 // unit] = np.exp(log_exactly(heads, n_aborted, gamma=0.0))
         counts = np.convolve(counts, coins)
-    levels = np.flatnonzero(counts)
-    if len(levels) == 0:
+    states = np.flatnonzero(counts)
+    if len(states) == 0:
         raise ValueError("values must be above 0 for at least one example.")
-    return levels, counts[levels] / counts[levels].sum()
+    return unit * states, counts[states] / counts[states].sum()
 
 
 def check_game(k, i, gamma):
@@ -316,22 +316,22 @@ def check_edge(gamma):
     return edge
 
 
-def levels_of(i, correct_votes, other_votes, n_aborted):
-    """Check that such votes can be those of i rounds and return the levels 2r + t.
+def encode_states(i, correct_votes, other_votes, n_aborted):
+    """Check that such votes can be those of i rounds and return codes and their unit.
 
-    The level says all of a state: whatever k, ``(k - level) // 2`` votes are missing.
+    The level ``2r + t = unit * code`` says all of a state: whatever k, ``(k - level) //
+    2`` votes are missing. For two labels r will do as the code, without a copy.
     """
     check_integer(n_aborted, "n_aborted", 0, i)
     right = _checked_counts(correct_votes, "correct_votes")
     other = _checked_counts(other_votes, "other_votes")
-    levels = right + other
-    if levels.max(initial=0) > i - n_aborted:
+    votes = right + other if other.any() else right
+    if votes.max(initial=0) > i - n_aborted:
         raise ValueError(
             f"correct_votes + other_votes must be at most {i - n_aborted}, the number "
             f"of hypotheses (i={i}, n_aborted={n_aborted}); each has one vote."
         )
-    levels += right
-    return levels
+    return (right, 2) if votes is right else (votes + right, 1)
 
 
 def _checked_counts(votes, name):
@@ -340,7 +340,7 @@ def _checked_counts(votes, name):
         raise TypeError(f"{name} must hold integers; count the votes.")
     if votes.min(initial=0) < 0:
         raise ValueError(f"{name} must not be negative; count the votes.")
-    return votes.astype(np.int64, copy=False)  # doubled, small integers overflow
+    return votes.astype(np.int64, copy=False)  # small integers would overflow
 
 
 def _table_of_missing(k, i, other_votes, n_aborted):

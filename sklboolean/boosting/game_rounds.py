@@ -5,7 +5,7 @@ from scipy.special import betaincinv
 
 from sklboolean._core.validation import check_integer, check_real
 from sklboolean.boosting.binomials import at_most
-from sklboolean.boosting.game import check_edge, check_odd, level_shares, levels_of
+from sklboolean.boosting.game import check_edge, check_odd, encode_states, level_shares
 
 __all__ = ["max_gamma", "min_rounds", "rounds_from_states"]
 
@@ -170,8 +170,8 @@ def rounds_from_states(
             f"error must be above 0 and below 1; got {error}. For none on m examples "
             "ask for 1 / m."
         )
-    levels = levels_of(i, correct_votes, other_votes, n_aborted)
-    levels, shares = level_shares(levels, n_aborted, values)
+    codes, unit = encode_states(i, correct_votes, other_votes, n_aborted)
+    levels, shares = level_shares(codes, unit, n_aborted, values)
 
     def potentials(k):
         return at_most((k - levels) // 2, k - i, gamma)
