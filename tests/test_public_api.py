@@ -331,7 +331,7 @@ ALLOWED = {
     **dict.fromkeys(WINGS, ("_core",)),
     "committee": ("_core", "kernels"),
     "rules": ("_core", "kernels"),
-    "theory": ("boosting.game",),
+    "theory": ("boosting.game", "boosting.game_play", "boosting.game_rounds"),
     "datasets": (),
     "inspection": (),
 }

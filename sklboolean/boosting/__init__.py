@@ -1,4 +1,4 @@
-"""Boosting over Boolean features."""
+"""Boosting by majority: many weak hypotheses, one vote each."""
 
 from sklboolean.boosting.stump import BooleanStump
 

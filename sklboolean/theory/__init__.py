@@ -1,5 +1,13 @@
-"""Theory: mistake bounds, class sizes, sample complexity, halfspace forms."""
+"""Theory: bounds, class sizes, sample complexity, halfspaces, the majority game."""
 
+from sklboolean.boosting.game import majority_potentials, majority_weights
+from sklboolean.boosting.game_play import play_majority_game
+from sklboolean.boosting.game_rounds import max_gamma, min_rounds
+from sklboolean.theory.boosting import (
+    filter_sample_bound,
+    majority_gate_size,
+    subsample_bound,
+)
 from sklboolean.theory.class_sizes import (
     n_conjunctions,
     n_disjunctions,
@@ -45,8 +53,14 @@ __all__ = [
     "decision_list_halfspace",
     "disjunction_halfspace",
     "elimination_mistake_bound",
+    "filter_sample_bound",
     "halving_mistake_bound",
     "hinge_deviation",
+    "majority_gate_size",
+    "majority_potentials",
+    "majority_weights",
+    "max_gamma",
+    "min_rounds",
     "multiplicative_mistake_bound",
     "n_conjunctions",
     "n_disjunctions",
@@ -56,7 +70,9 @@ __all__ = [
     "online_sample_complexity",
     "perceptron_mistake_bound",
     "perceptron_mistake_bound_nonseparable",
+    "play_majority_game",
     "sample_complexity",
+    "subsample_bound",
     "survival_length",
     "vc_dimension_bound",
     "vc_dimension_conjunctions",

@@ -1,0 +1,349 @@
+"""The majority game's two tables: what a vote weighs, and how likely loss still is.
+
+A game lasts k rounds, k odd. An example is won if more than half of the hypotheses are
+right about it. After i rounds its state is r, the number of right ones; with several
+labels (r, t), where t counts the votes for wrong labels other than the strongest one.
+If the rest of the votes is right with probability 1/2 + gamma each, then the potential
+of a state is the probability of loss, and its weight the probability that the vote of
+the next round decides.
+
+Both depend on the state through one count only, the *missing* votes: the most that can
+still be right while the example is lost, ``(k - t) // 2 - r``. As a function of it they
+are binomial probabilities, in logarithms because half of them underflow for large k.
+"""
+
+import numpy as np
+
+from sklboolean._core.validation import check_integer, check_real
+from sklboolean.boosting.binomials import at_most, log_at_most, log_exactly
+
+__all__ = [
+    "average_potential",
+    "majority_potentials",
+    "majority_weights",
+    "missing_votes",
+    "state_weights",
+]
+
+
+def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
+    """Tabulate the weights that boost-by-majority gives to the states of a round.
+
+    Parameters
+    ----------
+    k : int
+        Number of rounds of the game, odd.
+    i : int
+        Number of rounds played, at least 0 and below `k`.
+    gamma : float
+        What every hypothesis is right about beyond one half, above 0 and below 0.5.
+    other_votes : int, default=0
+        Votes t for wrong labels other than the strongest of them; 0 if there are two
+        labels.
+    n_aborted : int, default=0
+        How many of the `i` rounds ended without a hypothesis. A fair coin stands for
+        each, and the weight is the mean over their outcomes.
+    log : bool, default=False
+        Return natural logarithms, which do not underflow; that of 0 is ``-inf``.
+
+    Returns
+    -------
+    weights : ndarray of shape (i - other_votes - n_aborted + 1,), dtype float64
+        The weight of an example about which r hypotheses are right, at index r.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of its kind.
+    ValueError
+        If an argument is out of range or `k` is even.
+
+    See Also
+    --------
+    majority_potentials : The probability of loss in each state.
+
+    Notes
+    -----
+    The weight is ``C(k-i-1, s) (1/2 + gamma)**s (1/2 - gamma)**(k-i-1-s)`` with ``s =
+    (k - t) // 2 - r``: equation (2.1), and for several labels (2.21) corrected. Printed
+    there is ``k - t`` for k but i left, so that examples which may still be won or lost
+    get no weight; ``i - t`` must replace i. Relative errors are about ``k * 1e-15``.
+
+    References
+    ----------
+    .. [1] Y. Freund (1993). Data Filtering and Distribution Modeling Algorithms for
+       Machine Learning. PhD thesis, University of California, Santa Cruz, (2.1).
+
+    Examples
+    --------
+    >>> from sklboolean.theory import majority_weights
+    >>> majority_weights(5, 2, gamma=0.1)
+    array([0.36, 0.48, 0.16])
+
+    The last round weighs the examples that it decides:
+
+    >>> majority_weights(5, 4, gamma=0.1)
+    array([0., 0., 1., 0., 0.])
+    """
+    k, i, gamma = check_game(k, i, gamma)
+    check_round_left(k, i)
+    missing = _table_of_missing(k, i, other_votes, n_aborted)
+    logs = log_exactly(missing, k - i - 1, gamma, n_aborted)
+    return logs if log else np.exp(logs)
+
+
+def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
+    """Tabulate the potentials of boost-by-majority: how likely each state is lost.
+
+    Parameters
+    ----------
+    k : int
+        Number of rounds of the game, odd.
+    i : int
+        Number of rounds played, at least 0 and at most `k`.
+    gamma : float
+        What every hypothesis is right about beyond one half, above 0 and below 0.5.
+    other_votes : int, default=0
+        Votes t for wrong labels other than the strongest of them; 0 if there are two
+        labels.
+    n_aborted : int, default=0
+        How many of the `i` rounds ended without a hypothesis. A fair coin stands for
+        each, and the potential is the mean over their outcomes.
+    log : bool, default=False
+        Return natural logarithms, which do not underflow; that of 0 is ``-inf``.
+
+    Returns
+    -------
+    potentials : ndarray of shape (i - other_votes - n_aborted + 1,), dtype float64
+        The potential of an example about which r hypotheses are right, at index r. It
+        is 0 where the game is won, 1 where it is lost.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of its kind.
+    ValueError
+        If an argument is out of range or `k` is even.
+
+    See Also
+    --------
+    min_rounds : The rounds for which the potential of the start is small.
+
+    Notes
+    -----
+    The potential is the sum of ``C(k-i, j) (1/2 + gamma)**j (1/2 - gamma)**(k-i-j)``
+    over j from 0 to ``(k - t) // 2 - r``: equation (2.7), where ``C(k-j, j)`` is a
+    misprint. Its mean over the examples never rises while the hypotheses keep their
+    promise (Lemma 2.2.2), and at the end it is the training error.
+
+    References
+    ----------
+    .. [1] Y. Freund (1993). Data Filtering and Distribution Modeling Algorithms for
+       Machine Learning. PhD thesis, University of California, Santa Cruz, (2.5)-(2.7).
+
+    Examples
+    --------
+    >>> from sklboolean.theory import majority_potentials
+    >>> majority_potentials(3, 0, gamma=0.25)
+    array([0.15625])
+    >>> majority_potentials(3, 2, gamma=0.25)
+    array([1.  , 0.25, 0.  ])
+    """
+    k, i, gamma = check_game(k, i, gamma)
+    missing = _table_of_missing(k, i, other_votes, n_aborted)
+    if not log and n_aborted == 0:
+        return at_most(missing, k - i, gamma)
+    logs = log_at_most(missing, k - i, gamma, n_aborted)
+    return logs if log else np.exp(logs)
+
+
+def missing_votes(k, correct_votes, other_votes=0):
+    """Return the most votes that may still be right while the example is lost.
+
+    Negative where it is won. The arguments may be arrays of ints.
+    """
+    return (k - other_votes) // 2 - correct_votes
+
+
+def state_weights(k, i, gamma, correct_votes, *, other_votes=0, n_aborted=0):
+    """Weigh examples by their states, relative to the heaviest one.
+
+    Parameters
+    ----------
+    k, i, gamma, n_aborted
+        As in :func:`majority_weights`.
+    correct_votes : ndarray of shape (n_samples,), dtype int
+        How many hypotheses are right about each example.
+    other_votes : int or ndarray of shape (n_samples,), dtype int, default=0
+        How many votes went to wrong labels other than the strongest of them.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+        The heaviest example has weight 1. All are 0 if and only if the game is decided
+        for each of them: stop then.
+    log_largest : float
+        Logarithm of the heaviest example's weight in :func:`majority_weights`; ``-inf``
+        if all are decided. With it sums of weights compare from round to round.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of its kind.
+    ValueError
+        If an argument is out of range or `k` is even.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.boosting.game import state_weights
+    >>> weights, log_largest = state_weights(5, 2, 0.1, np.array([0, 1, 1, 2]))
+    >>> weights
+    array([0.75      , 1.        , 1.        , 0.33333333])
+    >>> np.exp(log_largest)
+    np.float64(0.48)
+    """
+    k, i, gamma = check_game(k, i, gamma)
+    check_round_left(k, i)
+    codes, unit = encode_states(i, correct_votes, other_votes, n_aborted)
+    # One logarithm for each state that occurs, then a look-up for each example. States
+    # without examples must not set the scale: the rest could underflow beside them.
+    occurs = np.zeros(2 * i + 1, dtype=bool)
+    occurs[codes] = True
+    states = np.flatnonzero(occurs)
+    logs = log_exactly((k - unit * states) // 2, k - i - 1, gamma, n_aborted)
+    log_largest = float(logs.max(initial=-np.inf))
+    table = np.zeros(2 * i + 1)
+    if log_largest > -np.inf:
+        table[states] = np.exp(logs - log_largest)
+    return table[codes], log_largest
+
+
+def average_potential(
+    k, i, gamma, correct_votes, *, other_votes=0, n_aborted=0, values=None
+):
+    """Average the potential over examples.
+
+    Parameters
+    ----------
+    k, i, gamma, n_aborted
+        As in :func:`majority_potentials`.
+    correct_votes, other_votes
+        As in :func:`state_weights`; at least one example.
+    values : ndarray of shape (n_samples,) or None, default=None
+        What each example counts in the mean, not negative; None counts all alike.
+
+    Returns
+    -------
+    potential : float
+        The mean, at ``i = k`` the share of examples that the vote gets wrong.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of its kind.
+    ValueError
+        If an argument is out of range or `k` is even.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.boosting.game import average_potential
+    >>> average_potential(3, 2, 0.25, np.array([0, 1, 1, 2]))
+    0.375
+    """
+    k, i, gamma = check_game(k, i, gamma)
+    codes, unit = encode_states(i, correct_votes, other_votes, n_aborted)
+    levels, shares = level_shares(codes, unit, n_aborted, values)
+    return float(shares @ at_most((k - levels) // 2, k - i, gamma))
+
+
+def level_shares(codes, unit, n_aborted, values):
+    """Return the levels ``2r + t`` that occur and the share of the value at each.
+
+    A coin of an aborted round raises the level by 2 or 0.
+    """
+    counts = np.bincount(codes, weights=values)
+    if n_aborted:
+        coins = np.zeros(2 // unit * n_aborted + 1)
+        heads = np.arange(n_aborted + 1)
+        coins[:: 2 // unit] = np.exp(log_exactly(heads, n_aborted, gamma=0.0))
+        counts = np.convolve(counts, coins)
+    states = np.flatnonzero(counts)
+    if len(states) == 0:
+        raise ValueError("values must be above 0 for at least one example.")
+    return unit * states, counts[states] / counts[states].sum()
+
+
+def check_game(k, i, gamma):
+    """Return the rounds of a game, those played and the edge, checked, as numbers."""
+    k, i = check_odd(k), check_integer(i, "i", 0)
+    if i > k:
+        raise ValueError(
+            f"i must be at most the number of rounds k={k}; got {i}. Play more rounds "
+            "with a larger k."
+        )
+    return k, i, check_edge(gamma)
+
+
+def check_round_left(k, i):
+    """Check that another round is played, for which weights exist."""
+    if i == k:
+        raise ValueError(
+            f"i must be below the number of rounds k={k}; got {i}. After the last "
+            "round no example needs a weight."
+        )
+
+
+def check_odd(k):
+    """Return a number of votes that cannot be tied."""
+    k = check_integer(k, "k", 1)
+    if k % 2 == 0:
+        raise ValueError(
+            f"k must be odd, so that no vote is tied; got {k}, use {k + 1}."
+        )
+    return k
+
+
+def check_edge(gamma):
+    """Return the edge of a weak hypothesis over a coin as a float."""
+    edge = float(check_real(gamma, "gamma"))
+    if not 0 < edge < 0.5:
+        raise ValueError(
+            f"gamma must be above 0 and below 0.5; got {gamma}. It is the accuracy of "
+            "a weak hypothesis minus 1/2."
+        )
+    return edge
+
+
+def encode_states(i, correct_votes, other_votes, n_aborted):
+    """Check that such votes can be those of i rounds and return codes and their unit.
+
+    The level ``2r + t = unit * code`` says all of a state: whatever k, ``(k - level) //
+    2`` votes are missing. For two labels r will do as the code, without a copy.
+    """
+    check_integer(n_aborted, "n_aborted", 0, i)
+    right = _checked_counts(correct_votes, "correct_votes")
+    other = _checked_counts(other_votes, "other_votes")
+    votes = right + other if other.any() else right
+    if votes.max(initial=0) > i - n_aborted:
+        raise ValueError(
+            f"correct_votes + other_votes must be at most {i - n_aborted}, the number "
+            f"of hypotheses (i={i}, n_aborted={n_aborted}); each has one vote."
+        )
+    return (right, 2) if votes is right else (votes + right, 1)
+
+
+def _checked_counts(votes, name):
+    votes = np.asarray(votes)
+    if votes.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers; count the votes.")
+    if votes.min(initial=0) < 0:
+        raise ValueError(f"{name} must not be negative; count the votes.")
+    return votes.astype(np.int64, copy=False)  # small integers would overflow
+
+
+def _table_of_missing(k, i, other_votes, n_aborted):
+    check_integer(n_aborted, "n_aborted", 0, i)
+    check_integer(other_votes, "other_votes", 0, i - n_aborted)
+    return missing_votes(k, np.arange(i - other_votes - n_aborted + 1), other_votes)
