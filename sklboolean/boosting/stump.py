@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.readable import feature_names_of
 from sklboolean._core.validation import (
     encode_classes,
     unchanged_on_error,
@@ -14,7 +15,38 @@ from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs, side_weights
 from sklboolean.boosting.weights import check_sample_weight
 
-__all__ = ["BooleanStump"]
+__all__ = ["BooleanStump", "publish_stump"]
+
+
+def publish_stump(learner, stump, sides):
+    """Set the fitted attributes of a `BooleanStump` that knows its classes.
+
+    Parameters
+    ----------
+    learner : BooleanStump
+    stump : Stump
+    sides : ndarray of shape (2, n_classes), dtype object
+        Weight of each class where the feature is false and where it is true.
+    """
+    if stump.feature < 0:
+        sides = np.stack([sides[0], sides[0]])
+    learner.feature_, learner.edge_ = stump.feature, stump.edge
+    learner.side_classes_ = learner.classes_[[stump.if_false, stump.if_true]]
+    # Python divides integers of any size and rounds once.
+    shares = sides / sides.sum(axis=1, keepdims=True)
+    learner.side_probabilities_ = shares.astype(np.float64)
+    learner.rule_ = rule_text(learner)
+
+
+def rule_text(learner):
+    """Write a fitted stump in words."""
+    if_false, if_true = learner.side_classes_.tolist()
+    if learner.feature_ < 0:
+        return f"always {if_true}"
+    name = feature_names_of(learner)[learner.feature_]
+    if learner.binarize:
+        name = f"{name} > {learner.binarize:g}"
+    return f"{if_true} if {name} else {if_false}"
 
 
 class BooleanStump(ClassifierMixin, BaseEstimator):
@@ -124,28 +156,8 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
             stump = best_stump(columns, class_signs(codes, n_classes), weights)
             truth = columns.choose(stump.feature, 0, 1)
             sides = side_weights(truth, codes, weights, n_classes)
-            self._publish(stump, sides)
+            publish_stump(self, stump, sides)
         return self
-
-    def _publish(self, stump, sides):
-        if stump.feature < 0:
-            sides = np.stack([sides[0], sides[0]])
-        self.feature_, self.edge_ = stump.feature, stump.edge
-        self.side_classes_ = self.classes_[[stump.if_false, stump.if_true]]
-        # Python divides integers of any size and rounds once.
-        shares = sides / sides.sum(axis=1, keepdims=True)
-        self.side_probabilities_ = shares.astype(np.float64)
-        self.rule_ = self._rule()
-
-    def _rule(self):
-        if_false, if_true = self.side_classes_.tolist()
-        if self.feature_ < 0:
-            return f"always {if_true}"
-        names = getattr(self, "feature_names_in_", None)
-        name = f"x{self.feature_}" if names is None else names[self.feature_]
-        if self.binarize:
-            name = f"{name} > {self.binarize:g}"
-        return f"{if_true} if {name} else {if_false}"
 
     def predict(self, X):
         """Return the label of each row.
