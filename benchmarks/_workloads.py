@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-__all__ = ["load_newsgroups", "load_part", "random_rows", "zipf_rows"]
+__all__ = [
+    "linear_labels",
+    "load_newsgroups",
+    "load_part",
+    "random_rows",
+    "zipf_rows",
+]
 
 
 def random_rows(n_rows, n_features, density, seed):
@@ -47,6 +53,14 @@ def zipf_rows(n_rows, n_words, words_per_row, seed):
     return sparse.csr_array(
         (np.ones(words.size), words.ravel(), indptr), shape=(n_rows, n_words)
     )
+
+
+def linear_labels(X, noise, seed):
+    """Label rows by a hidden normal weight vector, half of them 1; flip a share."""
+    rng = np.random.default_rng(seed)
+    scores = X @ rng.standard_normal(X.shape[1])
+    y = scores >= np.median(scores)
+    return (y ^ (rng.random(len(y)) < noise)).astype(np.int64)
 
 
 def load_part(folder, name, part):
