@@ -6,6 +6,10 @@ Callers allocate; the functions fill and release the GIL.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+cdef extern from "pack.h" nogil:
+    ctypedef int (*sklb_pack_row)(const double *, int64_t, double, uint64_t *) noexcept nogil
+    sklb_pack_row sklb_choose_pack_row(int path)
+
 cdef enum:
     PANEL = 32  # columns in a panel, as in tiles.h
 
@@ -52,36 +56,39 @@ def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
     return bad
 
 
-def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict):
+def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict,
+               int path):
     """Set bit j of row i of ``words`` where ``X[i, j]`` is above ``threshold``.
 
     Returns the position of an entry other than 0 and 1 when ``strict``, else -1.
     """
     cdef:
-        Py_ssize_t i, j, w, width, n = X.shape[1]
-        uint8_t buffer[64]
-        int odd
+        Py_ssize_t i, j, n = X.shape[1]
         Py_ssize_t bad = -1
+        sklb_pack_row pack_row = sklb_choose_pack_row(path)
     with nogil:
         for i in range(X.shape[0]):
-            odd = 0
-            for w in range(words.shape[1]):
-                width = min(64, n - 64 * w)
-                if width < 64:
-                    memset(buffer, 0, 64)
-                for j in range(width):
-                    buffer[j] = X[i, 64 * w + j] > threshold
-                if strict:
-                    for j in range(width):
-                        odd |= X[i, 64 * w + j] != <double> buffer[j]
-                words[i, w] = word_from_bytes(buffer)
-            if odd:
+            if pack_row(&X[i, 0], n, threshold, &words[i, 0]) and strict:
                 for j in range(n):
                     if X[i, j] != 0 and X[i, j] != 1:
                         bad = i * n + j
                         break
                 break
     return bad
+
+
+def scan_csr(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data):
+    """Tell whether all values are 1, and whether indices increase strictly in each row."""
+    cdef:
+        Py_ssize_t i, k
+        bint ones = True, ordered = True
+    with nogil:
+        for k in range(data.shape[0]):
+            ones &= data[k] == 1
+        for i in range(indptr.shape[0] - 1):
+            for k in range(indptr[i] + 1, indptr[i + 1]):
+                ordered &= indices[k - 1] < indices[k]
+    return ones, ordered
 
 
 def pack_sparse(const int64_t[::1] indptr, const int32_t[::1] indices,

@@ -11,6 +11,7 @@
 #define SKLB_INLINE static inline __attribute__((always_inline))
 #else
 #define SKLB_INLINE static inline
+#define restrict __restrict
 #endif
 
 enum sklb_cpu_path { SKLB_PLAIN = 0, SKLB_POPCNT = 1, SKLB_AVX2 = 2, SKLB_AVX512 = 3 };

@@ -41,10 +41,6 @@ typedef struct {
                        int n_rows, const double *coefficients, int64_t n, double *acc);
 } sklb_tiles;
 
-#if !(defined(__GNUC__) || defined(__clang__))
-#define restrict __restrict
-#endif
-
 SKLB_INLINE double sklb_power_of_two(int32_t s) {
     uint64_t bits = (uint64_t)(s + 1023) << 52;
     double value;

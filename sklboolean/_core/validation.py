@@ -162,7 +162,10 @@ def encode_classes(y, classes=None, *, min_classes=2):
         For a continuous or multi-output target, for fewer than ``min_classes`` classes,
         and for labels outside ``classes``.
     """
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    # Integers and bools are classes: no need to look at each of them.
+    kind = "multiclass"
+    if y.dtype.kind not in "biu" or y.ndim != 1:
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: y is {kind}, a classifier needs classes. "

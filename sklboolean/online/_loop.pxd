@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 cdef extern from "rows.h" nogil:
     double sklb_sum_active(const double *, const int32_t *, int64_t)
     double sklb_dot_active(const double *, const int32_t *, const double *, int64_t)
+    void sklb_score_many(const double *, const int32_t *, const double *, int64_t, int64_t,
+                         double *)
     ctypedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t) noexcept nogil
     ctypedef void (*sklb_add_bits)(double *, double *, const uint64_t *, int64_t, double,
                                    double) noexcept nogil

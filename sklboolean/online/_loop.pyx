@@ -109,6 +109,8 @@ cdef class OnlineLoop:
                 self.t += 1
                 if self.alpha > 0:
                     self.shrink()
+                if position + 16 < n:
+                    SKLB_PREFETCH(&codes[order[position + 16]])
                 if packed:
                     if position + 8 < n:
                         SKLB_PREFETCH(&words[order[position + 8], 0])
@@ -163,26 +165,18 @@ cdef class OnlineLoop:
                 word &= word - 1
 
     cdef void score(self) noexcept nogil:
-        cdef Py_ssize_t a, k
-        cdef double x
-        cdef const double *row = &self.weights[0, 0]
-        if self.n_hypotheses == 1:
-            if self.n_active < 0:
-                x = self.sum_bits(row, self.bits, self.n_words)
-            elif self.values == NULL:
-                x = sklb_sum_active(row, self.active, self.n_active)
-            else:
-                x = sklb_dot_active(row, self.active, self.values, self.n_active)
-            self.scores[0] = x
-        else:
+        cdef Py_ssize_t k
+        cdef const double *weights = &self.weights[0, 0]
+        if self.n_hypotheses > 1:
             self.list_active()
-            for k in range(self.n_hypotheses):
-                self.scores[k] = 0
-            for a in range(self.n_active):
-                row = &self.weights[self.active[a], 0]
-                x = 1.0 if self.values == NULL else self.values[a]
-                for k in range(self.n_hypotheses):
-                    self.scores[k] += x * row[k]
+            sklb_score_many(weights, self.active, self.values, self.n_active,
+                            self.n_hypotheses, self.scores)
+        elif self.n_active < 0:
+            self.scores[0] = self.sum_bits(weights, self.bits, self.n_words)
+        elif self.values == NULL:
+            self.scores[0] = sklb_sum_active(weights, self.active, self.n_active)
+        else:
+            self.scores[0] = sklb_dot_active(weights, self.active, self.values, self.n_active)
         for k in range(self.n_hypotheses):
             self.scores[k] = (self.scale * self.scores[k] + self.weights[self.negations, k]
                               + self.weights[self.constant, k] - self.threshold)

@@ -22,7 +22,7 @@ class AveragedPerceptron(OnlineLinearClassifier):
     schedule : {"constant", "inverse_sqrt", "adagrad"}, default="constant"
         How the rate falls: not, with the square root of the time, or feature by
         feature with the square root of what was learned there.
-    margin : float or pair of floats, default=1.0
+    margin : float or pair of floats, default=5.0
         Update also on right answers with a score below it (thick separator); a pair
         for positive and negative examples.
     aggressive : bool, default=False
@@ -113,7 +113,7 @@ class AveragedPerceptron(OnlineLinearClassifier):
     """
 
     def __init__(
-        self, *, average="mean", learning_rate=1.0, schedule="constant", margin=1.0,
+        self, *, average="mean", learning_rate=1.0, schedule="constant", margin=5.0,
         aggressive=False, alpha=0.0, fit_intercept=True, multi_class="ovr",
         max_iter=10, tol=None, shuffle=True, early_stopping=False,
         validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
@@ -149,7 +149,7 @@ class AveragedPerceptron(OnlineLinearClassifier):
         if self.aggressive and min(margin) == 0:
             raise ValueError(
                 "aggressive=True moves the score onto the margin; with margin=0 it "
-                "would stay undecided. Give margin=1.0, say."
+                "would stay undecided. Give margin=5.0, say."
             )
         return {
             "rule": "additive",

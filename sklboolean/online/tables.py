@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
+from sklboolean._core._packing import scan_csr
 from sklboolean._core.bits import pack_dense, unpack_words
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
 
@@ -48,7 +50,9 @@ class OnlineTable:
 
 
 def open_table(X):
-    """Lay out a checked table; what holds only zeros and ones is packed.
+    """Lay out a table whose values may not have been checked for NaN and infinity.
+
+    What holds only zeros and ones is packed; it needs no other check.
 
     Parameters
     ----------
@@ -59,27 +63,32 @@ def open_table(X):
         try:
             words = pack_dense(X, None)
         except ValueError:
+            assert_all_finite(X, input_name="X")
             X = sparse.csr_array(X)
         else:
             return OnlineTable(
                 words, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features
             )
     X = sparse.csr_array(X)
-    if not X.has_canonical_format:
+    ones, ordered = scan_csr(*_csr_parts(X))
+    if not ones:
+        assert_all_finite(X, input_name="X")
+    if not ordered or not (ones or X.data.all()):
         X = X.copy()
         X.sum_duplicates()
-    ones = (X.data == 1).all()
-    if not ones and not X.data.all():
-        X = X.copy()
         X.eliminate_zeros()
-        ones = (X.data == 1).all()
-    return OnlineTable(
-        NO_WORDS,
+        ones, _ = scan_csr(*_csr_parts(X))
+    indptr, indices, data = _csr_parts(X)
+    if ones:
+        data = NO_DATA
+    return OnlineTable(NO_WORDS, indptr, indices, data, n_rows, n_features)
+
+
+def _csr_parts(X):
+    return (
         X.indptr.astype(np.int64, copy=False),
         X.indices.astype(np.int32, copy=False),
-        NO_DATA if ones else X.data.astype(np.float64, copy=False),
-        n_rows,
-        n_features,
+        X.data.astype(np.float64, copy=False),
     )
 
 
@@ -93,9 +102,11 @@ def read_table(learner, X, y="no_validation", *, reset):
     """
     binarize = getattr(learner, "binarize", None)
     check_binarize(binarize)
+    # Without `binarize` the table is scanned anyway, which finds NaN and infinity.
     checked = validate_data(
-        learner, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES
-    )
+        learner, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
+        ensure_all_finite=binarize is not None,
+    )  # fmt: skip
     only_X = isinstance(y, str) and y == "no_validation"
     X, y = (checked, None) if only_X else checked
     if binarize is None:

@@ -100,12 +100,11 @@ def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
         "scale": 1.0,
         "clock": 0.0,
     }
-    rows = [*range(n_features), height - 1]
     if multiplies:
-        parts[rows, :, PLUS] = values["weights"][rows] = initial[0]
-    if rule in ("balanced", "complement"):
-        parts[rows, :, MINUS] = initial[1]
-        values["weights"][rows] -= initial[1]
+        initial = initial if rule != "positive" else (initial[0], 0.0)
+        for rows in (slice(n_features), slice(height - 1, height)):
+            parts[rows, :, PLUS], parts[rows, :, MINUS] = initial
+            values["weights"][rows] = initial[0] - initial[1]
     if rule == "complement":
         values["weights"][height - 2] = initial[1] * n_features
     if not parameters["fit_intercept"]:

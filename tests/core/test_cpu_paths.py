@@ -9,7 +9,13 @@ import pytest
 
 from sklboolean import KernelPerceptron
 from sklboolean._core import _popcount
-from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
+from sklboolean._core.bits import (
+    BitColumns,
+    BitRows,
+    count_common,
+    pack_dense,
+    unpack_words,
+)
 from sklboolean.kernels import blocks, cnf_kernel, conjunction_kernel
 from sklboolean.kernels.blocks import add_kernel_scores, kernel_matrix
 from sklboolean.kernels.formulas import conjunction_formula
@@ -280,3 +286,19 @@ def test_an_unknown_name_in_the_environment_is_a_clear_error():
     assert last_line.startswith("ValueError: The instruction set 'sse9' is not one of")
     assert "SKLBOOLEAN_CPU" in last_line
     assert "'plain'" in last_line
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 64, 65, 130])
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_packs_reals_by_definition(path, n_features):
+    _popcount.use_cpu_path(path)
+    rng = np.random.default_rng(0)
+    X = rng.choice([0.0, 1.0, -1.0, 0.5, 2.0, np.nan, np.inf], size=(20, n_features))
+    for threshold in (0.0, 0.75):
+        values = unpack_words(pack_dense(X, threshold), n_features)
+        np.testing.assert_array_equal(values, X > threshold)
+    X = rng.integers(0, 2, (20, n_features)).astype(np.float64)
+    np.testing.assert_array_equal(unpack_words(pack_dense(X, None), n_features), X)
+    X[7, n_features - 1] = np.nan
+    with pytest.raises(ValueError, match=f"Column {n_features - 1} of X"):
+        pack_dense(X, None)

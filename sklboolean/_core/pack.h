@@ -1,0 +1,61 @@
+/* Real numbers to bits, 64 to a word: true above a threshold. */
+#ifndef SKLB_PACK_H
+#define SKLB_PACK_H
+
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* Bit j of words[j / 64] is x[j] > threshold. Returns whether an entry is neither 0 nor 1. */
+static int sklb_pack_row_plain(const double *x, int64_t n, double threshold, uint64_t *words) {
+    int odd = 0;
+    for (int64_t first = 0; first < n; first += 64) {
+        int width = n - first < 64 ? (int)(n - first) : 64;
+        uint64_t word = 0;
+        for (int j = 0; j < width; j++) {
+            double value = x[first + j];
+            word |= (uint64_t)(value > threshold) << j;
+            odd |= value != 0 && value != 1;
+        }
+        words[first / 64] = word;
+    }
+    return odd;
+}
+
+#if SKLB_X86
+__attribute__((target("avx2"))) static int sklb_pack_row_avx2(const double *x, int64_t n,
+                                                              double threshold,
+                                                              uint64_t *words) {
+    const __m256d zero = _mm256_setzero_pd(), one = _mm256_set1_pd(1.0);
+    const __m256d limit = _mm256_set1_pd(threshold);
+    __m256d odd = zero;
+    int64_t whole = n / 64;
+    for (int64_t w = 0; w < whole; w++, x += 64) {
+        uint64_t word = 0;
+        for (int v = 0; v < 16; v++) {
+            __m256d value = _mm256_loadu_pd(x + 4 * v);
+            /* NaN differs from both, and is above nothing. */
+            odd = _mm256_or_pd(odd, _mm256_and_pd(_mm256_cmp_pd(value, zero, _CMP_NEQ_UQ),
+                                                  _mm256_cmp_pd(value, one, _CMP_NEQ_UQ)));
+            word |= (uint64_t)(unsigned)_mm256_movemask_pd(
+                        _mm256_cmp_pd(value, limit, _CMP_GT_OQ))
+                    << (4 * v);
+        }
+        words[w] = word;
+    }
+    return (_mm256_movemask_pd(odd) != 0) |
+           sklb_pack_row_plain(x, n - 64 * whole, threshold, words + whole);
+}
+#endif
+
+typedef int (*sklb_pack_row)(const double *, int64_t, double, uint64_t *);
+
+static sklb_pack_row sklb_choose_pack_row(int path) {
+#if SKLB_X86
+    if (path >= SKLB_AVX2) return sklb_pack_row_avx2;
+#endif
+    (void)path;
+    return sklb_pack_row_plain;
+}
+
+#endif
