@@ -98,13 +98,18 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
     How a stream is cut into calls of ``partial_fit`` changes nothing, to the last bit,
     if ``batch_size`` is 1 or the default estimator is used; otherwise rows that share a
     batch are voted on by the same hypotheses, and batches start anew with each call.
-    Long parts are faster: a call costs about 0.05 ms for each learner, and a row of 100
-    features 0.3 µs. Other estimators cost two calls of scikit-learn for each learner
-    and batch, about half a millisecond.
+    Long parts are faster: for each learner a call costs about 0.05 ms and a row of 100
+    features 0.1 µs. Any other estimator costs two calls of scikit-learn for each
+    learner and batch, most of a millisecond.
 
-    A learner that was shown nothing abstains, and abstaining counts as an error. If
-    learners keep the promise of ``gamma``, the share of mistakes tends to the potential
-    ``majority_potentials(n_estimators, 0, gamma)`` or less (Theorem 1).
+    A learner that was shown nothing abstains, and abstaining counts as an error. If the
+    learners keep the promise of ``gamma``, the share of mistakes on a long stream comes
+    down to ``theory.majority_potentials(n_estimators, 0, gamma)[0]`` or less; a learner
+    needs examples to keep it, so that many learners need a long stream.
+
+    Boosting helps where one learner cannot express the answer, or where label noise
+    leads it astray. One learner that is good already is made no better by a vote of its
+    kind, and under noise often worse: compare with ``n_estimators=1``.
 
     ``fit`` takes no weights, because to learn a row of weight 2 is not to learn it
     twice.

@@ -9,6 +9,8 @@ from sklboolean.boosting.game import missing_votes
 
 __all__ = ["OnlineGame", "relative_weights"]
 
+BLOCK_CELLS = 2**22
+
 
 def relative_weights(k, i, gamma, correct_votes):
     """Weigh rows for learner i of k, relative to the heaviest state there is.
@@ -71,7 +73,8 @@ class OnlineGame:
 
     def parts(self, X, batch_size):
         """Cut a table into slices, each with what the learners read at once."""
-        return self.learners[0].parts(X, batch_size)
+        n_most = BLOCK_CELLS // max(X.shape[1] + 1, len(self.learners))
+        return self.learners[0].parts(X, batch_size, max(1, n_most))
 
     def learn(self, rows, signs, values):
         """Show rows to all learners, one learner after the other.

@@ -17,8 +17,6 @@ from sklboolean.boosting._online import vote_and_learn, write_votes
 
 __all__ = ["BitPerceptron", "PartialFitLearner", "make_learners"]
 
-BLOCK_CELLS = 2**22
-
 
 def make_learners(estimator, n_learners, sampling, n_features, classes, rng):
     """Check the parameters and return new learners, and a seed if rows are sampled."""
@@ -91,12 +89,11 @@ class BitPerceptron:
         return self._coef - self._late / max(self._n_shown[0], 1.0e-300)
 
     @staticmethod
-    def parts(X, _batch_size):
+    def parts(X, _batch_size, n_most):
         """Cut a table into slices and signed bits: 1 above 0, else -1."""
-        n_columns = X.shape[1] + 1
-        for part in gen_batches(X.shape[0], max(1, BLOCK_CELLS // n_columns)):
+        for part in gen_batches(X.shape[0], n_most):
             bits = X[part].toarray() if sparse.issparse(X) else X[part]
-            rows = np.ones((bits.shape[0], n_columns), dtype=np.int8)
+            rows = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
             rows[:, :-1] = np.where(bits > 0, 1, -1)
             yield part, rows
 
@@ -137,7 +134,7 @@ class PartialFitLearner:
         self._options = {"classes": classes} if "classes" in parameters else {}
 
     @staticmethod
-    def parts(X, batch_size):
+    def parts(X, batch_size, _n_most):
         """Cut a table into batches."""
         for part in gen_batches(X.shape[0], batch_size):
             yield part, X[part]

@@ -140,7 +140,7 @@ def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_rows, seed):
     signs = rng.choice(np.array([-1, 1], dtype=np.int8), n_rows)
     weights = rng.integers(0, 4, n_rows) / 4  # exact in binary, so that ties are ties
     learner, oracle = BitPerceptron(n_features), Perceptron(n_features + 1)
-    ((_, rows),) = learner.parts(X, 1)
+    ((_, rows),) = learner.parts(X, 1, n_rows)
     assert_array_equal(rows, np.hstack([2 * X - 1, np.ones((n_rows, 1))]))
     votes = learner.vote_and_learn(rows, signs, weights)
     expected = []
@@ -179,13 +179,12 @@ def state(model):
 @pytest.mark.parametrize("sampling", ["weight", "reject"])
 @pytest.mark.parametrize("base", ["default", "weights", "seeds"])
 def test_cutting_a_stream_changes_nothing(base, sampling):
-    X, y = make_long_servedio(90, noise=0.2, random_state=1)
-    weights = np.linspace(0.1, 2, 90)
-    cuts = {"whole": [90], "halves": [41, 90], "rows": range(1, 91)}
+    X, y = make_long_servedio(50, noise=0.2, random_state=1)
+    weights = np.linspace(0.1, 2, 50)
     models = []
-    for ends in cuts.values():
+    for ends in ([50], [21, 50], range(1, 51)):
         model = OnlineBoostByMajority(
-            BASES[base], n_estimators=9, gamma=0.1, sampling=sampling, random_state=3
+            BASES[base], n_estimators=7, gamma=0.1, sampling=sampling, random_state=3
         )
         start = 0
         for end in ends:
@@ -197,8 +196,21 @@ def test_cutting_a_stream_changes_nothing(base, sampling):
     for other in models[1:]:
         assert state(other) == state(first)
         assert_array_equal(other.decision_function(X), first.decision_function(X))
-    assert first.t_ == 90
+    assert first.t_ == 50
     assert first.mistakes_per_epoch_ == [first.n_mistakes_]
+
+
+@pytest.mark.parametrize("sampling", ["weight", "reject"])
+def test_long_parts_are_cut_without_a_trace(sampling, monkeypatch):
+    X, y = make_long_servedio(60, noise=0.2, random_state=1)
+    parameters = {"n_estimators": 31, "sampling": sampling, "random_state": 0}
+    whole = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
+    margins = whole.decision_function(X)
+    for cells in (1, 31 * 7):
+        monkeypatch.setattr("sklboolean.boosting.online_game.BLOCK_CELLS", cells)
+        cut = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
+        assert state(cut) == state(whole)
+        assert_array_equal(cut.decision_function(X), margins)
 
 
 def test_batches_are_the_algorithm_but_for_rows_that_share_one():
@@ -285,18 +297,18 @@ def test_vote_is_right_where_noise_defeats_its_base(sampling):
 @pytest.mark.parametrize("base", ["default", "weights"])
 def test_vote_is_better_than_its_base_on_a_majority(base):
     errors = []
-    for seed in range(3):
+    for seed in range(2):
         X, y, _ = make_threshold(3000, 30, n_relevant=15, noise=0.1, random_state=seed)
         errors.append(
             [
                 error_of(
                     OnlineBoostByMajority(
-                        BASES[base], n_estimators=n, batch_size=25, max_iter=4,
+                        BASES[base], n_estimators=n, batch_size=50, max_iter=3,
                         random_state=0,
                     ),
                     X, y, 1500,
                 )
-                for n in (1, 21)
+                for n in (1, 11)
             ]
         )  # fmt: skip
     alone, vote = np.mean(errors, axis=0)
