@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from sklboolean._core.versions import show_versions
+from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -18,6 +19,7 @@ __all__ = [
     "ConsistentHalfspace",
     "HalvingClassifier",
     "KernelPerceptron",
+    "OnlineBoostByMajority",
     "Winnow",
     "show_versions",
 ]

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -16,6 +18,7 @@ from sklboolean import (
     ConsistentHalfspace,
     HalvingClassifier,
     KernelPerceptron,
+    OnlineBoostByMajority,
     Winnow,
 )
 from sklboolean.kernels import TanimotoKernel
@@ -53,6 +56,15 @@ ESTIMATORS = [
     BooleanStump(),
     BooleanStump(binarize=0.5),
     BooleanStump(binarize=1),
+    OnlineBoostByMajority(),
+    OnlineBoostByMajority(sampling="reject", shuffle=False),
+    OnlineBoostByMajority(BernoulliNB(), n_estimators=7, batch_size=20, max_iter=3),
+    OnlineBoostByMajority(
+        SGDClassifier(loss="log_loss"), n_estimators=5, batch_size=20, max_iter=3
+    ),
+    OnlineBoostByMajority(
+        BernoulliNB(), n_estimators=5, batch_size=20, max_iter=3, sampling="reject"
+    ),
 ]
 
 

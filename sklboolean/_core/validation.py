@@ -192,7 +192,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
 def check_two_classes(y, known=None):
     """Refuse labels of more than two classes, before they are encoded."""
     n_classes = len(np.unique(y) if known is None else known)
-    if n_classes > 2 and type_of_target(y) == "multiclass":
+    if n_classes > 2 and (known is not None or type_of_target(y) == "multiclass"):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"multiclass, with {n_classes} classes: wrap the learner in scikit-learn's "

@@ -7,12 +7,15 @@ from sklboolean.datasets.generators import (
     make_dnf,
     make_threshold,
 )
+from sklboolean.datasets.noise import flip_labels, make_long_servedio
 
 __all__ = [
+    "flip_labels",
     "load_mushroom",
     "load_votes",
     "make_disjunction",
     "make_dnf",
+    "make_long_servedio",
     "make_monks",
     "make_threshold",
     "make_tic_tac_toe",

@@ -1,12 +1,13 @@
 """Data sets that hold every possible row: tic-tac-toe end boards, the monks."""
 
 from itertools import product
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_scalar
 
 from sklboolean.datasets._bunch import make_bunch
+from sklboolean.datasets.noise import flip_labels
 
 __all__ = ["make_monks", "make_tic_tac_toe"]
 
@@ -186,17 +187,10 @@ def make_monks(
     ((432, 17), 22)
     """
     check_scalar(problem, "problem", Integral, min_val=1, max_val=3)
-    check_scalar(noise, "noise", Real)
-    if not 0 <= noise <= 1:
-        raise ValueError(f"noise must lie in [0, 1]; got {noise}.")
     sizes = [3, 3, 2, 3, 4, 2]
     robots = np.array(list(product(*map(range, sizes)))) + 1
     clean = _monk_class(problem, robots).astype(np.int64)
-    target = clean.copy()
-    n_flipped = round(len(clean) * noise)
-    if n_flipped:
-        rng = check_random_state(random_state)
-        target[rng.permutation(len(clean))[:n_flipped]] ^= 1
+    target = flip_labels(clean, noise, exact=True, random_state=random_state)
     return make_bunch(
         _one_hot(robots - 1, sizes),
         target,

@@ -13,6 +13,7 @@ from sklboolean.datasets._chain import (
     draw_falsifying,
     draw_satisfying,
 )
+from sklboolean.datasets.noise import flip_labels
 
 __all__ = ["make_disjunction", "make_dnf", "make_threshold"]
 
@@ -125,7 +126,8 @@ def make_dnf(
         negative = draw_falsifying(n_samples - n_positive, terms, chain, rng)
         X = np.vstack([positive, negative])[rng.permutation(n_samples)]
     y = count_satisfied(X, terms) > 0
-    return X, _flip(y, noise, rng), terms
+    y = flip_labels(y.astype(np.int64), noise, classes=[0, 1], random_state=rng)
+    return X, y, terms
 
 
 def make_threshold(
@@ -206,7 +208,8 @@ def make_threshold(
     relevant = np.sort(rng.permutation(n_features)[:n_relevant]).astype(np.int64)
     X = BooleanChain(n_features, density).draw(n_samples, rng)
     y = X[:, relevant].sum(axis=1, dtype=np.int64) >= threshold
-    return X, _flip(y, noise, rng), relevant
+    y = flip_labels(y.astype(np.int64), noise, classes=[0, 1], random_state=rng)
+    return X, y, relevant
 
 
 def make_disjunction(
@@ -313,8 +316,3 @@ def _draw_terms(n_terms, n_literals, n_features, monotone, rng):
         if term not in terms:
             terms.append(term)
     return terms
-
-
-def _flip(y, noise, rng):
-    """Return ``y`` as 0/1 integers, each flipped with probability ``noise``."""
-    return (y ^ (rng.random_sample(len(y)) < noise)).astype(np.int64)
