@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from sklboolean._core.versions import show_versions
+from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.kernels.perceptron import KernelPerceptron
@@ -15,6 +16,7 @@ from sklboolean.online.winnow import Winnow
 __all__ = [
     "AveragedPerceptron",
     "BooleanStump",
+    "BoostByMajority",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",

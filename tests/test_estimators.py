@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -14,6 +16,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BooleanStump,
+    BoostByMajority,
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
@@ -53,6 +56,12 @@ ESTIMATORS = [
     ConsistentHalfspace(),
     ConsistentHalfspace(norm="l1"),
     ConsistentHalfspace(solver="modified_perceptron", sigma=0.02),
+    BoostByMajority(n_estimators=11),
+    BoostByMajority(n_estimators=11, gamma="measured", probability=True),
+    BoostByMajority(n_estimators=11, variant="resample", gamma=0.1),
+    BoostByMajority(DecisionTreeClassifier(max_depth=2), n_estimators=11, gamma=0.1),
+    BoostByMajority(LogisticRegression(), n_estimators=5, gamma="measured"),
+    BoostByMajority(KNeighborsClassifier(3), n_estimators="auto", max_estimators=15),
     BooleanStump(),
     BooleanStump(binarize=0.5),
     BooleanStump(binarize=1),
@@ -74,6 +83,11 @@ unfitting = pytest.mark.filterwarnings(
     "ignore:None of the .* hypotheses agrees:UserWarning",
     "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
     "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
+    "ignore:The first hypothesis alone:UserWarning",
+    "ignore:The hypotheses are linear:UserWarning",
+    "ignore:After max_estimators:UserWarning",
+    "ignore:No hypothesis was right:UserWarning",
+    "ignore:The least populated class in y:UserWarning",
 )
 
 

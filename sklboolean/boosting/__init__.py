@@ -1,6 +1,7 @@
 """Boosting by majority: many weak hypotheses, one vote each."""
 
+from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.stump import BooleanStump
 
-__all__ = ["BooleanStump", "OnlineBoostByMajority"]
+__all__ = ["BooleanStump", "BoostByMajority", "OnlineBoostByMajority"]

@@ -53,10 +53,16 @@ class RoundWeights:
         return weights if self.values is None else weights * self.values
 
     def quantized(self):
-        """Return the weight of each row in 15 bits, int16."""
-        if self.values is None:
-            return quantize_weights(self.table).take(self.states)
-        return quantize_weights(self.rows())
+        """Return the weight of each row with 15 bits for its state.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_rows,)
+            int16, or float64 where values are given: so that a row of value 2 equals
+            two rows, to the last bit.
+        """
+        weights = quantize_weights(self.table).take(self.states)
+        return weights if self.values is None else weights * self.values
 
 
 class Board:

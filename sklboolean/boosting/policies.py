@@ -1,0 +1,123 @@
+"""Which edge to assume when the number of rounds is given: chosen by cross-validation.
+
+On clean majorities the boldest assumptions win, on overlapping classes the hypotheses
+must prove themselves on rows that they were not trained on. No policy is best for all
+data, so the data decide.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from sklboolean.boosting.game_rounds import max_gamma
+from sklboolean.boosting.rounds import Policy, play_rounds
+from sklboolean.boosting.votes import vote_margins
+from sklboolean.boosting.weak import make_learner, seed_of, take
+
+__all__ = ["candidate_policies", "choose_policy", "held_out_margins"]
+
+# The share of examples that the fixed policy gives up.
+GIVEN_UP = 0.2
+
+
+def candidate_policies(n_rounds, target_error, holdout=None):
+    """Return the policies to choose from, by name; the first wins ties."""
+    measured = Policy(n_rounds, target_error)
+    half = replace(measured, holdout=holdout or 0.5)
+    policies = {
+        "fixed": replace(measured, gamma=max_gamma(n_rounds, GIVEN_UP)),
+        "measured": measured,
+        "rejecting, edges of training rows": replace(half, follow_holdout=False),
+        "rejecting, edges of held-out rows": half,
+    }
+    if holdout is None:
+        return policies
+    policies = {name: replace(p, holdout=holdout) for name, p in policies.items()}
+    return {name: p for name, p in policies.items() if name != "measured"}
+
+
+def choose_policy(table, policies, cv, rng, *, n_jobs=None, **options):
+    """Return the name of the policy whose votes are right on most held-out value.
+
+    Parameters
+    ----------
+    table : (base, X, classes, codes, values)
+    policies : dict
+    cv : int, splitter or iterable of splits
+    rng : RandomState
+    n_jobs : int or None
+    **options
+        Of `held_out_margins`.
+
+    Returns
+    -------
+    best : str
+    scores : dict of float
+        Held-out accuracy of each policy.
+    margins : ndarray
+        Held-out margins under the best.
+    """
+    _base, _X, _classes, codes, values = table
+    margins = {}
+    seed = seed_of(rng)
+    for name, policy in policies.items():
+        margins[name] = held_out_margins(
+            table, policy, cv, seed, n_jobs=n_jobs, **options
+        )
+    scores = {
+        name: float(np.average(as_predicted(given) == codes, weights=values))
+        for name, given in margins.items()
+    }
+    best = max(scores, key=scores.get)
+    return best, scores, margins[best]
+
+
+def held_out_margins(table, policy, cv, seed, *, n_jobs=None, resampling, playing):
+    """Return the margin of each row under votes that it was kept from.
+
+    Parameters
+    ----------
+    table, policy, cv
+        As in `choose_policy`.
+    seed : int
+        For the folds and the games.
+    n_jobs : int or None
+    resampling : dict
+        ``resample`` and ``n_draws`` of `make_learner`.
+    playing : dict
+        More arguments of `play_rounds`.
+    """
+    _base, X, classes, codes, _values = table
+    splitter = check_cv(cv, codes, classifier=True)
+    if hasattr(splitter, "shuffle") and isinstance(cv, int):
+        splitter = type(splitter)(cv, shuffle=True, random_state=seed)
+    splits = list(splitter.split(np.zeros((X.shape[0], 1)), codes))
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_margins_of_fold)(table, policy, train, test, seed, resampling, playing)
+        for train, test in splits
+    )
+    shape = (len(codes),) if len(classes) == 2 else (len(codes), len(classes))
+    margins = np.zeros(shape)
+    for (_train, test), part in zip(splits, parts, strict=True):
+        margins[test] = part
+    return margins
+
+
+def as_predicted(margins):
+    """Return the class numbers that margins predict."""
+    return margins.argmax(axis=1) if margins.ndim > 1 else (margins > 0).astype(np.intp)
+
+
+def _margins_of_fold(table, policy, train, test, seed, resampling, playing):
+    base, X, classes, codes, values = table
+    part = take(base, X, train, train)
+    counts = None if values is None else values[train]
+    learner = make_learner(base, part, classes, codes[train], counts, **resampling)
+    rng = check_random_state(seed)
+    game = play_rounds(learner, codes[train], counts, policy, rng, **playing)
+    hypotheses = game.hypotheses or [game.best_failure]
+    votes = learner.votes(hypotheses, take(base, X, test, train))
+    return vote_margins(votes)

@@ -7,7 +7,7 @@ import numpy as np
 from sklboolean.boosting.board import Board
 from sklboolean.boosting.game_rounds import max_gamma
 
-__all__ = ["Game", "Policy", "WeakLearnerError", "play_rounds"]
+__all__ = ["EDGE_TOLERANCE", "Game", "Policy", "WeakLearnerError", "play_rounds"]
 
 SMALLEST_GAMMA, LARGEST_GAMMA = 1e-3, 0.49
 # An edge that is gamma but for rounding keeps the promise.
@@ -62,6 +62,9 @@ class Game:
     board : Board
     hypotheses : list
         As the learner gives them.
+    best_failure : object
+        The hypothesis of largest edge among those without one: what is left when no
+        round had a better one.
     k, gamma : int, float
         The present plan.
     plans : list of (int, int, float)
@@ -74,6 +77,8 @@ class Game:
 
     board: Board
     hypotheses: list = field(default_factory=list)
+    best_failure: object = None
+    failed_edge: float = -np.inf
     k: int = 0
     gamma: float = 0.0
     plans: list = field(default_factory=list)
@@ -148,6 +153,8 @@ def play_rounds(
             board.add(predicted)
         else:
             n_failures += 1
+            if edge > game.failed_edge:
+                game.best_failure, game.failed_edge = hypothesis, edge
             board.abort()
         if failed and on_failure == "replan":
             replan(game, policy)

@@ -5,15 +5,16 @@ scikit-learn classifier, and shows it a distribution by weights or by resampling
 """
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.validation import as_boolean
 from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs
 from sklboolean.boosting.stump import BooleanStump, publish_stump
+from sklboolean.boosting.votes import add_votes
 from sklboolean.boosting.weights import quantize_weights
 
 __all__ = [
@@ -23,7 +24,12 @@ __all__ = [
     "fit_labels",
     "make_learner",
     "seed_of",
+    "stump_votes",
+    "take",
 ]
+
+# Values of a block of rows whose votes are summed.
+BLOCK_VALUES = 2**22
 
 
 def seed_of(rng):
@@ -34,6 +40,52 @@ def seed_of(rng):
 def as_codes(labels, classes):
     """Return the class numbers of predicted labels."""
     return np.searchsorted(classes, labels)
+
+
+def take(base, X, rows, columns=None):
+    """Return rows of a table, and of a kernel matrix the columns they are known by."""
+    part = X[rows]
+    if columns is None or not get_tags(base).input_tags.pairwise:
+        return part
+    return part[:, columns]
+
+
+def stump_votes(stumps, table, n_classes):
+    """Count the votes of stumps: as many for each class as a linear function says.
+
+    Parameters
+    ----------
+    stumps : ndarray of shape (n_stumps, 3), int
+        Feature (-1 for a constant), class where it is false, class where it is true.
+    table : words or csr_array
+        From `as_boolean`.
+    n_classes : int
+
+    Returns
+    -------
+    votes : ndarray of shape (n_rows, n_classes), int64
+    """
+    feature, if_false, if_true = stumps.T
+    constant = np.bincount(if_false, minlength=n_classes)
+    tests = feature >= 0
+    used, column = np.unique(feature[tests], return_inverse=True)
+    gains = np.zeros((len(used), n_classes))
+    np.add.at(gains, (column, if_true[tests]), 1)
+    np.add.at(gains, (column, if_false[tests]), -1)
+    votes = np.tile(constant, (table.shape[0], 1))
+    step = max(1, BLOCK_VALUES // max(1, len(used)))
+    for first in range(0, len(votes) if len(used) else 0, step):
+        values = columns_of(table[first : first + step], used)
+        votes[first : first + step] += np.rint(values @ gains).astype(np.int64)
+    return votes
+
+
+def columns_of(table, features):
+    """Return columns of a Boolean table as 0.0 and 1.0."""
+    if sparse.issparse(table):
+        return table[:, features].toarray().astype(np.float64)
+    words = table[:, features >> 6] >> (features & 63).astype(np.uint64)
+    return (words & np.uint64(1)).astype(np.float64)
 
 
 def fit_labels(base, X, y, seed, weights=None):
@@ -70,7 +122,7 @@ def fit_labels(base, X, y, seed, weights=None):
     return hypothesis.fit(X, y, sample_weight=weights)
 
 
-def make_learner(base, X, classes, codes, *, resample, n_draws):
+def make_learner(base, X, classes, codes, values=None, *, resample, n_draws):
     """Choose the face for a base classifier.
 
     Parameters
@@ -80,6 +132,8 @@ def make_learner(base, X, classes, codes, *, resample, n_draws):
         Checked.
     classes : ndarray of shape (n_classes,)
     codes : ndarray of shape (n_rows,), int
+    values : ndarray of shape (n_rows,), float64, or None
+        What each row counts; None: 1.
     resample : bool
         Draw rows by weight rather than hand weights over.
     n_draws : int or None
@@ -88,7 +142,10 @@ def make_learner(base, X, classes, codes, *, resample, n_draws):
     n_draws = n_draws or len(codes)
     if type(base) is BooleanStump:
         return StumpLearner(base, X, classes, codes, resample=resample, n_draws=n_draws)
-    return EstimatorLearner(base, X, classes, codes, resample=resample, n_draws=n_draws)
+    total = float(len(codes) if values is None else values.sum())
+    return EstimatorLearner(
+        base, X, classes, codes, total, resample=resample, n_draws=n_draws
+    )
 
 
 def draw_rows(weights, n_draws, rng):
@@ -124,6 +181,17 @@ class StumpLearner:
         """Return the class that a stump predicts for each row."""
         return self.table.choose(stump.feature, stump.if_false, stump.if_true)
 
+    def votes(self, stumps, X):
+        """Count the votes of stumps on other rows."""
+        stumps = self.as_array(stumps)
+        return stump_votes(stumps, as_boolean(X, self.base.binarize), len(self.classes))
+
+    @staticmethod
+    def as_array(stumps):
+        """Return stumps as `stump_votes` takes them."""
+        rows = [(stump.feature, stump.if_false, stump.if_true) for stump in stumps]
+        return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
     def publish(self, stump, names):
         """Return a fitted `BooleanStump` that votes as this stump does."""
         fitted = clone(self.base)
@@ -142,17 +210,12 @@ class StumpLearner:
 class EstimatorLearner:
     """Any classifier: a clone is fitted in each round."""
 
-    def __init__(self, base, X, classes, codes, *, resample, n_draws):
+    def __init__(self, base, X, classes, codes, total, *, resample, n_draws):
         self.base, self.X, self.classes = base, X, classes
         self.y = classes[codes]
         self.resample, self.n_draws = resample, n_draws
         self.pairwise = get_tags(base).input_tags.pairwise
-        if not resample and not has_fit_parameter(base, "sample_weight"):
-            raise ValueError(
-                f"{type(base).__name__}.fit takes no sample_weight: use "
-                "variant='resample', or 'auto'."
-            )
-        self.total = float(len(codes))
+        self.total = total
         self.drawn = []
 
     def fit(self, weights, rng, _shown=None):
@@ -164,8 +227,9 @@ class EstimatorLearner:
             self.drawn.append(np.unique(rows))
             X = self._columns(self.X[rows], rows)
             return fit_labels(self.base, X, self.y[rows], seed), rows
-        # Bases with a penalty should see as much weight in every round.
-        scaled = weights * (self.total / weights.sum())
+        # Bases with a penalty should see about as much weight in every round. A power of
+        # two keeps sums of weights exact.
+        scaled = np.ldexp(weights, int(np.rint(np.log2(self.total / weights.sum()))))
         if weights.all():
             return fit_labels(self.base, self.X, self.y, seed, scaled), None
         rows = np.flatnonzero(weights)
@@ -180,6 +244,14 @@ class EstimatorLearner:
         classifier, rows = hypothesis
         X = self.X if rows is None else self._columns(self.X, rows)
         return as_codes(classifier.predict(X), self.classes)
+
+    def votes(self, hypotheses, X):
+        """Count the votes of hypotheses on other rows."""
+        votes = np.zeros((X.shape[0], len(self.classes)), dtype=np.int64)
+        for classifier, rows in hypotheses:
+            part = X if rows is None else self._columns(X, rows)
+            add_votes(votes, as_codes(classifier.predict(part), self.classes))
+        return votes
 
     def publish(self, hypothesis, _names):
         """Return the fitted classifier."""

@@ -1,0 +1,105 @@
+"""From the parameters of BoostByMajority to a policy and the arguments of a game."""
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean.boosting.game import check_edge
+from sklboolean.boosting.policies import candidate_policies, choose_policy
+from sklboolean.boosting.rounds import Policy
+
+__all__ = ["check_parameters", "game_options", "is_linear", "policy_for"]
+
+
+def check_parameters(booster):
+    """Check all parameters of a booster; ValueError or TypeError names the first."""
+    if booster.n_estimators != "auto":
+        n_rounds = check_integer(booster.n_estimators, "n_estimators", 1)
+        if n_rounds % 2 == 0:
+            raise ValueError(
+                "n_estimators must be odd, so that no vote is tied, or 'auto'; got "
+                f"{n_rounds}, use {n_rounds + 1}."
+            )
+    if isinstance(booster.gamma, str):
+        check_choice(booster.gamma, "gamma", ("auto", "measured"))
+    else:
+        check_edge(booster.gamma)
+    check_choice(booster.variant, "variant", ("auto", "reweight", "resample"))
+    failures = ("abort", "replan", "raise")
+    check_choice(booster.on_weak_failure, "on_weak_failure", failures)
+    check_integer(booster.max_tries, "max_tries", 1)
+    check_integer(booster.max_estimators, "max_estimators", 1)
+    if booster.n_samples_weak is not None:
+        check_integer(booster.n_samples_weak, "n_samples_weak", 1)
+    for name in ("target_error", "holdout"):
+        value = getattr(booster, name)
+        if value is not None:
+            check_real(value, name, 0.0, strict=True)
+            if value >= 1:
+                raise ValueError(f"{name} is a share below 1; got {value}.")
+
+
+def game_options(booster, base):
+    """Return the arguments of `make_learner` and of `play_rounds`."""
+    takes_weights = has_fit_parameter(base, "sample_weight")
+    if booster.variant == "reweight" and not takes_weights:
+        raise ValueError(
+            f"variant='reweight' needs an estimator whose fit takes sample_weight; "
+            f"{type(base).__name__} has none: use variant='resample', or 'auto'."
+        )
+    resample = booster.variant == "resample" or not takes_weights
+    is_auto = booster.n_estimators == "auto"
+    return {
+        "resampling": {"resample": resample, "n_draws": booster.n_samples_weak},
+        "playing": {
+            "max_rounds": booster.max_estimators if is_auto else booster.n_estimators,
+            "max_tries": booster.max_tries,
+            "on_failure": booster.on_weak_failure,
+        },
+    }
+
+
+def policy_for(booster, table, folds, rng, options):
+    """Return the policy that the parameters ask for, or that held-out rows choose.
+
+    Returns
+    -------
+    name : str
+    policy : Policy
+    scores : dict or None
+        Held-out accuracy of the policies tried.
+    margins : ndarray or None
+        Held-out margins under the policy, where they were computed.
+    """
+    codes, values = table[3], table[4]
+    target = booster.target_error
+    if target is None:
+        # Less than the least row is none.
+        target = 1 / len(codes) if values is None else values.min() / values.sum()
+        target = min(float(target), 0.5)
+    is_auto = booster.n_estimators == "auto"
+    n_rounds = None if is_auto else booster.n_estimators
+    if not isinstance(booster.gamma, str):
+        policy = Policy(n_rounds, target, booster.gamma, booster.holdout)
+        return "given", policy, None, None
+    if is_auto:
+        # A bold start costs rounds when it fails, a timid one costs them always.
+        policy = Policy(None, target, None, booster.holdout, recent=15, caution=0.7)
+        return "exact", policy, None, None
+    if booster.gamma == "measured":
+        policy = Policy(n_rounds, target, None, booster.holdout)
+        return "measured", policy, None, None
+    policies = candidate_policies(n_rounds, target, booster.holdout)
+    if np.bincount(codes).min() < 2:
+        name = next(iter(policies))  # too few rows to keep any from the game
+        return name, policies[name], None, None
+    name, scores, margins = choose_policy(
+        table, policies, folds, rng, n_jobs=booster.n_jobs, **options
+    )
+    return name, policies[name], scores, margins
+
+
+def is_linear(estimator):
+    """Tell whether a fitted hypothesis is a linear function of its features."""
+    return hasattr(estimator, "coef_") and not get_tags(estimator).input_tags.pairwise
