@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from sklboolean._core.versions import show_versions
+from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -14,6 +15,7 @@ from sklboolean.online.winnow import Winnow
 __all__ = [
     "AveragedPerceptron",
     "BooleanStump",
+    "BoostByMajorityRegressor",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",

@@ -1,8 +1,11 @@
-"""scikit-learn's own checks, with no expected failure."""
+"""scikit-learn's own checks, with no expected failure but where rows are drawn."""
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     parametrize_with_checks,
@@ -12,6 +15,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BooleanStump,
+    BoostByMajorityRegressor,
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
@@ -53,7 +57,28 @@ ESTIMATORS = [
     BooleanStump(),
     BooleanStump(binarize=0.5),
     BooleanStump(binarize=1),
+    BoostByMajorityRegressor(),
+    BoostByMajorityRegressor(
+        DecisionTreeRegressor(max_depth=2), gamma=0.1, on_weak_failure="abort"
+    ),
+    BoostByMajorityRegressor(Ridge(), n_estimators=21, target_error=0.1),
+    BoostByMajorityRegressor(KNeighborsRegressor(3), n_estimators=11),
+    BoostByMajorityRegressor(variant="resample", n_estimators=11, n_samples_weak=50),
 ]
+
+EQUIVALENCE = [
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+]
+
+
+def expected_failures(estimator):
+    """Rows that are drawn differ from draw to draw, be they repeated or weighted."""
+    base = getattr(estimator, "estimator", None)
+    drawn = isinstance(base, KNeighborsRegressor)
+    if drawn or getattr(estimator, "variant", None) == "resample":
+        return dict.fromkeys(EQUIVALENCE, "rows are drawn at random")
+    return {}
 
 
 # The checks' rows follow no formula, which concept learners say.
@@ -62,11 +87,14 @@ unfitting = pytest.mark.filterwarnings(
     "ignore:None of the .* hypotheses agrees:UserWarning",
     "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
     "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
+    "ignore:.* further than delta:sklearn.exceptions.ConvergenceWarning",
 )
 
 
 @unfitting
-@parametrize_with_checks(ESTIMATORS, xfail_strict=True)
+@parametrize_with_checks(
+    ESTIMATORS, expected_failed_checks=expected_failures, xfail_strict=True
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
