@@ -63,7 +63,9 @@ ESTIMATORS = [
     ),
     BoostByMajorityRegressor(Ridge(), n_estimators=21, target_error=0.1),
     BoostByMajorityRegressor(KNeighborsRegressor(3), n_estimators=11),
-    BoostByMajorityRegressor(variant="resample", n_estimators=11, n_samples_weak=50),
+    BoostByMajorityRegressor(
+        Ridge(), variant="resample", n_estimators=11, n_samples_weak=50
+    ),
 ]
 
 EQUIVALENCE = [

@@ -45,8 +45,8 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
     ----------
     estimator : regressor or None, default=None
         The weak learner; clones of it are fitted. None: a decision tree of depth 7 with
-        ``criterion="absolute_error"``, which gross errors do not attract. For many
-        thousand rows ``criterion="squared_error"`` is faster.
+        ``criterion="absolute_error"``, which gross errors do not attract. For many rows
+        ``criterion="squared_error"`` is faster; for fewer than 200 take less depth.
     n_estimators : "auto" or int, default="auto"
         Number of rounds, odd; fewer are played if all is decided before. "auto": as
         many as gamma and `target_error` ask for; if gamma is "auto" too, at most 501.

@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklboolean import BoostByMajorityRegressor
 from sklboolean.boosting.agreement import MajorityGame, fit_under_weights, play_rounds
+from sklboolean.boosting.game_rounds import rounds_from_states
 from sklboolean.boosting.tolerance import least_tolerance
 from sklboolean.theory import min_rounds
 
@@ -186,8 +187,10 @@ def test_weights_are_zero_when_all_is_decided():
 def test_weights_are_finite_and_some_above_zero_whatever_the_values(values):
     game = MajorityGame(np.array(values), 0.1, 0.2, 9)
     for _ in range(5):
-        assert np.isfinite(game.weights()).all()
-        assert game.weights().any()
+        weights = game.weights()
+        assert np.isfinite(weights).all()
+        assert weights.any()
+        assert 0.5 < weights.sum() / game.values.sum() < 2
         game.add("hypothesis", np.array([False, True]), 0.0)
     np.testing.assert_array_equal(game.weights(), [0, 0])  # lost and won
 
@@ -198,6 +201,8 @@ def test_first_plan_relies_on_seven_tenths_of_the_first_edge():
     play_rounds(game, script_learner(rows, 10))
     assert game.edges[0] == pytest.approx(0.3)
     assert game.gammas[0] == pytest.approx(0.21)
+    right = np.arange(10) < 8
+    assert game.k == rounds_from_states(1, game.gammas[0], 0.05, right.astype(int))
     assert game.n_aborted == 0
     assert (2 * game.correct_votes > game.n_rounds).all()
 
@@ -206,7 +211,7 @@ def test_plan_grows_when_the_edges_fall_and_only_then():
     def learn(weights):
         # The first hypothesis is better than all others can be.
         order = np.argsort(weights, kind="stable")
-        share = 0.9 if (weights == 1).all() else 0.55
+        share = 0.52 if game.hypotheses else 0.9
         total = np.cumsum(weights[order])
         right = np.zeros(100, dtype=bool)
         right[order[: np.searchsorted(total, share * total[-1]) + 1]] = True
@@ -221,7 +226,20 @@ def test_plan_grows_when_the_edges_fall_and_only_then():
     reached = np.flatnonzero(np.array(game.potentials[:-1]) >= 0.01) + 1
     assert len(changes)
     np.testing.assert_array_equal(changes, reached)
+    for i in changes:
+        edges = game.tried_edges[max(0, i - 15) : i]
+        assert game.gammas[i] == pytest.approx(0.7 * np.mean(edges))
     assert (2 * game.correct_votes > game.n_rounds).all()
+
+
+def test_plan_relies_on_the_last_fifteen_edges():
+    game = MajorityGame(np.ones(10), 0.1, k=99)
+    game.tried_edges = [0.5] * 5 + [0.1] * 5 + [0.2] * 10
+    assert game.plan()
+    assert game.gamma == pytest.approx(0.7 * (5 * 0.1 + 10 * 0.2) / 15)
+    assert game.k == 99
+    game.tried_edges += [-0.2] * 10
+    assert not game.plan()
 
 
 def test_coin_stands_for_a_failed_round():
