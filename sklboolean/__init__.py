@@ -5,6 +5,7 @@ from importlib.metadata import version
 from sklboolean._core.versions import show_versions
 from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
+from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -17,6 +18,7 @@ __all__ = [
     "AveragedPerceptron",
     "BooleanStump",
     "BoostByMajority",
+    "BoostByMajorityRegressor",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",

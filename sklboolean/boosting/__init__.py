@@ -2,6 +2,12 @@
 
 from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
+from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
 
-__all__ = ["BooleanStump", "BoostByMajority", "OnlineBoostByMajority"]
+__all__ = [
+    "BooleanStump",
+    "BoostByMajority",
+    "BoostByMajorityRegressor",
+    "OnlineBoostByMajority",
+]

@@ -1,0 +1,577 @@
+"""BoostByMajorityRegressor keeps the promise of the majority game, for real values."""
+
+import statistics
+from fractions import Fraction
+from itertools import chain, repeat
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles_boosting import potential, weight
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import AdaBoostRegressor
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from sklboolean import BoostByMajorityRegressor
+from sklboolean.boosting.agreement import MajorityGame, fit_under_weights, play_rounds
+from sklboolean.boosting.game_rounds import rounds_from_states
+from sklboolean.boosting.tolerance import least_tolerance
+from sklboolean.theory import min_rounds
+
+TREE = DecisionTreeRegressor(max_depth=2)
+unreached = pytest.mark.filterwarnings(
+    "ignore:.* further than delta:sklearn.exceptions.ConvergenceWarning"
+)
+
+
+def friedman(n_samples=120, *, noise=1.0, seed=0):
+    return make_friedman1(n_samples, noise=noise, random_state=seed)
+
+
+class Promise(RegressorMixin, BaseEstimator):
+    """A weak learner that is right about 1/2 + gamma of the weight, by just delta.
+
+    About the rest it is wrong by far. X holds the number of each row. Which rows it
+    gives up is up to it: the heaviest, the lightest, or any.
+    """
+
+    def __init__(self, gamma=0.1, delta=1.0, gives_up="any", random_state=None):
+        self.gamma = gamma
+        self.delta = delta
+        self.gives_up = gives_up
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight):
+        rng = np.random.default_rng(self.random_state)
+        keys = {
+            "any": rng.random(len(y)),
+            "heaviest": sample_weight,
+            "lightest": -sample_weight,
+        }
+        order = np.argsort(keys[self.gives_up], kind="stable")
+        total = np.cumsum(sample_weight[order])
+        n_right = np.searchsorted(total, (0.5 + self.gamma) * total[-1]) + 1
+        errors = np.full(len(y), 1e3)
+        errors[order[:n_right]] = self.delta
+        signs = rng.choice([-1, 1], len(y))
+        self.answers_ = dict(zip(X[:, 0], y + signs * errors, strict=True))
+        return self
+
+    def predict(self, X):
+        # Rows that were not shown, whose game is over, it gets wrong as well.
+        return np.array([self.answers_.get(row, 1e6) for row in X[:, 0]])
+
+
+def script_learner(script, n_rows):
+    """Return a learner that is right about given sets of rows, at last about all."""
+    script = chain(script, repeat(range(n_rows)))
+
+    def learn(weights):
+        right = np.zeros(n_rows, dtype=bool)
+        right[list(next(script))] = True
+        return len(weights), right
+
+    return learn
+
+
+# -- the promise ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gives_up", ["any", "heaviest", "lightest"])
+@pytest.mark.parametrize("gamma", [0.05, 0.2, 0.4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_learner_that_keeps_its_promise_leaves_no_example(gives_up, gamma, weighted):
+    rng = np.random.default_rng(0)
+    m, delta = 60, 0.5
+    X, y = np.arange(m)[:, np.newaxis], rng.integers(-20, 20, m).astype(float)
+    values = rng.integers(1, 5, m) if weighted else None
+    model = BoostByMajorityRegressor(
+        Promise(gamma, delta, gives_up), gamma=gamma, delta=delta, random_state=1
+    ).fit(X, y, values)
+    assert (np.abs(y - model.predict(X)) <= delta).all()
+    assert model.train_error_ == 0
+    share = 1 / m if values is None else values.min() / values.sum()
+    assert model.k_ == min_rounds(gamma, share)
+    assert model.n_rounds_ <= model.k_
+    assert (model.estimator_edges_ >= gamma - 1e-12).all()
+    # They never rise, but for what rounding weights to 2**-26 may add.
+    start = float(potential(model.k_, 0, 0, Fraction(gamma))) if gamma == 0.4 else share
+    assert model.potentials_[0] <= start + 1e-7
+    assert (np.diff(model.potentials_) <= 1e-7).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.1, 0.03])
+@pytest.mark.parametrize("gives_up", ["any", "heaviest", "lightest"])
+def test_no_more_than_epsilon_is_further_than_delta(gives_up, epsilon):
+    rng = np.random.default_rng(0)
+    X, y = np.arange(200)[:, np.newaxis], rng.normal(size=200).round(3)
+    model = BoostByMajorityRegressor(
+        Promise(0.1, 0.25, gives_up), gamma=0.1, delta=0.25 + 1e-9,
+        target_error=epsilon, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    further = np.abs(y - model.predict(X)) > model.delta_
+    assert model.train_error_ == further.mean() < epsilon
+    assert model.k_ == min_rounds(0.1, epsilon)
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9),
+    st.floats(-1e6, 1e6),
+    st.floats(0, 1e6),
+)
+def test_median_is_within_delta_when_more_than_half_are(values, target, delta):
+    within = sum(abs(target - value) <= delta for value in values)
+    if 2 * within > len(values):
+        assert abs(target - np.median(values)) <= delta
+
+
+@pytest.mark.parametrize("n_estimators", [1, 2, 3, 6, 7])
+def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
+    X, y = friedman()
+    model = BoostByMajorityRegressor(TREE, n_estimators=7, target_error=0.2).fit(X, y)
+    model.estimators_ = model.estimators_[:n_estimators]
+    votes = np.array([tree.predict(X) for tree in model.estimators_])
+    expected = [statistics.median(column) for column in votes.T.tolist()]
+    assert model.predict(X).tolist() == expected
+    stages = list(model.staged_predict(X))
+    assert len(stages) == n_estimators
+    np.testing.assert_array_equal(stages[0], votes[0])
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    for i, stage in enumerate(stages):
+        np.testing.assert_array_equal(stage, np.median(votes[: i + 1], axis=0))
+
+
+# -- the game -----------------------------------------------------------------------
+
+
+def test_weights_are_those_of_the_game_times_the_values():
+    values, gamma = np.array([3.0, 1.0, 2.0, 1.0]), Fraction(1, 8)
+    game = MajorityGame(values, 0.1, float(gamma), 7)
+    np.testing.assert_array_equal(game.weights(), values)
+    for right in ([1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 1, 0]):
+        game.add("hypothesis", np.array(right, bool), 0.1)
+    exact = [
+        float(weight(7, 3, r, gamma) * int(v))
+        for r, v in zip([3, 1, 1, 1], values, strict=True)
+    ]
+    weights = game.weights()
+    np.testing.assert_allclose(weights / weights.sum(), exact / np.sum(exact), 1e-7)
+    assert 0.5 < weights.sum() / values.sum() < 2
+    mean = sum(
+        float(potential(7, 3, r, gamma)) * v
+        for r, v in zip([3, 1, 1, 1], values, strict=True)
+    )
+    assert game.potential() == pytest.approx(mean / values.sum(), rel=1e-12)
+
+
+def test_weights_are_zero_when_all_is_decided():
+    game = MajorityGame(np.ones(2), 0.1, 0.2, 5)
+    for _ in range(3):
+        game.add("hypothesis", np.array([True, False]), 0.0)
+    np.testing.assert_array_equal(game.weights(), [0, 0])
+    game = MajorityGame(np.ones(2), 0.1, 0.2, 1)
+    game.add("hypothesis", np.array([True, False]), 0.0)
+    np.testing.assert_array_equal(game.weights(), [0, 0])
+
+
+@pytest.mark.parametrize("values", [[1e-300, 1.0], [5e-324, 1e307], [1e307, 1e307]])
+def test_weights_are_finite_and_some_above_zero_whatever_the_values(values):
+    game = MajorityGame(np.array(values), 0.1, 0.2, 9)
+    for _ in range(5):
+        weights = game.weights()
+        assert np.isfinite(weights).all()
+        assert weights.any()
+        assert 0.5 < weights.sum() / game.values.sum() < 2
+        game.add("hypothesis", np.array([False, True]), 0.0)
+    np.testing.assert_array_equal(game.weights(), [0, 0])  # lost and won
+
+
+def test_first_plan_relies_on_seven_tenths_of_the_first_edge():
+    game = MajorityGame(np.ones(10), 0.1)
+    rows = [range(8), range(2, 10)] + [range(10)] * 20
+    play_rounds(game, script_learner(rows, 10))
+    assert game.edges[0] == pytest.approx(0.3)
+    assert game.gammas[0] == pytest.approx(0.21)
+    right = np.arange(10) < 8
+    assert game.k == rounds_from_states(1, game.gammas[0], 0.05, right.astype(int))
+    assert game.n_aborted == 0
+    assert (2 * game.correct_votes > game.n_rounds).all()
+
+
+def test_plan_grows_when_the_edges_fall_and_only_then():
+    def learn(weights):
+        # The first hypothesis is better than all others can be.
+        order = np.argsort(weights, kind="stable")
+        share = 0.52 if game.hypotheses else 0.9
+        total = np.cumsum(weights[order])
+        right = np.zeros(100, dtype=bool)
+        right[order[: np.searchsorted(total, share * total[-1]) + 1]] = True
+        return "hypothesis", right
+
+    game, lengths = MajorityGame(np.ones(100), 0.01), []
+    play_rounds(game, learn, report=lambda game: lengths.append(game.k))
+    assert lengths == sorted(lengths)
+    assert 500 > lengths[-1] > lengths[0]
+    # A new plan follows a round whose potential reached the target, and no other.
+    changes = np.flatnonzero(np.diff(game.gammas)) + 1
+    reached = np.flatnonzero(np.array(game.potentials[:-1]) >= 0.01) + 1
+    assert len(changes)
+    np.testing.assert_array_equal(changes, reached)
+    for i in changes:
+        edges = game.tried_edges[max(0, i - 15) : i]
+        assert game.gammas[i] == pytest.approx(0.7 * np.mean(edges))
+    assert (2 * game.correct_votes > game.n_rounds).all()
+
+
+def test_plan_relies_on_the_last_fifteen_edges():
+    game = MajorityGame(np.ones(10), 0.1, k=99)
+    game.tried_edges = [0.5] * 5 + [0.1] * 5 + [0.2] * 10
+    assert game.plan()
+    assert game.gamma == pytest.approx(0.7 * (5 * 0.1 + 10 * 0.2) / 15)
+    assert game.k == 99
+    game.tried_edges += [-0.2] * 10
+    assert not game.plan()
+
+
+def test_coin_stands_for_a_failed_round():
+    rows = [range(7), range(3), range(3, 10)]
+    game = MajorityGame(np.ones(10), 0.1, 0.1, 9)
+    play_rounds(game, script_learner(rows, 10), on_weak_failure="abort")
+    assert game.n_aborted == 1
+    assert len(game.hypotheses) == len(game.edges) == game.n_rounds - 1
+    assert len(game.potentials) == len(game.gammas) == game.n_rounds
+    # After the coin: right about seven examples once or twice, half of a vote for each.
+    gamma = Fraction(0.1)
+    coin = [
+        (potential(9, 2, r, gamma) + potential(9, 2, r + 1, gamma)) / 2 for r in (0, 1)
+    ]
+    expected = (7 * coin[1] + 3 * coin[0]) / 10
+    assert game.potentials[1] == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_failed_round_is_played_again_by_another_plan():
+    rows = [range(9), range(5), range(1, 10)]  # row 9 weighs most in round 2
+    game = MajorityGame(np.ones(10), 0.1, 0.1, 9)
+    play_rounds(game, script_learner(rows, 10), on_weak_failure="replan")
+    assert game.tried_edges[1] < 0 == game.n_aborted
+    assert game.edges[1:] == game.tried_edges[2:]
+    assert len(game.hypotheses) == game.n_rounds
+    assert game.k == 9
+    mean = (game.tried_edges[0] + game.tried_edges[1]) / 2
+    assert game.gammas[:2] == [0.1, pytest.approx(0.7 * mean)]
+
+
+def test_game_ends_when_nothing_can_be_relied_on():
+    rows = [range(7)] + [range(3, 6)] * 20
+    game = MajorityGame(np.ones(10), 0.1)
+    play_rounds(game, script_learner(rows, 10), on_weak_failure="replan")
+    assert game.n_rounds == len(game.hypotheses) == 1
+    assert np.mean(game.tried_edges) <= 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "gamma", "failure"),
+    [
+        ([range(7), range(3)], 0.1, "raise"),
+        ([range(5)], None, "replan"),
+        ([range(5)], None, "abort"),
+        ([range(5)], 0.1, "replan"),
+        ([range(5)] * 99, 0.4, "abort"),
+    ],
+)
+def test_learner_no_better_than_a_coin_is_an_error(rows, gamma, failure):
+    game = MajorityGame(np.ones(10), 0.1, gamma)
+    with pytest.raises(ValueError, match=r"estimator is right about .*larger delta"):
+        play_rounds(game, script_learner(rows, 10), on_weak_failure=failure)
+
+
+def test_first_try_that_is_better_than_a_coin_counts():
+    rows = [range(4), range(6), range(10)]
+    game = MajorityGame(np.ones(10), 0.1)
+    play_rounds(game, script_learner(rows, 10), max_tries=3)
+    assert game.edges[0] == pytest.approx(0.1)
+
+
+# -- weak learners --------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1))
+def test_least_tolerance_is_the_least(pairs):
+    errors, values = np.array(pairs, dtype=float).T
+    for share in (0.5, 0.75, 1.0):
+        enough = [
+            e for e in errors if values[errors <= e].sum() >= share * values.sum()
+        ]
+        assert least_tolerance(errors, values, share) == min(enough)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "share"), [("auto", 0.75), (0.1, 0.75), (0.21, 0.8), (0.4, 1.0)]
+)
+@unreached
+def test_delta_is_a_quantile_of_the_first_errors(gamma, share):
+    X, y = friedman(100)
+    model = BoostByMajorityRegressor(TREE, gamma=gamma, random_state=0).fit(X, y)
+    errors = np.sort(np.abs(y - model.estimators_[0].predict(X)))
+    assert model.delta_ == errors[round(share * 100) - 1]
+
+
+@unreached
+def test_weights_that_are_integers_equal_repeated_rows():
+    X, y = friedman(60)
+    X, y = X.round(2), y.round()
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 4, 60)
+    rows = rng.permutation(np.repeat(np.arange(60), weights))
+    for base in (DecisionTreeRegressor(max_depth=3), Ridge()):
+        model = BoostByMajorityRegressor(
+            base, n_estimators=15, target_error=0.1, random_state=0
+        )
+        weighted = clone(model).fit(X, y, weights)
+        repeated = clone(model).fit(X[rows], y[rows])
+        np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), 1e-10)
+        assert weighted.train_error_ == pytest.approx(repeated.train_error_)
+
+
+def test_rows_without_weight_are_neither_passed_nor_drawn():
+    X, y = np.arange(50.0)[:, np.newaxis], np.arange(50.0)
+    weights = np.zeros(50)
+    weights[10:13] = 1, 1, 2
+    rng = np.random.RandomState(0)
+    model = fit_under_weights(KNeighborsRegressor(1), X, y, weights, rng, 4000)
+    share = np.bincount(model.predict(X).astype(int), minlength=13)
+    assert set(np.flatnonzero(share)) == {10, 11, 12}
+    assert model.n_samples_fit_ == 4000
+    tree = fit_under_weights(DecisionTreeRegressor(), X, y, weights, rng)
+    assert tree.tree_.n_node_samples[0] == 3
+
+
+def test_drawn_rows_follow_the_weights():
+    class Mean(BaseEstimator):
+        def fit(self, X, y):
+            self.mean_ = y.mean()
+            return self
+
+    weights = np.array([1.0, 0.0, 3.0])
+    rng = np.random.RandomState(0)
+    y = np.array([0.0, 100.0, 1.0])
+    model = fit_under_weights(Mean(), np.zeros((3, 1)), y, weights, rng, 10_000)
+    assert model.mean_ == pytest.approx(0.75, abs=0.02)
+
+
+@unreached
+@pytest.mark.parametrize("variant", ["reweight", "resample"])
+def test_random_state_decides_and_every_regressor_has_its_own(variant):
+    X, y = friedman()
+    base = DecisionTreeRegressor(max_depth=3, max_features=2)
+    base = make_pipeline(StandardScaler(), base) if variant == "resample" else base
+    model = BoostByMajorityRegressor(base, n_estimators=5, variant=variant)
+    first = clone(model).set_params(random_state=3).fit(X, y)
+    again = clone(model).set_params(random_state=3).fit(X, y)
+    other = clone(model).set_params(random_state=4).fit(X, y)
+    np.testing.assert_array_equal(first.predict(X), again.predict(X))
+    assert (first.predict(X) != other.predict(X)).any()
+    (name,) = [name for name in base.get_params() if name.endswith("random_state")]
+    seeds = {tree.get_params()[name] for tree in first.estimators_}
+    assert len(seeds) == len(first.estimators_)
+    assert all(isinstance(seed, int) for seed in seeds)
+    assert base.get_params()[name] is None
+
+
+@unreached
+def test_base_without_weights_draws_rows():
+    X, y = friedman()
+    model = BoostByMajorityRegressor(
+        KNeighborsRegressor(3), n_estimators=5, n_samples_weak=40
+    ).fit(X, y)
+    assert all(base.n_samples_fit_ == 40 for base in model.estimators_)
+
+
+def test_sparse_rows_and_missing_values_pass_to_a_base_that_takes_them():
+    X, y = friedman()
+    X[X < 0.4], y = 0, y.round()  # whole numbers: any order of adding will do
+    model = BoostByMajorityRegressor(random_state=0)
+    dense = clone(model).fit(X, y).predict(X)
+    for form in (sparse.csr_array, sparse.csc_array):
+        made = clone(model).fit(form(X), y)
+        np.testing.assert_array_equal(made.predict(form(X)), dense)
+    X[X == 0] = np.nan
+    assert np.isfinite(clone(model).fit(X, y).predict(X)).all()
+    with pytest.raises(ValueError, match="NaN"):
+        BoostByMajorityRegressor(Ridge()).fit(X, y)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        BoostByMajorityRegressor(Constant()).fit(sparse.csr_array(y[:, None]), y)
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    """A regressor that takes neither weights nor sparse rows."""
+
+    def fit(self, X, y):
+        self.mean_ = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+# -- robustness -----------------------------------------------------------------------
+
+
+def test_gross_errors_in_y_do_little_harm():
+    X, y = friedman(600)
+    spoiled = y.copy()
+    rows = np.random.default_rng(0).choice(400, 40, replace=False)
+    spoiled[rows] += 200
+
+    def error(model):
+        model.fit(X[:400], spoiled[:400])
+        return np.median(np.abs(model.predict(X[400:]) - y[400:]))
+
+    boosted = BoostByMajorityRegressor(
+        n_estimators=101, target_error=0.2, random_state=0
+    )
+    peer = AdaBoostRegressor(DecisionTreeRegressor(max_depth=7), random_state=0)
+    assert error(boosted) < error(peer) / 2
+
+
+def test_target_that_a_base_repeats_needs_no_tolerance():
+    X = np.arange(12.0)[:, np.newaxis]
+    for y in (np.zeros(12), np.full(12, -7.5), np.arange(12.0)):
+        for base in (DecisionTreeRegressor(), Ridge(alpha=1e-12)):
+            model = BoostByMajorityRegressor(base).fit(X, y)
+            np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+            assert model.delta_ <= 1e-10
+
+
+def test_few_examples_are_enough():
+    model = BoostByMajorityRegressor().fit([[1.0]], [3.0])
+    assert model.predict([[5.0]]).tolist() == [3.0]
+    model = BoostByMajorityRegressor().fit([[1.0], [2.0]], [3.0, 4.0], [0, 1])
+    assert model.predict([[1.0]]).tolist() == [4.0]
+
+
+def test_target_error_that_is_missed_is_said():
+    X, y = friedman()
+    model = BoostByMajorityRegressor(TREE, n_estimators=3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"further than delta=.*target_error"):
+        model.fit(X, y)
+    assert model.train_error_ > 0
+    further = np.abs(y - model.predict(X)) > model.delta_
+    assert model.train_error_ == pytest.approx(further.mean())
+
+
+def test_verbose_prints_a_line_for_each_round(capsys):
+    X, y = friedman()
+    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.2)
+    model.fit(X, y)
+    assert capsys.readouterr().out == ""
+    model.set_params(verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_rounds_
+    assert lines[0].startswith("[BoostByMajorityRegressor] round 1 of 3: edge 0.")
+
+
+# -- bad input ------------------------------------------------------------------------
+
+
+class Wild(RegressorMixin, BaseEstimator):
+    """A regressor whose predictions are not finite."""
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+BAD = [
+    ({"n_estimators": 4}, r"n_estimators must be odd.*use 5"),
+    ({"n_estimators": 0}, "n_estimators"),
+    ({"n_estimators": "many"}, 'n_estimators must be "auto" or a number'),
+    ({"gamma": 0.5}, "gamma must be above 0 and below 0.5"),
+    ({"gamma": 0}, "gamma must be above 0"),
+    ({"gamma": "measured"}, 'gamma must be "auto" or a number'),
+    ({"gamma": 1e-6, "n_estimators": "auto"}, "gamma=1e-06 must be larger"),
+    ({"delta": -1.0}, "delta must be at least 0"),
+    ({"delta": np.inf}, "delta must be finite"),
+    ({"delta": "small"}, 'delta must be "auto" or a number'),
+    ({"delta": 1e-9}, r"estimator is right about .*larger delta"),
+    ({"target_error": 0}, "target_error must be greater than 0"),
+    ({"target_error": 0.5}, "target_error must be below 0.5"),
+    ({"variant": "filter"}, "variant must be one of"),
+    (
+        {"estimator": KNeighborsRegressor(), "variant": "reweight"},
+        r'variant="resample"',
+    ),
+    ({"n_samples_weak": 0}, "n_samples_weak"),
+    ({"on_weak_failure": "ignore"}, "on_weak_failure must be one of"),
+    ({"max_tries": 0}, "max_tries"),
+    ({"verbose": -1}, "verbose"),
+    ({"estimator": "tree"}, "estimator must be None or a regressor"),
+    ({"estimator": DecisionTreeRegressor}, "estimator must be None or a regressor"),
+    ({"estimator": StandardScaler()}, "estimator must be None or a regressor"),
+    ({"estimator": LogisticRegression()}, r"estimator must be a regressor.*classifier"),
+    ({"estimator": KNeighborsRegressor(metric="precomputed")}, "must take features"),
+    ({"estimator": Wild()}, "estimator must predict one finite number"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_bad_parameter_is_named_and_the_model_kept(parameters, message):
+    X, y = friedman()
+    model = BoostByMajorityRegressor(TREE, n_estimators=5, target_error=0.3).fit(X, y)
+    before, state = model.predict(X), set(vars(model))
+    old = model.get_params(deep=False)
+    model.set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X[:, :3], y)
+    model.set_params(**old)
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert set(vars(model)) == state
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros(120), "sample_weight is zero"),
+        (-np.ones(120), "at least 0"),
+        (np.full(120, np.nan), "sample_weight"),
+        (np.ones(3), "sample_weight must have shape"),
+        (np.full(120, 1e308), "sample_weight"),
+    ],
+)
+def test_bad_weights_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        BoostByMajorityRegressor().fit(*friedman(), weights)
+
+
+def test_unfitted_model_and_bad_rows_are_refused():
+    X, y = friedman()
+    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.3)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(NotFittedError):
+        next(model.staged_predict(X))
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :2])
+    with pytest.raises(ValueError, match="features"):
+        next(model.staged_predict(X[:, :2]))
+    with pytest.raises(ValueError, match=r"infinity|NaN"):
+        model.fit(X, np.where(y > 20, np.inf, y))
+
+
+def test_any_regressor_will_do():
+    X, y = friedman(60)
+    base = GaussianProcessRegressor(alpha=1.0)
+    model = BoostByMajorityRegressor(base, n_estimators=5, target_error=0.3)
+    assert model.fit(X, y).score(X, y) > 0.5
