@@ -115,7 +115,7 @@ class Board:
             return float(np.mean(wrong))
         return float(self.values[wrong].sum() / self.values.sum())
 
-    def _states(self):
+    def states_of_rows(self):
         """Return a number for the state of each row, and the level of one unit of it.
 
         As in `game`: the level 2 r + t says how many right votes are missing.
@@ -127,7 +127,7 @@ class Board:
 
     def potential(self, k, gamma):
         """Return the average potential when the game lasts k rounds."""
-        states, unit = self._states()
+        states, unit = self.states_of_rows()
         levels, shares = level_shares(states, unit, self.n_aborted, self.values)
         missing = (k - levels) // 2
         return float(shares @ at_most(missing, k - self.n_rounds, gamma))
@@ -145,7 +145,7 @@ class Board:
 
     def weigh(self, k, gamma):
         """Return the `RoundWeights` of the next round of k."""
-        states, unit = self._states()
+        states, unit = self.states_of_rows()
         counts = np.bincount(states, weights=self.values)
         occur = np.flatnonzero(counts)
         shares = counts[occur] / counts[occur].sum()
