@@ -227,8 +227,8 @@ class EstimatorLearner:
             self.drawn.append(np.unique(rows))
             X = self._columns(self.X[rows], rows)
             return fit_labels(self.base, X, self.y[rows], seed), rows
-        # Bases with a penalty should see about as much weight in every round. A power of
-        # two keeps sums of weights exact.
+        # Bases with a penalty should see about as much weight in every round. A power
+        # of two keeps sums of weights exact.
         scaled = np.ldexp(weights, int(np.rint(np.log2(self.total / weights.sum()))))
         if weights.all():
             return fit_labels(self.base, self.X, self.y, seed, scaled), None
