@@ -7,7 +7,7 @@ from scipy.special import expit, log_softmax, softmax
 __all__ = ["fit_slope", "probabilities"]
 
 
-def fit_slope(scores, codes):
+def fit_slope(scores, codes, weights=None):
     """Fit A > 0 so that sigmoid(A f), or softmax(A f), has the least log loss.
 
     Parameters
@@ -16,6 +16,8 @@ def fit_slope(scores, codes):
         Held-out scores.
     codes : ndarray of shape (n_rows,), int
         Class numbers.
+    weights : ndarray of shape (n_rows,) or None
+        What each row counts; None: 1.
 
     Returns
     -------
@@ -24,7 +26,8 @@ def fit_slope(scores, codes):
         separated scores give a finite slope. 1 when all scores are 0.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    typical = float(np.mean(np.abs(scores)))
+    weights = np.ones(len(scores)) if weights is None else weights
+    typical = float(np.average(np.abs(scores).T, axis=-1, weights=weights).mean())
     # A tie is given as the smallest float, which is no scale.
     if not typical > np.finfo(np.float64).tiny:
         return 1.0
@@ -35,9 +38,9 @@ def fit_slope(scores, codes):
         slope = np.exp(log_slope)
         imagined = np.logaddexp(0, -slope) + np.logaddexp(0, slope)
         if scores.ndim == 1:
-            return np.logaddexp(0, -slope * signs * scaled).sum() + imagined
+            return weights @ np.logaddexp(0, -slope * signs * scaled) + imagined
         right = log_softmax(slope * scaled, axis=1)[np.arange(len(codes)), codes]
-        return imagined - right.sum()
+        return imagined - weights @ right
 
     result = minimize_scalar(loss, bounds=(-12, 12), method="bounded")
     return float(np.exp(result.x) / typical)

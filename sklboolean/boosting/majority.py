@@ -229,7 +229,7 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
                         table, policy, folds, seed_of(rng), n_jobs=self.n_jobs,
                         **options,
                     )  # fmt: skip
-                self.slope_ = fit_slope(margins, codes)
+                self.slope_ = fit_slope(margins, codes, values)
         return self
 
     def _report(self, game):
