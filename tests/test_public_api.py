@@ -214,6 +214,11 @@ def fitted(estimator, *, with_names):
     return estimator.fit(X, y)
 
 
+# The rows are few and easy.
+easy = pytest.mark.filterwarnings("ignore:The first hypothesis alone:UserWarning")
+
+
+@easy
 @pytest.mark.parametrize("with_names", [False, True])
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_docstring_has_the_fitted_attributes(name, with_names):
@@ -232,6 +237,7 @@ def test_docstring_has_the_fitted_attributes(name, with_names):
     assert all(name.startswith("_") for name in new)
 
 
+@easy
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fit_changes_no_parameter(name):
     estimator = ESTIMATORS[name]()

@@ -1,7 +1,6 @@
 """Boost by majority: a vote of weak hypotheses, each trained where the vote is open."""
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -14,19 +13,21 @@ from sklboolean.boosting.policies import held_out_margins
 from sklboolean.boosting.rounds import EDGE_TOLERANCE, play_rounds
 from sklboolean.boosting.setup import (
     check_parameters,
+    folds_of,
     game_options,
     is_linear,
     policy_for,
+    weighed_rows,
 )
+from sklboolean.boosting.streaming import StreamMixin
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.boosting.voting import VotingMixin, reading
-from sklboolean.boosting.weak import StumpLearner, make_learner, seed_of, take
-from sklboolean.boosting.weights import check_sample_weight
+from sklboolean.boosting.weak import StumpLearner, make_learner, seed_of
 
 __all__ = ["BoostByMajority"]
 
 
-class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
+class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
     """Majority vote of weak hypotheses, each trained on what the vote still decides.
 
     Unlike boosters that minimise a convex loss it gives up on examples that most
@@ -44,14 +45,16 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         Accuracy above 1/2 that is assumed of every hypothesis. "measured": the mean of
         the last edges. "auto": with a number of rounds, chosen by cross-validation
         among four policies; with ``n_estimators="auto"``, measured and planned again
-        when the plan fails.
+        when the plan fails; 0.1 on streams.
     target_error : float or None, default=None
-        Training error that the rounds are planned for. None: less than one row.
+        Error that the rounds are planned for. None: less than one training row, or 0.1
+        on streams.
     variant : {"auto", "reweight", "resample"}, default="auto"
         How the weak learner is shown a distribution. "auto": by weights where it takes
         ``sample_weight``.
     n_samples_weak : int or None, default=None
-        Rows to draw for "resample". None: as many as there are.
+        Rows to draw for "resample"; None: as many as there are. On streams the rows
+        that train a hypothesis; None: 200.
     holdout : float or None, default=None
         Share of the rows, drawn anew in each round, on which a hypothesis is judged and
         not trained.
@@ -63,6 +66,13 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         Tries in a round, for weak learners with chance in them.
     max_estimators : int, default=2001
         Most rounds for ``n_estimators="auto"``.
+    filter : {"practical", "theory"}, default="practical"
+        On streams: "theory" keeps the bounds of the thesis, "practical" spends a
+        hundredth of the rows or fewer.
+    delta : float, default=0.1
+        On streams with "theory": probability of failure allowed.
+    reliability : float, default=1.0
+        On streams with "theory": probability with which the weak learner has its edge.
     cv : int, splitter or iterable, default=3
         Folds for choosing among policies and for ``probability``.
     probability : bool, default=False
@@ -111,9 +121,16 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         What was assumed: "exact", "given", "measured", or the policy chosen.
     policy_scores_ : dict or None
         Held-out accuracy of the policies that were tried.
+    n_seen_ : ndarray of shape (n_rounds,), int, or None
+        On streams: rows of each round begun.
+    n_accepted_ : ndarray of shape (n_rounds,), int, or None
+        Those that passed the filter.
+    n_rejected_ : ndarray of shape (n_rounds,), int, or None
+        Those that did not.
     stop_reason_ : str
         "rounds", "decided" (the vote is settled for every row), "right" (target error
-        reached), "no edge" or "max_rounds".
+        reached), "no edge", "max_rounds", or on streams "exhausted" (it ended before
+        the rounds) and "" (it may go on).
     compression_indices_ : list of ndarrays or None
         Distinct rows drawn in each round, for "resample".
     slope_ : float
@@ -144,18 +161,19 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
     --------
     >>> from sklboolean import BoostByMajority
     >>> from sklboolean.datasets import make_tic_tac_toe
-    >>> X, y = make_tic_tac_toe(return_X_y=True)
+    >>> X, y = make_tic_tac_toe(return_X_y=True, as_frame=True)
     >>> booster = BoostByMajority(random_state=0).fit(X, y)
     >>> booster.score(X, y) > 0.97
     True
     >>> booster.estimators_[0].rule_
-    'positive if x4=x else negative'
+    '0 if middle-middle=o else 1'
     """
 
     def __init__(
         self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
         variant="auto", n_samples_weak=None, holdout=None, on_weak_failure="abort",
-        max_tries=1, max_estimators=2001, cv=3, probability=False, random_state=None,
+        max_tries=1, max_estimators=2001, filter="practical",  # noqa: A002
+        delta=0.1, reliability=1.0, cv=3, probability=False, random_state=None,
         n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
@@ -168,6 +186,9 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         self.on_weak_failure = on_weak_failure
         self.max_tries = max_tries
         self.max_estimators = max_estimators
+        self.filter = filter
+        self.delta = delta
+        self.reliability = reliability
         self.cv = cv
         self.probability = probability
         self.random_state = random_state
@@ -263,6 +284,8 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         self.acceptance_rates_ = rounds["acceptance"]
         self.potentials_ = rounds["potential"]
         self.training_error_, self.stop_reason_ = board.error(), game.stopped
+        self.n_seen_ = self.n_accepted_ = self.n_rejected_ = None
+        vars(self).pop("_stream", None)
         self.compression_indices_ = None
         if learner.resample:
             self.compression_indices_ = [kept[rows] for rows in learner.drawn]
@@ -307,32 +330,3 @@ class BoostByMajority(VotingMixin, ClassifierMixin, BaseEstimator):
         else:
             return
         warnings.warn(message, UserWarning, stacklevel=3)
-
-
-def folds_of(cv, kept):
-    """Return folds given as row numbers in terms of the rows that are kept."""
-    if isinstance(cv, Integral) or hasattr(cv, "split") or cv is None:
-        return cv
-    return [
-        tuple(np.flatnonzero(np.isin(kept, rows)) for rows in split) for split in cv
-    ]
-
-
-def weighed_rows(base, X, y, sample_weight):
-    """Leave out rows that count nothing.
-
-    Returns
-    -------
-    X, y : rows that count
-    values : ndarray of float64, or None where no weights were given
-    kept : ndarray of int
-        Their numbers.
-    """
-    kept = np.arange(len(y))
-    if sample_weight is None:
-        return X, y, None, kept
-    values = check_sample_weight(sample_weight, len(y))
-    kept = np.flatnonzero(values)
-    if len(kept) == len(y):
-        return X, y, values, kept
-    return take(base, X, kept, kept), y[kept], values[kept], kept

@@ -6,10 +6,11 @@ data, so the data decide.
 """
 
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from sklboolean.boosting.game_rounds import max_gamma
@@ -91,9 +92,11 @@ def held_out_margins(table, policy, cv, seed, *, n_jobs=None, resampling, playin
         More arguments of `play_rounds`.
     """
     _base, X, classes, codes, _values = table
+    if isinstance(cv, Integral):
+        # No more folds than a class has rows: else some would lack it.
+        n_folds = max(2, min(cv, np.bincount(codes).min()))
+        cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splitter = check_cv(cv, codes, classifier=True)
-    if hasattr(splitter, "shuffle") and isinstance(cv, int):
-        splitter = type(splitter)(cv, shuffle=True, random_state=seed)
     splits = list(splitter.split(np.zeros((X.shape[0], 1)), codes))
     parts = Parallel(n_jobs=n_jobs)(
         delayed(_margins_of_fold)(table, policy, train, test, seed, resampling, playing)

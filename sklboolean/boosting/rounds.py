@@ -242,13 +242,10 @@ def best_try(learner, codes, weights, rng, policy, max_tries, gamma):
         shown = weights
         if policy.holdout is not None:
             is_held = rng.random_sample(len(rows)) < policy.holdout
-            trained, judging = (
-                np.where(is_held, 0.0, rows),
-                np.where(is_held, rows, 0.0),
-            )
-            if not (trained.any() and judging.any()):
-                continue
-            shown = None
+            parts = np.where(is_held, 0.0, rows), np.where(is_held, rows, 0.0)
+            # Rows too few to be parted judge what they have trained.
+            if parts[0].any() and parts[1].any():
+                (trained, judging), shown = parts, None
         hypothesis = learner.fit(trained, rng, shown)
         predicted = learner.codes_of(hypothesis)
         right = predicted == codes
@@ -259,8 +256,7 @@ def best_try(learner, codes, weights, rng, policy, max_tries, gamma):
             best = hypothesis, predicted, edge, followed
         if edge >= gamma - EDGE_TOLERANCE:
             break
-    # Rows too few to be parted: nothing was learned, and nothing is gained.
-    return best or (None, None, 0.0, 0.0)
+    return best
 
 
 def edge_of(weights, right):

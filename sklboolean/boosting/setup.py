@@ -1,5 +1,7 @@
 """From the parameters of BoostByMajority to a policy and the arguments of a game."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -8,8 +10,17 @@ from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.policies import candidate_policies, choose_policy
 from sklboolean.boosting.rounds import Policy
+from sklboolean.boosting.weak import take
+from sklboolean.boosting.weights import check_sample_weight
 
-__all__ = ["check_parameters", "game_options", "is_linear", "policy_for"]
+__all__ = [
+    "check_parameters",
+    "folds_of",
+    "game_options",
+    "is_linear",
+    "policy_for",
+    "weighed_rows",
+]
 
 
 def check_parameters(booster):
@@ -103,3 +114,32 @@ def policy_for(booster, table, folds, rng, options):
 def is_linear(estimator):
     """Tell whether a fitted hypothesis is a linear function of its features."""
     return hasattr(estimator, "coef_") and not get_tags(estimator).input_tags.pairwise
+
+
+def folds_of(cv, kept):
+    """Return folds given as row numbers in terms of the rows that are kept."""
+    if isinstance(cv, Integral) or hasattr(cv, "split") or cv is None:
+        return cv
+    return [
+        tuple(np.flatnonzero(np.isin(kept, rows)) for rows in split) for split in cv
+    ]
+
+
+def weighed_rows(base, X, y, sample_weight):
+    """Leave out rows that count nothing.
+
+    Returns
+    -------
+    X, y : rows that count
+    values : ndarray of float64, or None where no weights were given
+    kept : ndarray of int
+        Their numbers.
+    """
+    kept = np.arange(len(y))
+    if sample_weight is None:
+        return X, y, None, kept
+    values = check_sample_weight(sample_weight, len(y))
+    kept = np.flatnonzero(values)
+    if len(kept) == len(y):
+        return X, y, values, kept
+    return take(base, X, kept, kept), y[kept], values[kept], kept
