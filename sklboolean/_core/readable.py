@@ -2,14 +2,19 @@
 
 import numpy as np
 
-__all__ = ["feature_names_of", "formula_text"]
+__all__ = ["feature_name_of", "feature_names_of", "formula_text"]
+
+
+def feature_name_of(learner, feature):
+    """Return the name of one column of a fitted learner."""
+    if hasattr(learner, "feature_names_in_"):
+        return str(learner.feature_names_in_[feature])
+    return f"x{feature}"
 
 
 def feature_names_of(learner):
     """Return the names of a fitted learner's columns; x0, x1, ... when it has none."""
-    if hasattr(learner, "feature_names_in_"):
-        return [str(name) for name in learner.feature_names_in_]
-    return [f"x{j}" for j in range(learner.n_features_in_)]
+    return [feature_name_of(learner, j) for j in range(learner.n_features_in_)]
 
 
 def formula_text(literals, names, *, disjunctive=False):

@@ -227,6 +227,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
             X, y = validate_data(self, X, y, **reading(base))
             X, y, values, kept = weighed_rows(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
+            if len(self.classes_) < 2**15:
+                codes = codes.astype(np.int16)  # as stumps predict: quick to compare
             table = base, X, self.classes_, codes, values
             rng, options = (
                 check_random_state(self.random_state),

@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.readable import feature_names_of
+from sklboolean._core.readable import feature_name_of
 from sklboolean._core.validation import (
     encode_classes,
     unchanged_on_error,
@@ -43,7 +43,7 @@ def rule_text(learner):
     if_false, if_true = learner.side_classes_.tolist()
     if learner.feature_ < 0:
         return f"always {if_true}"
-    name = feature_names_of(learner)[learner.feature_]
+    name = feature_name_of(learner, learner.feature_)
     if learner.binarize:
         name = f"{name} > {learner.binarize:g}"
     return f"{if_true} if {name} else {if_false}"

@@ -154,20 +154,31 @@ def draw_rows(weights, n_draws, rng):
 
 
 class StumpLearner:
-    """The best stump in each round, found over columns of bits."""
+    """The best stump in each round, found over columns of bits.
+
+    Attributes
+    ----------
+    knows_edges : bool
+        Whether the edge of a hypothesis is that under the weights it was shown.
+    drawn : list of ndarrays
+        Distinct rows that were drawn for each hypothesis.
+    """
 
     def __init__(self, base, X, classes, codes, *, resample, n_draws):
         self.base, self.classes, self.n_features = base, classes, X.shape[1]
         table = as_boolean(X, base.binarize)
         self.table = StumpTable.from_boolean(table, self.n_features)
         self.signs = class_signs(codes, len(classes))
+        self.one_hot = np.eye(len(classes), dtype=np.int64)
         self.resample, self.n_draws = resample, n_draws
+        self.knows_edges = not resample
         self.drawn = []
 
     def fit(self, weights, rng, shown=None):
         """Return the best `Stump` under weights of the rows.
 
-        ``shown`` are the same as `RoundWeights`, which are quicker to quantize.
+        ``shown`` are the same as `RoundWeights`, which are quicker to quantize; with
+        them ``weights`` may be None.
         """
         if not self.resample:
             small = quantize_weights(weights) if shown is None else shown.quantized()
@@ -194,21 +205,21 @@ class StumpLearner:
 
     def publish(self, stump, names):
         """Return a fitted `BooleanStump` that votes as this stump does."""
-        fitted = clone(self.base)
+        fitted = BooleanStump(binarize=self.base.binarize)
         fitted.classes_ = self.classes
         fitted.n_features_in_ = self.n_features
         if names is not None:
             fitted.feature_names_in_ = names
         # A vote is for one class, whatever the shares were under the round's weights.
-        sides = np.eye(len(self.classes), dtype=np.int64)[
-            [stump.if_false, stump.if_true]
-        ]
+        sides = self.one_hot[[stump.if_false, stump.if_true]]
         publish_stump(fitted, stump, sides)
         return fitted
 
 
 class EstimatorLearner:
     """Any classifier: a clone is fitted in each round."""
+
+    knows_edges = False
 
     def __init__(self, base, X, classes, codes, total, *, resample, n_draws):
         self.base, self.X, self.classes = base, X, classes
