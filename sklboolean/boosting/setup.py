@@ -25,6 +25,14 @@ __all__ = [
 
 def check_parameters(booster):
     """Check all parameters of a booster; ValueError or TypeError names the first."""
+    base = booster.estimator
+    if isinstance(base, type) or not (base is None or hasattr(base, "fit")):
+        raise TypeError(
+            f"estimator must be a classifier, such as DecisionTreeClassifier(); got "
+            f"{base!r}."
+        )
+    if isinstance(booster.cv, Integral):
+        check_integer(booster.cv, "cv", 2)
     if booster.n_estimators != "auto":
         n_rounds = check_integer(booster.n_estimators, "n_estimators", 1)
         if n_rounds % 2 == 0:
