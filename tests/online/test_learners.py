@@ -291,6 +291,20 @@ def test_winnow_needs_fewer_mistakes_on_a_sparse_target():
     assert winnow.n_mistakes_ < perceptron.n_mistakes_
 
 
+def test_perceptron_needs_fewer_mistakes_on_sparse_instances():
+    """Five active features of 800, all of them relevant, with weights of -1 and 1."""
+    rng = np.random.default_rng(0)
+    weights = np.where(np.arange(800) % 2, -1, 1)
+    X = np.zeros((20_000, 800), dtype=np.uint8)
+    active = rng.permuted(np.tile(np.arange(800), (20_000, 1)), axis=1)[:, :5]
+    np.put_along_axis(X, active, 1, axis=1)
+    y = X @ weights > 0
+    plain = {"average": None, "margin": 0.0, "max_iter": 1, "shuffle": False}
+    perceptron = AveragedPerceptron(**plain).fit(X, y)
+    winnow = Winnow(variant="positive", **plain).fit(X, y)
+    assert 2 * perceptron.n_mistakes_ < winnow.n_mistakes_
+
+
 def test_weights_neither_overflow_nor_stick_at_zero():
     X = np.array([[1, 0], [1, 1]] * 200)
     y = np.array([0, 1] * 200)
