@@ -86,7 +86,7 @@ def test_rounds_are_those_of_the_definition(script):
     assert_allclose(record["potential"], potentials, rtol=1e-10, atol=1e-14)
     # Lemma 2.4.1: over the k rounds such shortfalls cost error (1 - error) in all.
     required = [gamma - target * (1 - target) / (k * r["mean"]) for r in rounds]
-    assert_allclose(record["required"], np.array(required, dtype=float), rtol=1e-9)
+    assert_allclose(record["required"], np.array(required, dtype=float), atol=1e-9)
     assert [list(h) for h in game.hypotheses] == [
         vote for vote, given_up in zip(votes, aborted, strict=False) if not given_up
     ]
@@ -159,19 +159,25 @@ def average_potential_of_rows(codes, votes, i, k, gamma):
     )
 
 
+class Tiring(PromisingLearner):
+    """Keeps a promise that is smaller in each round, for a while."""
+
+    def fit(self, weights, rng, shown=None):
+        votes = super().fit(weights, rng)
+        self.gamma = max(0.04, self.gamma * 0.7)
+        return votes
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_exact_mode_plans_again_only_when_the_plan_fails(seed):
-    rng = np.random.default_rng(seed)
     m = 30
-    codes = rng.integers(0, 2, m)
-    # First hypotheses are good, later ones less so: plans fail.
-    votes = [
-        np.where(rng.random(m) < max(0.6, 0.95 - 0.08 * i), codes, 1 - codes)
-        for i in range(400)
-    ]
+    codes = np.random.default_rng(seed).integers(0, 2, m)
     target = 1 / m
     policy = Policy(None, target, None, recent=4, caution=0.7)
-    game = play(ScriptedLearner(votes), codes, policy)
+    game = play_rounds(
+        Tiring(codes, 2, 0.4), codes, None, policy,
+        np.random.RandomState(seed), max_rounds=9999,
+    )  # fmt: skip
     assert game.stopped == "right"
     assert game.board.error() == 0
     assert np.isnan(game.rounds["gamma"][0])
@@ -211,20 +217,6 @@ def test_measured_gamma_is_the_mean_of_the_last_edges(recent):
     assert [k for _i, k, _gamma in game.plans] == [21]
 
 
-def test_plan_that_reached_its_last_round_is_made_longer():
-    """The potential may stay below the target until the end, when too few are right."""
-    codes = np.zeros(4, dtype=np.intp)
-    votes = [share_right(codes, 3)] + [votes_right_about(codes, [0, 1, 2])] * 2
-    votes += [votes_right_about(codes, [3, 0, 1])] * 9
-    game = play(ScriptedLearner(votes), codes, Policy(None, 0.25, None))
-    assert game.stopped == "right"
-    assert game.board.error() == 0
-    lengths = [k for _i, k, _gamma in game.plans]
-    assert len(lengths) > 1
-    assert lengths[-1] > lengths[0]
-    assert all(k >= i and k % 2 == 1 for i, k, _gamma in game.plans)
-
-
 # -- rounds that fail ------------------------------------------------------------------
 
 
@@ -249,7 +241,7 @@ def test_abort_keeps_what_is_better_than_a_coin_but_below_gamma():
 @pytest.mark.parametrize("n_rounds", [9, None])
 def test_replan_goes_on_with_the_edges_measured(n_rounds):
     learner = ScriptedLearner([share_right(CODES, 15)] + [share_right(CODES, 11)] * 40)
-    policy = Policy(n_rounds, 0.3, 0.2, recent=2)
+    policy = Policy(n_rounds, 0.1, 0.2, recent=2)
     game = play(learner, CODES, policy, max_rounds=3, on_failure="replan")
     first = game.rounds["followed"][:2]
     assert first[0] == 0.25
@@ -262,7 +254,7 @@ def test_replan_goes_on_with_the_edges_measured(n_rounds):
     board.add(share_right(CODES, 15))
     # A vote without an edge is none.
     board.add(share_right(CODES, 11)) if first[1] > 0 else board.abort()
-    assert k == (n_rounds or board.rounds_needed(gamma, 0.15))
+    assert k == (n_rounds or board.rounds_needed(gamma, 0.05))
 
 
 def test_raise_names_round_edge_and_promise():
@@ -286,11 +278,14 @@ def test_edge_that_is_gamma_but_for_rounding_keeps_the_promise(on_failure):
     assert game.rounds["edge"][0] < gamma
 
 
-@pytest.mark.parametrize("gamma", [None, 0.2])
-@pytest.mark.parametrize("on_failure", ["abort", "replan"])
-def test_game_without_a_length_ends_when_nothing_has_an_edge(gamma, on_failure):
+@pytest.mark.parametrize(
+    ("gamma", "target", "on_failure"),
+    [(None, 0.4, "abort"), (None, 0.4, "replan"), (0.2, 0.01, "abort"),
+     (0.2, 0.4, "replan")],
+)  # fmt: skip
+def test_game_without_a_length_ends_when_nothing_has_an_edge(gamma, target, on_failure):
     learner = ScriptedLearner([share_right(CODES, n) for n in (5, 9, 7, 3)])
-    policy = Policy(None, 0.4, gamma)
+    policy = Policy(None, target, gamma)
     game = play(learner, CODES, policy, on_failure=on_failure)
     assert game.stopped == "no edge"
     assert game.board.n_rounds == game.board.n_aborted == PATIENCE
