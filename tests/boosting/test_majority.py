@@ -371,6 +371,32 @@ def test_constant_weight_changes_nothing():
     assert_array_equal(plain.decision_function(X), scaled.decision_function(X))
 
 
+class Recorder(DecisionTreeClassifier):
+    """A tree that keeps the weights it was shown."""
+
+    def fit(self, X, y, sample_weight):
+        self.shown_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("holdout", [None, 0.5])
+def test_base_sees_about_as_much_weight_in_every_round(holdout):
+    """Else a base with a penalty would be held back more and more."""
+    X, y = noisy_majority(150)
+    values = np.random.default_rng(0).integers(1, 4, 150)
+    model = BoostByMajority(
+        Recorder(max_depth=2), n_estimators=21, gamma=0.2, holdout=holdout,
+        random_state=0,
+    ).fit(X, y, values)  # fmt: skip
+    assert len(model.estimators_) > 10
+    assert model.acceptance_rates_.min() < 0.3
+    for tree in model.estimators_:
+        assert (tree.shown_ > 0).all()
+        # The nearest power of two is off by no more than its root.
+        ratio = tree.shown_.sum() / values.sum()
+        assert np.sqrt(0.5) - 1e-9 <= ratio <= np.sqrt(2) + 1e-9
+
+
 # -- kernels and resampling ------------------------------------------------------------
 
 

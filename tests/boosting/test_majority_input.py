@@ -269,7 +269,7 @@ def test_kernel_matrix_must_fit():
                 strict=True, reason="rows that do not exist are left out of folds"
             ),
         ),
-        ("folds", "."),
+        ("folds", r"^Expected `cv`"),
     ],
     ids=["rows beyond", "a name"],
 )

@@ -301,11 +301,11 @@ def test_game_of_given_length_plays_all_its_rounds_without_an_edge():
 
 
 def test_patience_counts_failures_in_a_row():
-    bad, good = share_right(CODES, 10), share_right(CODES, 20)
-    votes = [bad] * (PATIENCE - 1) + [good]
-    game = play(ScriptedLearner(votes), CODES, Policy(None, 0.4))
+    failures = [1 - CODES] * (PATIENCE - 1)
+    votes = [*failures, share_right(CODES, 13), *failures, CODES]
+    game = play(ScriptedLearner(votes), CODES, Policy(None, 0.3, 0.02))
     assert game.stopped == "right"
-    assert game.board.n_aborted == PATIENCE - 1
+    assert game.board.n_aborted == 2 * (PATIENCE - 1)
 
 
 # -- how a game ends -------------------------------------------------------------------
