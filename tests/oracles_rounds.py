@@ -114,10 +114,10 @@ def play_by_definition(codes, n_classes, values, votes, k, gamma):
 class ScriptedLearner:
     """A weak learner that returns prepared votes, the last one for ever."""
 
-    resample = False
+    resample = knows_edges = False
 
     def __init__(self, votes, n_classes=2):
-        self.classes, self.shown = np.arange(n_classes), []
+        self.classes, self.shown, self.drawn = np.arange(n_classes), [], []
         votes = [np.asarray(vote) for vote in votes]
         self.script = chain(votes, repeat(votes[-1]))
 
@@ -138,11 +138,12 @@ class PromisingLearner:
     label is the strongest so far, a fixed one, or any.
     """
 
-    resample = False
+    resample = knows_edges = False
 
     def __init__(self, codes, n_classes, gamma, gives_up="any", errs="any"):
         self.codes, self.classes = codes, np.arange(n_classes)
         self.gamma, self.gives_up, self.errs = gamma, gives_up, errs
+        self.drawn = []
 
     def fit(self, weights, rng, shown=None):
         """Return votes that keep the promise."""

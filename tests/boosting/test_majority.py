@@ -445,7 +445,6 @@ def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
     assert (plain.compression_indices_ is None) == takes_weights
 
 
-@pytest.mark.xfail(strict=True, reason="rows of tries that were not kept are listed")
 def test_compression_indices_have_one_entry_for_each_round():
     X, y = noisy_majority(80, noise=0.3)
     model = BoostByMajority(
@@ -506,7 +505,6 @@ def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
         assert model.policy_scores_[name] == pytest.approx(hits / 150, abs=1e-12)
 
 
-@pytest.mark.xfail(strict=True, reason="rows that no fold tests count as predicted")
 def test_scores_of_policies_count_only_rows_that_were_held_out():
     X, y = noisy_majority(150, noise=0.2)
     (train, test), *_others = StratifiedKFold(3).split(X, y)
@@ -599,11 +597,6 @@ def test_end_at_the_limit_is_told():
         "measured",
         pytest.param(
             "auto",
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="a policy that judges on few held-out rows takes bad luck there "
-                "for a base that is worse than chance",
-            ),
         ),
     ],
 )

@@ -93,9 +93,6 @@ def fitted():
             {"estimator": BooleanStump(binarize=-1)},
             ValueError,
             "^binarize",
-            marks=pytest.mark.xfail(
-                strict=True, reason="binarize of the base is not checked"
-            ),
         ),
         (
             {"estimator": KNeighborsClassifier(3), "variant": "reweight"},
@@ -123,7 +120,6 @@ def test_bad_parameter_is_named_and_the_model_kept(
         np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
-@pytest.mark.xfail(strict=True, reason="the kind of the base is not checked")
 @pytest.mark.parametrize("base", [DecisionTreeRegressor(max_depth=2), Ridge()])
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"]])
 def test_regressor_is_no_weak_learner_of_labels(base, labels):
@@ -265,9 +261,6 @@ def test_kernel_matrix_must_fit():
         pytest.param(
             [(np.arange(60), np.arange(60, 500))],
             "cv",
-            marks=pytest.mark.xfail(
-                strict=True, reason="rows that do not exist are left out of folds"
-            ),
         ),
         ("folds", r"^Expected `cv`"),
     ],
