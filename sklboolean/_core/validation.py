@@ -20,6 +20,7 @@ __all__ = [
     "check_real",
     "check_two_classes",
     "encode_classes",
+    "is_auto",
     "known_classes",
     "unchanged_on_error",
     "validate_boolean",
@@ -62,6 +63,13 @@ def check_choice(value, name, choices):
     if not any(value is choice or value == choice for choice in choices):
         raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
     return value
+
+
+def is_auto(value, name):
+    """Return whether a parameter is "auto"; no other string will do."""
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f'{name} must be "auto" or a number; got {value!r}.')
+    return isinstance(value, str)
 
 
 def check_binarize(binarize):

@@ -156,8 +156,10 @@ class Board:
         if largest == -np.inf:
             return RoundWeights(table, states, self.values)
         relative = np.exp(logs - largest)
-        table[occur] = np.rint(STEPS * relative) / STEPS
         acceptance = float(shares @ relative)
+        if acceptance == 0:
+            return RoundWeights(table, states, self.values)  # what is open counts 0
+        table[occur] = np.rint(STEPS * relative) / STEPS
         some = relative > 0
         drawn = shares[some] * relative[some] / acceptance
         divergence = float(drawn @ np.log(relative[some] / acceptance))

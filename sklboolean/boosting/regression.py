@@ -10,26 +10,28 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklboolean._core.validation import (
-    check_choice,
     check_integer,
     check_real,
+    is_auto,
     unchanged_on_error,
 )
-from sklboolean.boosting.agreement import (
-    RELIED_SHARE,
-    MajorityGame,
-    check_finite_sum,
-    is_auto,
-    n_draws_for,
-    play_rounds,
-)
 from sklboolean.boosting.game import check_edge
-from sklboolean.boosting.tolerance import ROUNDING, WeakRegressor, check_regressor
-from sklboolean.boosting.weights import check_sample_weight
+from sklboolean.boosting.game_rounds import max_gamma, min_rounds
+from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
+from sklboolean.boosting.setup import (
+    check_rounds,
+    check_training,
+    draws_rows,
+    least_share,
+    weighed_rows,
+)
+from sklboolean.boosting.tolerance import ROUNDING, AgreementLearner, check_regressor
 
 __all__ = ["BoostByMajorityRegressor"]
 
 FIRST_EDGE = 0.25  # at least, for delta="auto"
+CAUTION = 0.7  # of measured edges; later rounds are harder than earlier ones
+MAX_ROUNDS = 501  # of a game whose length was not given
 
 
 class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
@@ -76,7 +78,8 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         rounds, from the last 15 edges; end if their mean is not positive. "abort": end
         the round with a fair coin in its place. "raise": raise a ValueError.
     max_tries : int, default=1
-        Fits in a round before that counts as a failure. More help when rows are drawn.
+        Fits in a round until one has the edge that the plan relies on; the best counts.
+        More help when rows are drawn.
     random_state : int, RandomState instance or None, default=None
         For drawing rows, and seeds of the regressors.
     verbose : int, default=0
@@ -89,12 +92,13 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
     estimator_edges_ : ndarray of shape (n_estimators,), dtype float64
         The share of the round's weight that each was right about, less 1/2.
     potentials_ : ndarray of shape (n_rounds_,), dtype float64
-        The average potential after each round: a bound on the share of the weight that
+        The average potential before each round: a bound on the share of the weight that
         is lost in the end, if the edges to come are at least gamma.
     gammas_ : ndarray of shape (n_rounds_,), dtype float64
-        The gamma of the plan in which each round was played.
+        The gamma of the plan in which each round was played. NaN, as the potential, if
+        a plan had to wait for the first edge.
     k_ : int
-        Number of rounds of the last plan.
+        Number of rounds of the last plan; 0 if none had been made when the game ended.
     n_rounds_ : int
         Rounds played.
     n_aborted_ : int
@@ -200,19 +204,13 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
             If `target_error` was not reached.
         """
         with unchanged_on_error(self):
-            gamma, k = self._checked_parameters()
+            base, (gamma, k) = self._base(), self._checked_parameters()
             X, y = self._validated(X, y, y_numeric=True)
-            values = check_finite_sum(check_sample_weight(sample_weight, len(y)))
-            rows = np.flatnonzero(values)  # the others are as good as absent
-            X, y, values = X[rows], y[rows], values[rows]
-            game = MajorityGame(values, self._checked_target(values), gamma, k)
-            learner = self._learner(X, y, gamma)
-            play_rounds(
-                game, learner, on_weak_failure=self.on_weak_failure,
-                max_tries=self.max_tries, report=self._report,
-            )  # fmt: skip
-            self._publish(game, learner)
-        self._warn_if_short_of(game.target_error)
+            X, y, values, _ = weighed_rows(base, X, y, sample_weight)
+            target = self._checked_target(y, values)
+            learner = self._learner(base, X, y, values, gamma)
+            self._publish(self._play(learner, values, target, gamma, k), learner)
+        self._warn_if_short_of(target)
         return self
 
     def predict(self, X):
@@ -267,62 +265,78 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
     def _checked_parameters(self):
         """Check what needs no data; return gamma and the rounds, None for "auto"."""
         check_regressor(self._base())
-        check_choice(self.variant, "variant", ["auto", "reweight", "resample"])
-        if self.n_samples_weak is not None:
-            check_integer(self.n_samples_weak, "n_samples_weak", 1)
-        failures = ["replan", "abort", "raise"]
-        check_choice(self.on_weak_failure, "on_weak_failure", failures)
-        check_integer(self.max_tries, "max_tries", 1)
+        check_training(self)
         check_integer(self.verbose, "verbose", 0)
         if not is_auto(self.delta, "delta"):
             check_real(self.delta, "delta", 0)
         gamma = None if is_auto(self.gamma, "gamma") else check_edge(self.gamma)
         if is_auto(self.n_estimators, "n_estimators"):
             return gamma, None
-        k = check_integer(self.n_estimators, "n_estimators", 1)
-        if k % 2 == 0:
-            raise ValueError(
-                f"n_estimators must be odd, so that no vote is tied; got {k}, use "
-                f"{k + 1}."
-            )
-        return gamma, k
+        return gamma, check_rounds(self.n_estimators)
 
-    def _checked_target(self, values):
+    def _checked_target(self, y, values):
         if self.target_error is not None:
             error = check_real(self.target_error, "target_error", 0, strict=True)
             if error >= 0.5:
                 raise ValueError(
-                    f"target_error must be below 0.5; got {error}. Half of the examples"
-                    " are right already for a coin."
+                    f"target_error must be below 0.5, which a coin has; got {error}."
                 )
             return float(error)
-        return float(np.clip(values.min() / values.sum(), ROUNDING, 0.25))
+        return float(np.clip(least_share(y, values), ROUNDING, 0.25))
 
-    def _learner(self, X, y, gamma):
-        n_draws = n_draws_for(self._base(), self.variant, self.n_samples_weak, len(y))
-        rng = check_random_state(self.random_state)
+    def _learner(self, base, X, y, values, gamma):
+        total = float(len(y) if values is None else values.sum())
         delta = None if is_auto(self.delta, "delta") else float(self.delta)
-        first_edge = max(FIRST_EDGE, (gamma or 0) / RELIED_SHARE)
-        share = min(1.0, 0.5 + first_edge)
-        return WeakRegressor(self._base(), X, y, rng, n_draws, delta, share)
+        first_edge = max(FIRST_EDGE, (gamma or 0) / CAUTION)
+        return AgreementLearner(
+            base, X, y, total, delta, min(1.0, 0.5 + first_edge),
+            resample=draws_rows(self.variant, base), n_draws=self.n_samples_weak,
+        )  # fmt: skip
+
+    def _play(self, learner, values, target, gamma, k):
+        """Return the game that the weak learner has played."""
+        if k is not None:
+            max_rounds, gamma = k, gamma or max_gamma(k, target)
+        else:
+            max_rounds = max(MAX_ROUNDS, min_rounds(gamma, target) if gamma else 0)
+        policy = Policy(k, target, gamma, recent=15, caution=CAUTION, stop_early=False)
+        failure = "drop" if self.on_weak_failure == "replan" else self.on_weak_failure
+        codes = np.ones(len(learner.y), dtype=np.int8)  # agreement, for all
+        try:
+            game = play_rounds(
+                learner, codes, values, policy, check_random_state(self.random_state),
+                max_rounds=max_rounds, max_tries=self.max_tries, on_failure=failure,
+                report=self._report,
+            )  # fmt: skip
+        except WeakLearnerError as error:
+            raise ValueError(f"{error} A larger delta helps too.") from error
+        if not game.hypotheses:
+            raise ValueError(
+                f"estimator is right about {0.5 + game.failed_edge:.3g} of the weight "
+                "at best, no better than a coin: take a stronger estimator, or a "
+                "larger delta."
+            )
+        return game
 
     def _report(self, game):
         if self.verbose:
             print(
-                f"[{type(self).__name__}] round {game.n_rounds} of {game.k}: edge "
-                f"{game.tried_edges[-1]:.3f}, potential {game.potentials[-1]:.3g}"
+                f"[{type(self).__name__}] round {game.board.n_rounds} of "
+                f"{game.k or '?'}: edge {game.rounds['followed'][-1]:.3f}, "
+                f"training error {game.board.error():.3g}"
             )
 
     def _publish(self, game, learner):
+        board, rounds = game.board, {k: np.array(v) for k, v in game.rounds.items()}
         self.estimators_ = game.hypotheses
-        self.estimator_edges_ = np.array(game.edges)
-        self.potentials_ = np.array(game.potentials)
-        self.gammas_ = np.array(game.gammas)
-        self.k_, self.n_rounds_, self.n_aborted_ = game.k, game.n_rounds, game.n_aborted
+        self.estimator_edges_ = rounds["edge"][~np.isnan(rounds["edge"])]
+        self.potentials_, self.gammas_ = rounds["potential"], rounds["gamma"]
+        self.k_ = game.k
+        self.n_rounds_, self.n_aborted_ = board.n_rounds, board.n_aborted
         self.delta_ = learner.delta
         predictions = [model.predict(learner.X) for model in game.hypotheses]
         wrong = np.abs(learner.y - np.median(predictions, axis=0)) > learner.delta
-        self.train_error_ = float(game.values[wrong].sum() / game.values.sum())
+        self.train_error_ = float(np.average(wrong, weights=board.values))
 
     def _warn_if_short_of(self, target_error):
         if self.train_error_ >= target_error:

@@ -42,6 +42,11 @@ class Policy:
         Whether gamma follows the edges on rows held out, not those on training rows.
     recent : int
     caution : float
+    promised : float
+        Edge below which a hypothesis has failed, where failures are not aborted.
+    stop_early : bool
+        Whether a game without a fixed length ends as soon as the vote is right enough,
+        not when its plan does: the rounds between widen margins.
     """
 
     n_rounds: int | None
@@ -51,6 +56,8 @@ class Policy:
     follow_holdout: bool = True
     recent: int = 20
     caution: float = 1.0
+    promised: float = 0.0
+    stop_early: bool = True
 
 
 @dataclass
@@ -71,8 +78,8 @@ class Game:
         Round, k and gamma of every plan that fixed k.
     rounds : dict of lists
         By name, one float for each round: "edge" (NaN when aborted), "followed" (the
-        edge that gamma may follow), "gamma", "required", "divergence", "acceptance",
-        "potential" (before the round).
+        edge that gamma may follow, of tries that were dropped too), "gamma",
+        "required", "divergence", "acceptance", "potential" (before the round).
     """
 
     board: Board
@@ -99,7 +106,7 @@ def play_rounds(
 
     Parameters
     ----------
-    learner : StumpLearner or EstimatorLearner
+    learner : StumpLearner, EstimatorLearner or AgreementLearner
     codes : ndarray of shape (n_rows,), int
     values : ndarray of shape (n_rows,), float64, or None
         What each row counts, above 0.
@@ -109,7 +116,9 @@ def play_rounds(
         Where to stop when the plan asks for more.
     max_tries : int
         Tries of the weak learner in a round; one without chance gains nothing by them.
-    on_failure : {"abort", "replan", "raise"}
+    on_failure : {"abort", "replan", "drop", "raise"}
+        Count a coin for the round; that, and plan the rest anew; plan anew and play the
+        round again; or stop with an error.
     report : callable or None
         ``report(game)`` after each round.
 
@@ -138,8 +147,7 @@ def play_rounds(
         hypothesis, predicted, edge, followed = best_try(
             learner, codes, weights, rng, policy, max_tries, game.gamma
         )
-        note_round(game, weights, policy, edge, followed)
-        promised = policy.gamma if on_failure != "abort" and policy.gamma else 0.0
+        promised = policy.promised if on_failure != "abort" else 0.0
         failed = edge <= EDGE_TOLERANCE or edge < promised - EDGE_TOLERANCE
         if failed and on_failure == "raise":
             raise WeakLearnerError(
@@ -147,14 +155,18 @@ def play_rounds(
                 f"{promised or 'more than 0'} was promised. Take a stronger estimator, "
                 "a smaller gamma, or on_weak_failure='abort' or 'replan'."
             )
+        if game.failed_edge < edge <= EDGE_TOLERANCE:
+            game.best_failure, game.failed_edge = hypothesis, edge
+        if failed and on_failure == "drop":
+            drop(game, policy, followed)
+            continue
+        note_round(game, weights, policy, edge, followed)
         if edge > EDGE_TOLERANCE:
             n_failures = 0
             game.hypotheses.append(hypothesis)
             board.add(predicted)
         else:
             n_failures += 1
-            if edge > game.failed_edge:
-                game.best_failure, game.failed_edge = hypothesis, edge
             board.abort()
         if failed and on_failure == "replan":
             replan(game, policy)
@@ -169,7 +181,8 @@ def is_over(game, policy, n_failures):
     if game.k and board.n_rounds >= game.k and (policy.n_rounds or policy.gamma):
         game.stopped = "rounds"
     elif policy.n_rounds is None and board.n_votes:
-        if board.error() < policy.target_error:
+        is_due = policy.stop_early or 0 < game.k <= board.n_rounds
+        if is_due and board.error() < policy.target_error:
             game.stopped = "right"
     if not game.stopped and policy.n_rounds is None and n_failures >= PATIENCE:
         game.stopped = "no edge"
@@ -189,8 +202,8 @@ def plan(game, policy):
         if not game.plans:
             game.gamma = policy.gamma
             set_plan(game, board.rounds_needed(game.gamma, policy.target_error))
-    # The first round weighs all rows alike, whatever the plan will be.
-    elif board.n_rounds and (
+    # Before the first vote all rows weigh alike, whatever the plan will be.
+    elif board.n_votes and (
         not game.k
         or board.n_rounds >= game.k
         or board.potential(game.k, game.gamma) >= policy.target_error
@@ -211,6 +224,15 @@ def replan(game, policy):
         set_plan(game, policy.n_rounds)
 
 
+def drop(game, policy, followed):
+    """Leave a round to another plan; end the game if no edge is to be expected."""
+    game.note(followed=followed)
+    if recent_edge(game, policy) > 0:
+        replan(game, policy)
+    else:
+        game.stopped = "no edge"
+
+
 def set_plan(game, k):
     """Note a plan."""
     game.k = k
@@ -219,13 +241,20 @@ def set_plan(game, k):
 
 def measured_gamma(game, policy):
     """Return the edge to assume, from those of the last rounds."""
-    edges = np.array(game.rounds["followed"][-policy.recent :])
-    smallest = SMALLEST_GAMMA
-    if policy.n_rounds is None:
-        # A plan for edges of nothing would be for ever, and all of its rounds dear.
-        edges, smallest = edges[edges > 0], SMALLEST_PLANNED_GAMMA
-    gamma = policy.caution * float(np.mean(edges)) if len(edges) else 0.0
+    gamma = policy.caution * recent_edge(game, policy)
+    smallest = SMALLEST_GAMMA if policy.n_rounds else SMALLEST_PLANNED_GAMMA
     return min(max(gamma, smallest), LARGEST_GAMMA)
+
+
+def recent_edge(game, policy):
+    """Return the mean of the last edges; of a plan without an end, of those above 0.
+
+    A plan for edges of nothing would be for ever, and all of its rounds dear.
+    """
+    edges = np.array(game.rounds["followed"][-policy.recent :])
+    if policy.n_rounds is None:
+        edges = edges[edges > 0]
+    return float(np.mean(edges)) if len(edges) else 0.0
 
 
 def best_try(learner, codes, weights, rng, policy, max_tries, gamma):

@@ -12,13 +12,17 @@ from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.policies import candidate_policies, choose_policy
 from sklboolean.boosting.rounds import Policy
 from sklboolean.boosting.weak import take
-from sklboolean.boosting.weights import check_sample_weight
+from sklboolean.boosting.weights import check_finite_sum, check_sample_weight
 
 __all__ = [
     "check_parameters",
+    "check_rounds",
+    "check_training",
+    "draws_rows",
     "folds_of",
     "game_options",
     "is_linear",
+    "least_share",
     "policy_for",
     "weighed_rows",
 ]
@@ -38,23 +42,13 @@ def check_parameters(booster):
     if isinstance(booster.cv, Integral):
         check_integer(booster.cv, "cv", 2)
     if booster.n_estimators != "auto":
-        n_rounds = check_integer(booster.n_estimators, "n_estimators", 1)
-        if n_rounds % 2 == 0:
-            raise ValueError(
-                "n_estimators must be odd, so that no vote is tied, or 'auto'; got "
-                f"{n_rounds}, use {n_rounds + 1}."
-            )
+        check_rounds(booster.n_estimators)
     if isinstance(booster.gamma, str):
         check_choice(booster.gamma, "gamma", ("auto", "measured"))
     else:
         check_edge(booster.gamma)
-    check_choice(booster.variant, "variant", ("auto", "reweight", "resample"))
-    failures = ("abort", "replan", "raise")
-    check_choice(booster.on_weak_failure, "on_weak_failure", failures)
-    check_integer(booster.max_tries, "max_tries", 1)
+    check_training(booster)
     check_integer(booster.max_estimators, "max_estimators", 1)
-    if booster.n_samples_weak is not None:
-        check_integer(booster.n_samples_weak, "n_samples_weak", 1)
     for name in ("target_error", "holdout"):
         value = getattr(booster, name)
         if value is not None:
@@ -63,15 +57,41 @@ def check_parameters(booster):
                 raise ValueError(f"{name} is a share below 1; got {value}.")
 
 
-def game_options(booster, base):
-    """Return the arguments of `make_learner` and of `play_rounds`."""
+def check_training(booster):
+    """Check how a booster trains its weak learner."""
+    check_choice(booster.variant, "variant", ("auto", "reweight", "resample"))
+    failures = ("abort", "replan", "raise")
+    check_choice(booster.on_weak_failure, "on_weak_failure", failures)
+    check_integer(booster.max_tries, "max_tries", 1)
+    if booster.n_samples_weak is not None:
+        check_integer(booster.n_samples_weak, "n_samples_weak", 1)
+
+
+def check_rounds(n_estimators):
+    """Return a number of rounds, if it is one."""
+    n_rounds = check_integer(n_estimators, "n_estimators", 1)
+    if n_rounds % 2 == 0:
+        raise ValueError(
+            "n_estimators must be odd, so that no vote is tied, or 'auto'; got "
+            f"{n_rounds}, use {n_rounds + 1}."
+        )
+    return n_rounds
+
+
+def draws_rows(variant, base):
+    """Tell whether a base is shown a distribution by drawing rows, not by weights."""
     takes_weights = has_fit_parameter(base, "sample_weight")
-    if booster.variant == "reweight" and not takes_weights:
+    if variant == "reweight" and not takes_weights:
         raise ValueError(
             f"variant='reweight' needs an estimator whose fit takes sample_weight; "
             f"{type(base).__name__} has none: use variant='resample', or 'auto'."
         )
-    resample = booster.variant == "resample" or not takes_weights
+    return variant == "resample" or not takes_weights
+
+
+def game_options(booster, base):
+    """Return the arguments of `make_learner` and of `play_rounds`."""
+    resample = draws_rows(booster.variant, base)
     is_auto = booster.n_estimators == "auto"
     return {
         "resampling": {"resample": resample, "n_draws": booster.n_samples_weak},
@@ -98,13 +118,12 @@ def policy_for(booster, table, folds, rng, options):
     codes, values = table[3], table[4]
     target = booster.target_error
     if target is None:
-        # Less than the least row is none.
-        target = 1 / len(codes) if values is None else values.min() / values.sum()
-        target = min(float(target), 0.5)
+        target = min(least_share(codes, values), 0.5)
     is_auto = booster.n_estimators == "auto"
     n_rounds = None if is_auto else booster.n_estimators
     if not isinstance(booster.gamma, str):
-        policy = Policy(n_rounds, target, booster.gamma, booster.holdout)
+        gamma = booster.gamma
+        policy = Policy(n_rounds, target, gamma, booster.holdout, promised=gamma)
         return "given", policy, None, None
     if is_auto:
         # A bold start costs rounds when it fails, a timid one costs them always.
@@ -121,6 +140,11 @@ def policy_for(booster, table, folds, rng, options):
         table, policies, folds, rng, n_jobs=booster.n_jobs, **options
     )
     return name, policies[name], scores, margins
+
+
+def least_share(codes, values):
+    """Return the share of the row that counts least: an error below it is none."""
+    return 1 / len(codes) if values is None else float(values.min() / values.sum())
 
 
 def is_linear(estimator):
@@ -162,7 +186,7 @@ def weighed_rows(base, X, y, sample_weight):
     kept = np.arange(len(y))
     if sample_weight is None:
         return X, y, None, kept
-    values = check_sample_weight(sample_weight, len(y))
+    values = check_finite_sum(check_sample_weight(sample_weight, len(y)))
     kept = np.flatnonzero(values)
     if len(kept) == len(y):
         return X, y, values, kept

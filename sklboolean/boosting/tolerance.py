@@ -4,54 +4,75 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 
-from sklboolean.boosting.agreement import fit_under_weights
+from sklboolean.boosting.weak import draw_rows, fit_clone, scaled_to, seed_of
 
-__all__ = ["ROUNDING", "WeakRegressor", "check_regressor", "least_tolerance"]
+__all__ = ["ROUNDING", "AgreementLearner", "check_regressor", "least_tolerance"]
 
 ROUNDING = 2.0**-40  # relative errors below it say nothing
 
 
-class WeakRegressor:
-    """A weak learner of real values: called with weights, it returns a hypothesis.
+class AgreementLearner:
+    """A weak learner of real values, behind the face of those in `weak`.
+
+    Every row has the same right class, that of agreement up to a tolerance.
 
     Parameters
     ----------
     base : regressor
         Clones of it are fitted.
-    X : {ndarray, csr_array} of shape (n_samples, n_features)
+    X : {ndarray, csr_array} of shape (n_rows, n_features)
         Features.
-    y : ndarray of shape (n_samples,)
+    y : ndarray of shape (n_rows,)
         Targets.
-    rng : RandomState
-        Source of randomness.
-    n_draws : int or None
-        Rows to draw for each hypothesis; None passes the weights.
+    total : float
+        What the weights are to add up to, about.
     delta : float or None
         The tolerance. None: set by the first hypothesis.
     share : float
         Share of the weight that the first hypothesis is to be right about, at most 1.
+    resample : bool
+        Draw rows by weight rather than hand weights over.
+    n_draws : int or None
+        Rows to draw; None: as many as there are.
     """
 
-    def __init__(self, base, X, y, rng, n_draws, delta, share):
-        self.base, self.X, self.y, self.rng = base, X, y, rng
-        self.n_draws, self.delta, self.share = n_draws, delta, share
+    classes = np.array([False, True])  # whether it agrees
+    knows_edges = False
 
-    def __call__(self, weights):
-        """Return a fitted clone and the examples that it is right about, as bools."""
-        X, y = self.X, self.y
-        model = fit_under_weights(self.base, X, y, weights, self.rng, self.n_draws)
-        predictions = model.predict(X)
+    def __init__(self, base, X, y, total, delta, share, *, resample, n_draws):
+        self.base, self.X, self.y, self.total = base, X, y, total
+        self.delta, self.share = delta, share
+        self.resample, self.n_draws = resample, n_draws or len(y)
+        self.drawn = []  # rows drawn are not published
+
+    def fit(self, weights, rng, _shown=None):
+        """Return a regressor fitted under weights of the rows."""
+        seed = seed_of(rng)
+        if self.resample:
+            rows, given = draw_rows(weights, self.n_draws, rng), None
+        else:
+            rows = np.flatnonzero(weights)
+            given = scaled_to(self.total, weights)[rows]
+        model = fit_clone(self.base, self.X[rows], self.y[rows], seed, given)
+        if self.delta is None:
+            least = least_tolerance(self._errors_of(model), weights, self.share)
+            self.delta = max(least, float(ROUNDING * np.abs(self.y).max()))
+        return model
+
+    def codes_of(self, model):
+        """Return 1 for each row that a regressor is right about, 0 for the others."""
+        return (self._errors_of(model) <= self.delta).astype(np.int8)
+
+    def _errors_of(self, model):
+        predictions = model.predict(self.X)
         with np.errstate(over="ignore", invalid="ignore"):
-            errors = np.abs(y - predictions)
-        if errors.shape != y.shape or not np.isfinite(errors).all():
+            errors = np.abs(self.y - predictions)
+        if errors.shape != self.y.shape or not np.isfinite(errors).all():
             raise ValueError(
                 f"estimator must predict one finite number for each row; {model} does "
                 "not, or y is so large that differences overflow: scale y down."
             )
-        if self.delta is None:
-            floor = ROUNDING * np.abs(y).max()
-            self.delta = max(least_tolerance(errors, weights, self.share), float(floor))
-        return model, errors <= self.delta
+        return errors
 
 
 def least_tolerance(errors, weights, share):

@@ -21,8 +21,11 @@ __all__ = [
     "EstimatorLearner",
     "StumpLearner",
     "as_codes",
+    "draw_rows",
+    "fit_clone",
     "fit_labels",
     "make_learner",
+    "scaled_to",
     "seed_of",
     "stump_votes",
     "take",
@@ -88,6 +91,20 @@ def columns_of(table, features):
     return (words & np.uint64(1)).astype(np.float64)
 
 
+def fit_clone(base, X, y, seed, weights=None):
+    """Fit a clone of an estimator, which takes a seed wherever it has chance in it."""
+    hypothesis = clone(base)
+    random = [
+        name
+        for name in hypothesis.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    hypothesis.set_params(**dict.fromkeys(random, seed))
+    if weights is None:
+        return hypothesis.fit(X, y)
+    return hypothesis.fit(X, y, sample_weight=weights)
+
+
 def fit_labels(base, X, y, seed, weights=None):
     """Fit a clone of a base classifier.
 
@@ -110,16 +127,7 @@ def fit_labels(base, X, y, seed, weights=None):
     kept = slice(None) if weights is None else np.flatnonzero(weights)
     if (y[kept] == y[kept][0]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[kept], y[kept])
-    hypothesis = clone(base)
-    random = [
-        name
-        for name in hypothesis.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    hypothesis.set_params(**dict.fromkeys(random, seed))
-    if weights is None:
-        return hypothesis.fit(X, y)
-    return hypothesis.fit(X, y, sample_weight=weights)
+    return fit_clone(base, X, y, seed, weights)
 
 
 def make_learner(base, X, classes, codes, values=None, *, resample, n_draws):
@@ -151,6 +159,17 @@ def make_learner(base, X, classes, codes, values=None, *, resample, n_draws):
 def draw_rows(weights, n_draws, rng):
     """Draw rows with replacement, in proportion to their weights."""
     return rng.choice(len(weights), size=n_draws, p=weights / weights.sum())
+
+
+def scaled_to(total, weights):
+    """Return weights times a power of two, so that their sum is about a total.
+
+    Bases with a penalty should see about as much weight in every round. A power of two
+    keeps sums of weights exact.
+    """
+    # A difference, because the quotient may overflow.
+    shift = np.rint(np.log2(total) - np.log2(weights.sum()))
+    return np.ldexp(weights, int(shift))
 
 
 class StumpLearner:
@@ -239,9 +258,7 @@ class EstimatorLearner:
             self.drawn.append(np.unique(rows))
             X = self._columns(self.X[rows], rows)
             return fit_labels(self.base, X, self.y[rows], seed), rows
-        # Bases with a penalty should see about as much weight in every round. A power
-        # of two keeps sums of weights exact.
-        scaled = np.ldexp(weights, int(np.rint(np.log2(self.total / weights.sum()))))
+        scaled = scaled_to(self.total, weights)
         if weights.all():
             return fit_labels(self.base, self.X, self.y, seed, scaled), None
         rows = np.flatnonzero(weights)

@@ -53,6 +53,17 @@ def check_sample_weight(sample_weight, n_rows):
     return weights
 
 
+def check_finite_sum(weights):
+    """Return weights of rows if they can be added up, or raise a ValueError."""
+    with np.errstate(over="ignore"):
+        total = 2 * weights.sum()  # room for rounding to powers of two
+    if not np.isfinite(total):
+        raise ValueError(
+            "sample_weight must have a finite sum; divide it by its largest entry."
+        )
+    return weights
+
+
 def quantize_weights(weights):
     """Round weights to 15 bits, relative to the largest.
 

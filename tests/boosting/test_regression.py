@@ -22,9 +22,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklboolean import BoostByMajorityRegressor
-from sklboolean.boosting.agreement import MajorityGame, fit_under_weights, play_rounds
-from sklboolean.boosting.game_rounds import rounds_from_states
-from sklboolean.boosting.tolerance import least_tolerance
+from sklboolean.boosting.board import Board
+from sklboolean.boosting.game_rounds import max_gamma, rounds_from_states
+from sklboolean.boosting.rounds import Game, Policy, WeakLearnerError, drop, play_rounds
+from sklboolean.boosting.tolerance import AgreementLearner, least_tolerance
+from sklboolean.boosting.weak import scaled_to
 from sklboolean.theory import min_rounds
 
 TREE = DecisionTreeRegressor(max_depth=2)
@@ -71,16 +73,37 @@ class Promise(RegressorMixin, BaseEstimator):
         return np.array([self.answers_.get(row, 1e6) for row in X[:, 0]])
 
 
-def script_learner(script, n_rows):
-    """Return a learner that is right about given sets of rows, at last about all."""
-    script = chain(script, repeat(range(n_rows)))
+class Script:
+    """A learner that is right about given sets of rows, at last about all."""
 
-    def learn(weights):
-        right = np.zeros(n_rows, dtype=bool)
-        right[list(next(script))] = True
-        return len(weights), right
+    classes = np.array([False, True])
+    knows_edges = False
 
-    return learn
+    def __init__(self, script, n_rows):
+        self.drawn = []
+        self.script = chain(script, repeat(range(n_rows)))
+        self.n_rows = n_rows
+
+    def fit(self, weights, rng, shown):
+        return next(self.script)
+
+    def codes_of(self, rows):
+        right = np.zeros(self.n_rows, dtype=np.int8)
+        right[list(rows)] = 1
+        return right
+
+
+def play(learner, n_rows, target_error, gamma=None, k=None, **options):
+    """Play as the regressor does."""
+    gamma = max_gamma(k, target_error) if k and not gamma else gamma
+    policy = Policy(k, target_error, gamma, recent=15, caution=0.7, stop_early=False)
+    options = {"on_failure": "drop", "max_rounds": k or 501} | options
+    codes = np.ones(n_rows, dtype=np.int8)
+    return play_rounds(learner, codes, None, policy, None, **options)
+
+
+def right_for_all(game):
+    return (2 * game.board.right > game.board.n_rounds).all()
 
 
 # -- the promise ---------------------------------------------------------------------
@@ -155,150 +178,174 @@ def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
 
 def test_weights_are_those_of_the_game_times_the_values():
     values, gamma = np.array([3.0, 1.0, 2.0, 1.0]), Fraction(1, 8)
-    game = MajorityGame(values, 0.1, float(gamma), 7)
-    np.testing.assert_array_equal(game.weights(), values)
+    board = Board(np.ones(4, int), 2, values)
+    np.testing.assert_array_equal(board.weigh(7, float(gamma)).rows(), values)
     for right in ([1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 1, 0]):
-        game.add("hypothesis", np.array(right, bool), 0.1)
+        board.add(np.array(right))
     exact = [
         float(weight(7, 3, r, gamma) * int(v))
         for r, v in zip([3, 1, 1, 1], values, strict=True)
     ]
-    weights = game.weights()
+    weights = board.weigh(7, float(gamma)).rows()
     np.testing.assert_allclose(weights / weights.sum(), exact / np.sum(exact), 1e-7)
-    assert 0.5 < weights.sum() / values.sum() < 2
+    scaled = scaled_to(values.sum(), weights)
+    assert 0.5 < scaled.sum() / values.sum() < 2
+    np.testing.assert_array_equal(scaled / scaled[1], weights / weights[1])
     mean = sum(
         float(potential(7, 3, r, gamma)) * v
         for r, v in zip([3, 1, 1, 1], values, strict=True)
     )
-    assert game.potential() == pytest.approx(mean / values.sum(), rel=1e-12)
+    expected = pytest.approx(mean / values.sum(), rel=1e-12)
+    assert board.potential(7, float(gamma)) == expected
 
 
 def test_weights_are_zero_when_all_is_decided():
-    game = MajorityGame(np.ones(2), 0.1, 0.2, 5)
+    board = Board(np.ones(2, int), 2)
     for _ in range(3):
-        game.add("hypothesis", np.array([True, False]), 0.0)
-    np.testing.assert_array_equal(game.weights(), [0, 0])
-    game = MajorityGame(np.ones(2), 0.1, 0.2, 1)
-    game.add("hypothesis", np.array([True, False]), 0.0)
-    np.testing.assert_array_equal(game.weights(), [0, 0])
+        board.add(np.array([1, 0]))
+    np.testing.assert_array_equal(board.weigh(5, 0.2).rows(), [0, 0])
+    game = play(Script([range(1)] * 9, 2), 2, 0.1, 0.2, 5, on_failure="abort")
+    assert game.stopped == "rounds"
+    game = play(Script([range(8)], 10), 10, 0.1, 0.2, 5)
+    assert game.stopped == "decided"
+    assert game.board.n_rounds < game.k
 
 
 @pytest.mark.parametrize("values", [[1e-300, 1.0], [5e-324, 1e307], [1e307, 1e307]])
 def test_weights_are_finite_and_some_above_zero_whatever_the_values(values):
-    game = MajorityGame(np.array(values), 0.1, 0.2, 9)
-    for _ in range(5):
-        weights = game.weights()
+    board = Board(np.ones(2, int), 2, np.array(values))
+    for _ in range(4):
+        weights = board.weigh(9, 0.2).rows()
         assert np.isfinite(weights).all()
         assert weights.any()
-        assert 0.5 < weights.sum() / game.values.sum() < 2
-        game.add("hypothesis", np.array([False, True]), 0.0)
-    np.testing.assert_array_equal(game.weights(), [0, 0])  # lost and won
+        total = board.values.sum()
+        assert 0.5 < scaled_to(total, weights).sum() / total < 2
+        board.add(np.array([0, 1]))
+    board.add(np.array([0, 1]))
+    np.testing.assert_array_equal(board.weigh(9, 0.2).rows(), [0, 0])  # lost and won
 
 
 def test_first_plan_relies_on_seven_tenths_of_the_first_edge():
-    game = MajorityGame(np.ones(10), 0.1)
     rows = [range(8), range(2, 10)] + [range(10)] * 20
-    play_rounds(game, script_learner(rows, 10))
-    assert game.edges[0] == pytest.approx(0.3)
-    assert game.gammas[0] == pytest.approx(0.21)
+    game = play(Script(rows, 10), 10, 0.1)
+    assert game.rounds["edge"][0] == pytest.approx(0.3)
+    assert np.isnan(game.rounds["gamma"][0])
+    gamma = game.rounds["gamma"][1]
+    assert gamma == pytest.approx(0.21)
     right = np.arange(10) < 8
-    assert game.k == rounds_from_states(1, game.gammas[0], 0.05, right.astype(int))
-    assert game.n_aborted == 0
-    assert (2 * game.correct_votes > game.n_rounds).all()
+    assert game.k == rounds_from_states(1, gamma, 0.05, right.astype(int))
+    assert game.board.n_aborted == 0
+    assert right_for_all(game)
 
 
 def test_plan_grows_when_the_edges_fall_and_only_then():
-    def learn(weights):
-        # The first hypothesis is better than all others can be.
-        order = np.argsort(weights, kind="stable")
-        share = 0.52 if game.hypotheses else 0.9
-        total = np.cumsum(weights[order])
-        right = np.zeros(100, dtype=bool)
-        right[order[: np.searchsorted(total, share * total[-1]) + 1]] = True
-        return "hypothesis", right
+    class Falling(Script):
+        """Its first hypothesis is better than all others can be."""
 
-    game, lengths = MajorityGame(np.ones(100), 0.01), []
-    play_rounds(game, learn, report=lambda game: lengths.append(game.k))
+        def fit(self, weights, rng, shown):
+            order = np.argsort(weights, kind="stable")
+            total = np.cumsum(weights[order])
+            share = 0.52 if votes else 0.9
+            votes.append(order[: np.searchsorted(total, share * total[-1]) + 1])
+            return votes[-1]
+
+    votes = []
+    learner = Falling([], 100)
+    game = play(learner, 100, 0.01)
+    lengths = [k for _, k, _ in game.plans]
     assert lengths == sorted(lengths)
     assert 500 > lengths[-1] > lengths[0]
+    plans = {n_rounds: (k, gamma) for n_rounds, k, gamma in game.plans}
     # A new plan follows a round whose potential reached the target, and no other.
-    changes = np.flatnonzero(np.diff(game.gammas)) + 1
-    reached = np.flatnonzero(np.array(game.potentials[:-1]) >= 0.01) + 1
-    assert len(changes)
-    np.testing.assert_array_equal(changes, reached)
-    for i in changes:
-        edges = game.tried_edges[max(0, i - 15) : i]
-        assert game.gammas[i] == pytest.approx(0.7 * np.mean(edges))
-    assert (2 * game.correct_votes > game.n_rounds).all()
+    board, plan = Board(np.ones(100, int), 2), None
+    for i, vote in enumerate(votes):
+        if i:
+            assert (i in plans) == (plan is None or board.potential(*plan) >= 0.01)
+            plan = plans.get(i, plan)
+            assert game.rounds["gamma"][i] == plan[1]
+        if i in plans:
+            edges = game.rounds["followed"][max(0, i - 15) : i]
+            assert plan[1] == pytest.approx(0.7 * np.mean(edges))
+        board.add(learner.codes_of(vote))
+    assert right_for_all(game)
 
 
 def test_plan_relies_on_the_last_fifteen_edges():
-    game = MajorityGame(np.ones(10), 0.1, k=99)
-    game.tried_edges = [0.5] * 5 + [0.1] * 5 + [0.2] * 10
-    assert game.plan()
+    game = Game(Board(np.ones(10, int), 2))
+    policy = Policy(99, 0.1, 0.2, recent=15, caution=0.7)
+    for edge in [0.5] * 5 + [0.1] * 5 + [0.2] * 9:
+        game.note(followed=edge)
+    drop(game, policy, 0.2)
     assert game.gamma == pytest.approx(0.7 * (5 * 0.1 + 10 * 0.2) / 15)
     assert game.k == 99
-    game.tried_edges += [-0.2] * 10
-    assert not game.plan()
+    for _ in range(9):
+        game.note(followed=-0.2)
+    assert not game.stopped
+    drop(game, policy, -0.2)
+    assert game.stopped == "no edge"
 
 
 def test_coin_stands_for_a_failed_round():
     rows = [range(7), range(3), range(3, 10)]
-    game = MajorityGame(np.ones(10), 0.1, 0.1, 9)
-    play_rounds(game, script_learner(rows, 10), on_weak_failure="abort")
-    assert game.n_aborted == 1
-    assert len(game.hypotheses) == len(game.edges) == game.n_rounds - 1
-    assert len(game.potentials) == len(game.gammas) == game.n_rounds
+    game = play(Script(rows, 10), 10, 0.1, 0.1, 9, on_failure="abort")
+    assert game.board.n_aborted == 1
+    assert len(game.hypotheses) == game.board.n_rounds - 1
+    assert len(game.rounds["potential"]) == game.board.n_rounds
+    assert np.isnan(game.rounds["edge"]).sum() == 1
     # After the coin: right about seven examples once or twice, half of a vote for each.
     gamma = Fraction(0.1)
     coin = [
         (potential(9, 2, r, gamma) + potential(9, 2, r + 1, gamma)) / 2 for r in (0, 1)
     ]
     expected = (7 * coin[1] + 3 * coin[0]) / 10
-    assert game.potentials[1] == pytest.approx(float(expected), rel=1e-12)
+    assert game.rounds["potential"][2] == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_failed_round_is_played_again_by_another_plan():
     rows = [range(9), range(5), range(1, 10)]  # row 9 weighs most in round 2
-    game = MajorityGame(np.ones(10), 0.1, 0.1, 9)
-    play_rounds(game, script_learner(rows, 10), on_weak_failure="replan")
-    assert game.tried_edges[1] < 0 == game.n_aborted
-    assert game.edges[1:] == game.tried_edges[2:]
-    assert len(game.hypotheses) == game.n_rounds
+    game = play(Script(rows, 10), 10, 0.1, 0.1, 9)
+    tried, edges = game.rounds["followed"], game.rounds["edge"]
+    assert tried[1] < 0 == game.board.n_aborted
+    assert edges[1:] == tried[2:]
+    assert len(game.hypotheses) == game.board.n_rounds == len(edges)
     assert game.k == 9
-    mean = (game.tried_edges[0] + game.tried_edges[1]) / 2
-    assert game.gammas[:2] == [0.1, pytest.approx(0.7 * mean)]
+    mean = (tried[0] + tried[1]) / 2
+    assert game.rounds["gamma"][:2] == [0.1, pytest.approx(0.7 * mean)]
 
 
 def test_game_ends_when_nothing_can_be_relied_on():
-    rows = [range(7)] + [range(3, 6)] * 20
-    game = MajorityGame(np.ones(10), 0.1)
-    play_rounds(game, script_learner(rows, 10), on_weak_failure="replan")
-    assert game.n_rounds == len(game.hypotheses) == 1
-    assert np.mean(game.tried_edges) <= 0
+    game = play(Script([range(7)] + [range(3, 6)] * 20, 10), 10, 0.1)
+    assert game.stopped == "no edge"
+    assert game.board.n_rounds == len(game.hypotheses) == 1
+    assert np.mean(game.rounds["followed"]) <= 0
+
+
+def test_failure_is_an_error_when_it_is_to_be():
+    learner = Script([range(7), range(3)], 10)
+    with pytest.raises(WeakLearnerError, match="more than 0 was promised"):
+        play(learner, 10, 0.1, 0.1, on_failure="raise")
 
 
 @pytest.mark.parametrize(
-    ("rows", "gamma", "failure"),
-    [
-        ([range(7), range(3)], 0.1, "raise"),
-        ([range(5)], None, "replan"),
-        ([range(5)], None, "abort"),
-        ([range(5)], 0.1, "replan"),
-        ([range(5)] * 99, 0.4, "abort"),
-    ],
+    ("gamma", "failure"),
+    [("auto", "replan"), ("auto", "abort"), (0.1, "replan"), (0.4, "abort")],
 )
-def test_learner_no_better_than_a_coin_is_an_error(rows, gamma, failure):
-    game = MajorityGame(np.ones(10), 0.1, gamma)
+def test_learner_no_better_than_a_coin_is_an_error(gamma, failure):
+    X, y = np.zeros((10, 1)), np.repeat([0.0, 9.0], 5)
+    model = BoostByMajorityRegressor(
+        Ridge(), gamma=gamma, delta=1.0, on_weak_failure=failure
+    )
     with pytest.raises(ValueError, match=r"estimator is right about .*larger delta"):
-        play_rounds(game, script_learner(rows, 10), on_weak_failure=failure)
+        model.fit(X, y)
+    model.set_params(on_weak_failure="raise")
+    with pytest.raises(ValueError, match=r"edge is -0\.5.*larger delta"):
+        model.fit(X, y)
 
 
 def test_first_try_that_is_better_than_a_coin_counts():
     rows = [range(4), range(6), range(10)]
-    game = MajorityGame(np.ones(10), 0.1)
-    play_rounds(game, script_learner(rows, 10), max_tries=3)
-    assert game.edges[0] == pytest.approx(0.1)
+    game = play(Script(rows, 10), 10, 0.1, max_tries=3)
+    assert game.rounds["edge"][0] == pytest.approx(0.1)
 
 
 # -- weak learners --------------------------------------------------------------------
@@ -342,16 +389,23 @@ def test_weights_that_are_integers_equal_repeated_rows():
         assert weighted.train_error_ == pytest.approx(repeated.train_error_)
 
 
+def fit_under_weights(base, X, y, weights, n_draws=None):
+    learner = AgreementLearner(
+        base, X, y, weights.sum(), 1.0, 0.75,
+        resample=n_draws is not None, n_draws=n_draws,
+    )  # fmt: skip
+    return learner.fit(weights, np.random.RandomState(0))
+
+
 def test_rows_without_weight_are_neither_passed_nor_drawn():
     X, y = np.arange(50.0)[:, np.newaxis], np.arange(50.0)
     weights = np.zeros(50)
     weights[10:13] = 1, 1, 2
-    rng = np.random.RandomState(0)
-    model = fit_under_weights(KNeighborsRegressor(1), X, y, weights, rng, 4000)
+    model = fit_under_weights(KNeighborsRegressor(1), X, y, weights, 4000)
     share = np.bincount(model.predict(X).astype(int), minlength=13)
     assert set(np.flatnonzero(share)) == {10, 11, 12}
     assert model.n_samples_fit_ == 4000
-    tree = fit_under_weights(DecisionTreeRegressor(), X, y, weights, rng)
+    tree = fit_under_weights(DecisionTreeRegressor(), X, y, weights)
     assert tree.tree_.n_node_samples[0] == 3
 
 
@@ -361,10 +415,8 @@ def test_drawn_rows_follow_the_weights():
             self.mean_ = y.mean()
             return self
 
-    weights = np.array([1.0, 0.0, 3.0])
-    rng = np.random.RandomState(0)
-    y = np.array([0.0, 100.0, 1.0])
-    model = fit_under_weights(Mean(), np.zeros((3, 1)), y, weights, rng, 10_000)
+    weights, y = np.array([1.0, 0.0, 3.0]), np.array([0.0, 100.0, 1.0])
+    model = fit_under_weights(Mean(), np.zeros((3, 1)), y, weights, 10_000)
     assert model.mean_ == pytest.approx(0.75, abs=0.02)
 
 
@@ -510,7 +562,7 @@ BAD = [
     ({"variant": "filter"}, "variant must be one of"),
     (
         {"estimator": KNeighborsRegressor(), "variant": "reweight"},
-        r'variant="resample"',
+        "variant='resample'",
     ),
     ({"n_samples_weak": 0}, "n_samples_weak"),
     ({"on_weak_failure": "ignore"}, "on_weak_failure must be one of"),
@@ -572,6 +624,6 @@ def test_unfitted_model_and_bad_rows_are_refused():
 
 def test_any_regressor_will_do():
     X, y = friedman(60)
-    base = GaussianProcessRegressor(alpha=1.0)
+    base = GaussianProcessRegressor(alpha=1.0, optimizer=None)
     model = BoostByMajorityRegressor(base, n_estimators=5, target_error=0.3)
     assert model.fit(X, y).score(X, y) > 0.5

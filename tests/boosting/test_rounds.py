@@ -241,7 +241,7 @@ def test_abort_keeps_what_is_better_than_a_coin_but_below_gamma():
 @pytest.mark.parametrize("n_rounds", [9, None])
 def test_replan_goes_on_with_the_edges_measured(n_rounds):
     learner = ScriptedLearner([share_right(CODES, 15)] + [share_right(CODES, 11)] * 40)
-    policy = Policy(n_rounds, 0.1, 0.2, recent=2)
+    policy = Policy(n_rounds, 0.1, 0.2, recent=2, promised=0.2)
     game = play(learner, CODES, policy, max_rounds=3, on_failure="replan")
     first = game.rounds["followed"][:2]
     assert first[0] == 0.25
@@ -261,10 +261,11 @@ def test_replan_goes_on_with_the_edges_measured(n_rounds):
 
 def test_raise_names_round_edge_and_promise():
     learner = ScriptedLearner([share_right(CODES, 14), share_right(CODES, 11)])
+    policy = Policy(9, 0.1, 0.15, promised=0.15)
     with pytest.raises(
         WeakLearnerError, match=r"^In round 1 .*edge is .*0\.15 was pro"
     ):
-        play(learner, CODES, Policy(9, 0.1, 0.15), on_failure="raise")
+        play(learner, CODES, policy, on_failure="raise")
     learner = ScriptedLearner([share_right(CODES, 10)])
     with pytest.raises(WeakLearnerError, match=r"^In round 0 .*edge is 0.*more than 0"):
         play(learner, CODES, Policy(9, 0.1), on_failure="raise")
@@ -274,7 +275,7 @@ def test_raise_names_round_edge_and_promise():
 def test_edge_that_is_gamma_but_for_rounding_keeps_the_promise(on_failure):
     gamma = np.nextafter(0.2, 1)
     learner = ScriptedLearner([share_right(CODES, 14)])
-    policy = Policy(1, 0.3, gamma)
+    policy = Policy(1, 0.3, gamma, promised=gamma)
     game = play(learner, CODES, policy, on_failure=on_failure)
     assert len(game.plans) == 1
     assert game.rounds["edge"][0] < gamma
