@@ -5,7 +5,7 @@ stand for rounds without a hypothesis.
 """
 
 import numpy as np
-from scipy.special import betaincc, gammaln
+from scipy.special import betaincc, gammaln, logsumexp
 
 __all__ = ["at_most", "log_at_most", "log_exactly"]
 
@@ -34,6 +34,10 @@ def log_exactly(counts, n_votes, gamma, n_coins=0):
     """Return the log-probability that just so many votes and coins are right."""
     if n_coins == 0:
         return _log_binomial(counts, n_votes, gamma)
+    if counts.size * n_coins < n_votes:  # few states of a long game: coin by coin
+        heads = np.arange(n_coins + 1)
+        rest = _log_binomial(np.subtract.outer(counts, heads), n_votes, gamma)
+        return logsumexp(rest + _log_binomial(heads, n_coins, 0.0), axis=-1)
     logs = np.append(_log_with_coins(n_votes, gamma, n_coins), -np.inf)
     possible = (counts >= 0) & (counts <= n_votes + n_coins)
     return logs[np.where(possible, counts, -1)]

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.validation import encode_classes, unchanged_on_error
-from sklboolean.boosting.policies import held_out_margins
+from sklboolean.boosting.policies import held_out_margins, were_tested
 from sklboolean.boosting.rounds import EDGE_TOLERANCE, play_rounds
 from sklboolean.boosting.setup import (
     check_parameters,
@@ -225,6 +225,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
             check_parameters(self)
             base = self._base()
             X, y = validate_data(self, X, y, **reading(base))
+            n_rows = len(y)
             X, y, values, kept = weighed_rows(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
             if len(self.classes_) < 2**15:
@@ -234,7 +235,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
                 check_random_state(self.random_state),
                 game_options(self, base),
             )
-            folds = folds_of(self.cv, kept)
+            folds = folds_of(self.cv, kept, n_rows)
             self.policy_, policy, self.policy_scores_, margins = policy_for(
                 self, table, folds, rng, options
             )
@@ -243,7 +244,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
                 learner, codes, values, policy, rng, report=self._report,
                 **options["playing"],
             )  # fmt: skip
-            self._publish(learner, game, kept)
+            self._publish(learner, game, policy, kept)
             self._warn(learner, game, policy)
             self.slope_ = None
             if self.probability:
@@ -252,7 +253,9 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
                         table, policy, folds, seed_of(rng), n_jobs=self.n_jobs,
                         **options,
                     )  # fmt: skip
-                self.slope_ = fit_slope(margins, codes, values)
+                rows = were_tested(margins)
+                counts = None if values is None else values[rows]
+                self.slope_ = fit_slope(margins[rows], codes[rows], counts)
         return self
 
     def _report(self, game):
@@ -264,9 +267,9 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
                 f"training error {game.board.error():.4f}"
             )
 
-    def _publish(self, learner, game, kept):
+    def _publish(self, learner, game, policy, kept):
         if not game.hypotheses:
-            self._settle_for_failure(game)
+            self._settle_for_failure(game, policy)
         board, rounds = game.board, {k: np.array(v) for k, v in game.rounds.items()}
         names = getattr(self, "feature_names_in_", None)
         self.estimators_ = [learner.publish(h, names) for h in game.hypotheses]
@@ -292,10 +295,12 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         if learner.resample:
             self.compression_indices_ = [kept[rows] for rows in learner.drawn]
 
-    def _settle_for_failure(self, game):
+    def _settle_for_failure(self, game, policy):
         """Keep one hypothesis without an edge, or say that there is nothing to keep."""
         n_classes = len(self.classes_)
-        if n_classes == 2 and game.failed_edge < -EDGE_TOLERANCE:
+        # On a few rows held out bad luck may look like it.
+        is_worse = policy.holdout is None and game.failed_edge < -EDGE_TOLERANCE
+        if n_classes == 2 and is_worse:
             raise ValueError(
                 "The weak learner was right on less than half of the weight in every "
                 f"round: its best edge is {game.failed_edge:.3g}. Take a stronger one."

@@ -18,7 +18,7 @@ from sklboolean.boosting.rounds import Policy, play_rounds
 from sklboolean.boosting.votes import vote_margins
 from sklboolean.boosting.weak import make_learner, seed_of, take
 
-__all__ = ["candidate_policies", "choose_policy", "held_out_margins"]
+__all__ = ["candidate_policies", "choose_policy", "held_out_margins", "were_tested"]
 
 # The share of examples that the fixed policy gives up.
 GIVEN_UP = 0.2
@@ -59,7 +59,7 @@ def choose_policy(table, policies, cv, rng, *, n_jobs=None, **options):
     scores : dict of float
         Held-out accuracy of each policy.
     margins : ndarray
-        Held-out margins under the best.
+        Held-out margins under the best; NaN in rows that no fold tests.
     """
     _base, _X, _classes, codes, values = table
     margins = {}
@@ -69,15 +69,14 @@ def choose_policy(table, policies, cv, rng, *, n_jobs=None, **options):
             table, policy, cv, seed, n_jobs=n_jobs, **options
         )
     scores = {
-        name: float(np.average(as_predicted(given) == codes, weights=values))
-        for name, given in margins.items()
+        name: held_out_accuracy(given, codes, values) for name, given in margins.items()
     }
     best = max(scores, key=scores.get)
     return best, scores, margins[best]
 
 
 def held_out_margins(table, policy, cv, seed, *, n_jobs=None, resampling, playing):
-    """Return the margin of each row under votes that it was kept from.
+    """Return the margin of each row under votes that it was kept from; NaN without any.
 
     Parameters
     ----------
@@ -103,15 +102,24 @@ def held_out_margins(table, policy, cv, seed, *, n_jobs=None, resampling, playin
         for train, test in splits
     )
     shape = (len(codes),) if len(classes) == 2 else (len(codes), len(classes))
-    margins = np.zeros(shape)
+    margins = np.full(shape, np.nan)
     for (_train, test), part in zip(splits, parts, strict=True):
         margins[test] = part
     return margins
 
 
-def as_predicted(margins):
-    """Return the class numbers that margins predict."""
-    return margins.argmax(axis=1) if margins.ndim > 1 else (margins > 0).astype(np.intp)
+def were_tested(margins):
+    """Say which rows have held-out margins."""
+    return ~np.isnan(margins.reshape(len(margins), -1)).any(axis=1)
+
+
+def held_out_accuracy(margins, codes, values):
+    """Return the share of the held-out value that margins predict rightly."""
+    rows = were_tested(margins)
+    margins = margins[rows]
+    predicted = margins.argmax(axis=1) if margins.ndim > 1 else margins > 0
+    weights = None if values is None else values[rows]
+    return float(np.average(predicted == codes[rows], weights=weights))
 
 
 def _margins_of_fold(table, policy, train, test, seed, resampling, playing):

@@ -9,7 +9,7 @@ from sklboolean.boosting.game_rounds import max_gamma
 
 __all__ = ["EDGE_TOLERANCE", "Game", "Policy", "WeakLearnerError", "play_rounds"]
 
-SMALLEST_GAMMA, LARGEST_GAMMA = 1e-3, 0.49
+SMALLEST_GAMMA, SMALLEST_PLANNED_GAMMA, LARGEST_GAMMA = 1e-3, 0.01, 0.49
 # An edge that is gamma but for rounding keeps the promise.
 EDGE_TOLERANCE = 1e-12
 # Rounds without a hypothesis, one after the other, that end a game without a fixed
@@ -219,9 +219,13 @@ def set_plan(game, k):
 
 def measured_gamma(game, policy):
     """Return the edge to assume, from those of the last rounds."""
-    edges = game.rounds["followed"][-policy.recent :]
-    gamma = policy.caution * float(np.mean(edges))
-    return min(max(gamma, SMALLEST_GAMMA), LARGEST_GAMMA)
+    edges = np.array(game.rounds["followed"][-policy.recent :])
+    smallest = SMALLEST_GAMMA
+    if policy.n_rounds is None:
+        # A plan for edges of nothing would be for ever, and all of its rounds dear.
+        edges, smallest = edges[edges > 0], SMALLEST_PLANNED_GAMMA
+    gamma = policy.caution * float(np.mean(edges)) if len(edges) else 0.0
+    return min(max(gamma, smallest), LARGEST_GAMMA)
 
 
 def best_try(learner, codes, weights, rng, policy, max_tries, gamma):
@@ -236,13 +240,13 @@ def best_try(learner, codes, weights, rng, policy, max_tries, gamma):
     followed : float
         On the rows that gamma follows.
     """
-    if policy.holdout is None and getattr(learner, "knows_edges", False):
+    if policy.holdout is None and learner.knows_edges:
         # Its weights are its own rounding of these: so is the edge. No chance in it.
         hypothesis = learner.fit(None, rng, weights)
         edge = hypothesis.edge
         return hypothesis, learner.codes_of(hypothesis), edge, edge
-    best, rows = None, weights.rows()
-    for _try in range(max_tries):
+    best, rows, start = None, weights.rows(), len(learner.drawn)
+    for attempt in range(max_tries):
         trained, judging = rows, rows
         shown = weights
         if policy.holdout is not None:
@@ -259,8 +263,10 @@ def best_try(learner, codes, weights, rng, policy, max_tries, gamma):
             followed = edge_of(trained, right)
         if best is None or edge > best[2]:
             best = hypothesis, predicted, edge, followed
+            kept = learner.drawn[start + attempt : start + attempt + 1]
         if edge >= gamma - EDGE_TOLERANCE:
             break
+    learner.drawn[start:] = kept
     return best
 
 

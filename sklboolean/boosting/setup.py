@@ -3,6 +3,7 @@
 from numbers import Integral
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -26,7 +27,10 @@ __all__ = [
 def check_parameters(booster):
     """Check all parameters of a booster; ValueError or TypeError names the first."""
     base = booster.estimator
-    if isinstance(base, type) or not (base is None or hasattr(base, "fit")):
+    is_none = base is None
+    if not is_none and (
+        isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base)
+    ):
         raise TypeError(
             f"estimator must be a classifier, such as DecisionTreeClassifier(); got "
             f"{base!r}."
@@ -124,13 +128,25 @@ def is_linear(estimator):
     return hasattr(estimator, "coef_") and not get_tags(estimator).input_tags.pairwise
 
 
-def folds_of(cv, kept):
+def folds_of(cv, kept, n_rows):
     """Return folds given as row numbers in terms of the rows that are kept."""
-    if isinstance(cv, Integral) or hasattr(cv, "split") or cv is None:
+    if isinstance(cv, Integral) or not hasattr(cv, "__iter__") or hasattr(cv, "split"):
         return cv
-    return [
-        tuple(np.flatnonzero(np.isin(kept, rows)) for rows in split) for split in cv
-    ]
+    place = np.full(n_rows, -1)
+    place[kept] = np.arange(len(kept))
+    folds = []
+    for split in cv:
+        parts = [np.arange(n_rows)[rows] if _is_mask(rows) else rows for rows in split]
+        for rows in map(np.asarray, parts):
+            wrong = rows[(rows < 0) | (rows >= n_rows)]
+            if len(wrong):
+                raise ValueError(f"cv names row {wrong[0]}, but X has {n_rows} rows.")
+        folds.append(tuple(place[rows][place[rows] >= 0] for rows in parts))
+    return folds
+
+
+def _is_mask(rows):
+    return np.asarray(rows).dtype == bool
 
 
 def weighed_rows(base, X, y, sample_weight):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 
-from sklboolean._core.validation import as_boolean
+from sklboolean._core.validation import as_boolean, check_binarize
 from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs
 from sklboolean.boosting.stump import BooleanStump, publish_stump
@@ -166,6 +166,7 @@ class StumpLearner:
 
     def __init__(self, base, X, classes, codes, *, resample, n_draws):
         self.base, self.classes, self.n_features = base, classes, X.shape[1]
+        check_binarize(base.binarize)
         table = as_boolean(X, base.binarize)
         self.table = StumpTable.from_boolean(table, self.n_features)
         self.signs = class_signs(codes, len(classes))

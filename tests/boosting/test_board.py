@@ -1,0 +1,169 @@
+"""The board against every row counted apart, in fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles_rounds import RowByRow
+
+from sklboolean.boosting.board import Board
+from sklboolean.boosting.weights import quantize_weights
+
+edges = st.fractions(Fraction(1, 20), Fraction(9, 20), max_denominator=20)
+UNIT = 2.0**-26
+
+
+@st.composite
+def boards(draw, max_rounds=6):
+    """A board after some rounds, some of them aborted, and its slow twin."""
+    n_rows, n_classes = draw(st.integers(1, 6)), draw(st.integers(2, 4))
+    labels = st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows)
+    codes = np.array(draw(labels))
+    counts = st.lists(st.integers(1, 9), min_size=n_rows, max_size=n_rows)
+    values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
+    board = Board(codes, n_classes, values)
+    exact = RowByRow(codes, n_classes, values)
+    for votes in draw(st.lists(st.none() | labels, max_size=max_rounds)):
+        for each in (board, exact):
+            each.abort() if votes is None else each.add(np.array(votes))
+    return board, exact
+
+
+def odd_above(data, n_rounds):
+    return (n_rounds + data.draw(st.integers(1, 4))) | 1
+
+
+@settings(deadline=None)
+@given(boards())
+def test_states_and_error_are_those_of_the_votes(pair):
+    board, exact = pair
+    states, unit = board.states_of_rows()
+    levels = []
+    for row in range(len(board.codes)):
+        right, wrong = exact.state(row)
+        levels.append(2 * right + sum(wrong[:-1]))
+    assert_array_equal(unit * states, levels)
+    assert board.n_rounds == exact.n_rounds
+    assert board.n_aborted == exact.n_aborted
+    assert board.n_votes == exact.n_rounds - exact.n_aborted
+    assert_allclose(board.error(), float(exact.error()), rtol=1e-14)
+
+
+@settings(deadline=None)
+@given(boards(), edges, st.data())
+def test_potential_is_the_mean_chance_of_loss(pair, gamma, data):
+    board, exact = pair
+    k = (board.n_rounds + data.draw(st.integers(0, 4))) | 1
+    expected = exact.mean(exact.potentials(k, gamma))
+    assert_allclose(board.potential(k, float(gamma)), float(expected), rtol=1e-11)
+
+
+@settings(deadline=None)
+@given(boards(), edges, st.data())
+def test_round_weighs_what_a_vote_changes(pair, gamma, data):
+    board, exact = pair
+    k = odd_above(data, board.n_rounds)
+    weights = exact.weights(k, gamma)
+    round_weights = board.weigh(k, float(gamma))
+    values = np.ones(len(board.codes)) if board.values is None else board.values
+    if not any(weights):
+        assert not round_weights.table.any()
+        assert not round_weights.rows().any()
+        return
+    relative = np.array([float(w / max(weights)) for w in weights])
+    # Multiples of 2**-26 of the heaviest state that occurs, the nearest ones.
+    table = round_weights.table
+    assert table.max() == 1
+    assert_array_equal(table * 2**26, np.rint(table * 2**26))
+    given_weights = round_weights.rows() / values
+    assert np.abs(given_weights - relative).max() <= UNIT / 2 + 1e-11
+    mean, potential = exact.mean(weights), exact.mean(exact.potentials(k, gamma))
+    assert_allclose(round_weights.mean, float(mean), rtol=1e-10)
+    assert_allclose(round_weights.acceptance, float(mean / max(weights)), rtol=1e-10)
+    assert_allclose(round_weights.potential, float(potential), rtol=1e-10)
+    # sum p ln(p / q) over the rows, with p = q w / mean.
+    shares = [v / sum(exact.values) for v in exact.values]
+    divergence = sum(
+        float(q * w / mean) * math.log(float(w / mean))
+        for q, w in zip(shares, weights, strict=True)
+        if w
+    )
+    assert round_weights.divergence >= 0
+    assert_allclose(round_weights.divergence, divergence, atol=1e-10)
+
+
+@settings(deadline=None)
+@given(boards(), edges, st.data())
+def test_quantized_weights_are_those_of_the_states_times_values(pair, gamma, data):
+    board, _exact = pair
+    weights = board.weigh(odd_above(data, board.n_rounds), float(gamma))
+    assume(weights.table.any())
+    of_states = quantize_weights(weights.table).take(weights.states)
+    expected = of_states if board.values is None else of_states * board.values
+    assert_array_equal(weights.quantized(), expected)
+    assert weights.quantized().dtype == (np.int16 if board.values is None else float)
+
+
+@settings(deadline=None)
+@given(boards(max_rounds=4), st.sampled_from([Fraction(3, 10), Fraction(2, 5)]))
+def test_rounds_needed_are_the_fewest_odd_ones(pair, gamma):
+    board, exact = pair
+    error = Fraction(19937, 100_000)  # none of these potentials equals it
+    k = board.n_rounds | 1
+    while exact.mean(exact.potentials(k, gamma)) >= error:
+        k += 2
+    assert board.rounds_needed(float(gamma), float(error)) == k
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_row_of_value_two_equals_two_rows_to_the_last_bit(n_classes):
+    rng = np.random.default_rng(0)
+    codes, values = rng.integers(0, n_classes, 40), rng.integers(1, 4, 40)
+    rows = np.repeat(np.arange(40), values)
+    weighted = Board(codes, n_classes, values.astype(np.float64))
+    repeated = Board(codes[rows], n_classes)
+    for i in range(8):
+        predicted = np.where(rng.random(40) < 0.6, codes, rng.integers(0, n_classes))
+        if i == 3:
+            weighted.abort()
+            repeated.abort()
+        else:
+            weighted.add(predicted)
+            repeated.add(predicted[rows])
+        one, two = weighted.weigh(11, 0.1), repeated.weigh(11, 0.1)
+        assert_array_equal(one.table, two.table)
+        assert_array_equal(one.table[one.states][rows], two.rows())
+        assert one.rows().sum() == two.rows().sum()
+        assert (one.divergence, one.acceptance) == (two.divergence, two.acceptance)
+        assert (one.mean, one.potential) == (two.mean, two.potential)
+        assert weighted.error() == repeated.error()
+        assert weighted.potential(11, 0.1) == repeated.potential(11, 0.1)
+
+
+def test_even_weights_are_the_values():
+    board = Board(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
+    assert_array_equal(board.even_weights().rows(), [1, 3, 2])
+    assert_array_equal(Board(np.array([0, 1, 1]), 2).even_weights().rows(), [1, 1, 1])
+    even = board.even_weights()
+    assert (even.divergence, even.acceptance) == (0, 1)
+
+
+def test_before_the_first_round_all_rows_weigh_alike():
+    board = Board(np.array([0, 1, 2, 2]), 3)
+    first = board.weigh(7, 0.1)
+    assert_array_equal(first.rows(), np.ones(4))
+    assert first.divergence == 0
+    assert first.acceptance == 1
+
+
+def test_half_of_the_votes_is_a_loss():
+    board = Board(np.array([0, 1]), 2)
+    board.add(np.array([0, 0]))
+    board.add(np.array([1, 1]))
+    assert board.error() == 1
+    board.add(np.array([0, 0]))
+    assert board.error() == 0.5

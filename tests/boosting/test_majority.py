@@ -1,0 +1,670 @@
+"""BoostByMajority: its promise, one model however bits are held, what it publishes."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles_rounds import RowByRow
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import BooleanStump, BoostByMajority
+from sklboolean.boosting.board import Board
+from sklboolean.datasets import make_long_servedio
+from sklboolean.theory import max_gamma, min_rounds
+
+TREE = DecisionTreeClassifier(max_depth=2)
+
+
+class PlainStump(BooleanStump):
+    """The same weak learner, but one that the booster treats as any other."""
+
+
+class Promise(ClassifierMixin, BaseEstimator):
+    """Right about 1/2 + gamma of the weight and hardly more. X numbers the rows."""
+
+    def __init__(self, gamma=0.1, random_state=None):
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight):
+        rng = np.random.default_rng(self.random_state)
+        self.classes_ = np.unique(y)
+        order = rng.permutation(len(y))
+        total = np.cumsum(sample_weight[order])
+        n_right = np.searchsorted(total, (0.5 + self.gamma) * total[-1]) + 1
+        shift = rng.integers(1, len(self.classes_), len(y))
+        shift[order[:n_right]] = 0
+        codes = np.searchsorted(self.classes_, y) + shift
+        answers = self.classes_[codes % len(self.classes_)]
+        self.answers_ = dict(zip(X[:, 0], answers, strict=True))
+        return self
+
+    def predict(self, X):
+        # Rows whose game is over are not shown.
+        return np.array([self.answers_.get(row, self.classes_[0]) for row in X[:, 0]])
+
+
+def noisy_majority(n=200, *, noise=0.1, n_features=9, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, n_features)).astype(np.uint8)
+    y = np.where(X[:, :5].sum(axis=1) > 2, "yes", "no")
+    flipped = rng.random(n) < noise
+    y[flipped] = np.where(y[flipped] == "yes", "no", "yes")
+    return X, y
+
+
+def three_classes(n=200, seed=0):
+    """A majority whose exceptions, an eighth of the rows, have a label of their own."""
+    X, y = noisy_majority(n, noise=0, seed=seed)
+    return X, np.where(X[:, 6:].all(axis=1), "exception", y)
+
+
+def replay(model, X, y):
+    """Yield a board before each round, with the hypothesis or None."""
+    codes = np.searchsorted(model.classes_, y)
+    board = Board(codes, len(model.classes_))
+    hypotheses = dict(zip(model.estimator_rounds_, model.estimators_, strict=True))
+    for i in range(model.n_rounds_):
+        hypothesis = hypotheses.get(i)
+        yield board, hypothesis
+        if hypothesis is None:
+            board.abort()
+        else:
+            board.add(np.searchsorted(model.classes_, hypothesis.predict(X)))
+
+
+# -- the promise ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.08, 0.2, 0.35])
+@pytest.mark.parametrize("labels", [["a", "b"], [3, 5, 9]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted):
+    rng = np.random.default_rng(0)
+    m = 60
+    X, y = np.arange(m)[:, np.newaxis], rng.choice(labels, m)
+    weights = rng.integers(1, 5, m) if weighted else None
+    share = 1 / m if weights is None else weights.min() / weights.sum()
+    model = BoostByMajority(
+        Promise(gamma), n_estimators="auto", gamma=gamma, random_state=0
+    ).fit(X, y, weights)
+    assert model.training_error_ == 0
+    assert_array_equal(model.predict(X), y)
+    assert model.plans_ == [(0, min_rounds(gamma, share), gamma)]
+    assert model.n_rounds_ <= model.k_
+    assert (model.estimator_edges_ >= gamma - 1e-12).all()
+    assert (np.diff(model.potentials_) <= 1e-7).all()
+    full = BoostByMajority(
+        Promise(gamma), n_estimators=model.k_, gamma=gamma, random_state=0
+    ).fit(X, y, weights)
+    assert_array_equal(full.predict(X), y)
+
+
+def test_exact_mode_leaves_no_row_of_a_majority_wrong():
+    X, y = noisy_majority(400, noise=0)
+    model = BoostByMajority(n_estimators="auto").fit(X, y)
+    assert model.policy_ == "exact"
+    assert model.policy_scores_ is None
+    assert model.stop_reason_ == "right"
+    assert model.training_error_ == 0
+    assert_array_equal(model.predict(X), y)
+    assert model.plans_[0][0] == 1
+    assert model.plans_[-1][1] == model.k_
+
+
+# -- the two paths ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+@pytest.mark.parametrize("base", [BooleanStump(), PlainStump()])
+def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
+    X, y = data()
+    model = BoostByMajority(base, n_estimators=15, gamma=0.05).fit(X, y)
+    n_kept = 0
+    for i, (board, hypothesis) in enumerate(replay(model, X, y)):
+        weights = board.weigh(15, 0.05)
+        shown = weights.rows() if type(base) is PlainStump else weights.quantized()
+        best = BooleanStump().fit(X, y, shown)
+        if hypothesis is None:
+            assert best.edge_ <= 2.0**-15 * len(y)
+            continue
+        n_kept += 1
+        assert hypothesis.feature_ == best.feature_
+        assert_array_equal(hypothesis.side_classes_, best.side_classes_)
+        # Stumps of the compiled path are judged on what they have been shown.
+        right = hypothesis.predict(X) == y
+        edge = shown[right].sum(dtype=float) / shown.sum(dtype=float) - 0.5
+        assert model.estimator_edges_[n_kept - 1] == pytest.approx(edge, abs=1e-13)
+        assert model.divergences_[i] == pytest.approx(weights.divergence, abs=1e-12)
+        assert model.acceptance_rates_[i] == pytest.approx(weights.acceptance)
+        assert model.potentials_[i] == pytest.approx(weights.potential)
+    assert n_kept == len(model.estimators_) > 5
+
+
+@pytest.mark.parametrize("gamma", [0.1, "measured"])
+def test_compiled_path_makes_the_model_of_the_general_one(gamma):
+    X, y = noisy_majority(300, noise=0)
+    first, second = (
+        BoostByMajority(base, n_estimators=9, gamma=gamma).fit(X, y)
+        for base in (BooleanStump(), PlainStump())
+    )
+    assert [e.feature_ for e in first.estimators_] == [
+        e.feature_ for e in second.estimators_
+    ]
+    assert_array_equal(first.decision_function(X), second.decision_function(X))
+    # Weights of 15 bits are off by 2**-16 of the heaviest.
+    atol = 2.0**-15 / first.acceptance_rates_.min()
+    assert_allclose(first.estimator_edges_, second.estimator_edges_, atol=atol)
+    assert_allclose(first.gammas_, second.gammas_, atol=atol)
+
+
+# -- one vote each ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BoostByMajority(n_estimators=12 + 1, gamma=0.05),
+        BoostByMajority(TREE, n_estimators=5, gamma=0.1),
+        BoostByMajority(n_estimators=9, variant="resample", gamma=0.1),
+        BoostByMajority(KNeighborsClassifier(3), n_estimators=5, gamma=0.1),
+        BoostByMajority(n_estimators=21, holdout=0.4, gamma="measured"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+def test_margin_is_the_mean_of_the_votes(model, data):
+    X, y = data()
+    X_new, _y = data(70, seed=1)
+    model = clone(model).set_params(random_state=0).fit(X, y)
+    n = len(model.estimators_)
+    assert n == len(model.estimator_edges_) == model.n_rounds_ - model.n_aborted_
+    votes = np.array([estimator.predict(X_new) for estimator in model.estimators_])
+    stages = list(model.staged_decision_function(X_new))
+    labels = list(model.staged_predict(X_new))
+    assert len(stages) == len(labels) == n
+    for i, (stage, predicted) in enumerate(zip(stages, labels, strict=True), start=1):
+        shares = [(votes[:i] == label).mean(axis=0) for label in model.classes_]
+        if len(model.classes_) == 2:
+            expected = shares[1] - shares[0]
+            codes = (expected >= 0).astype(int)
+        else:
+            expected = 2 * np.transpose(shares) - 1
+            codes = expected.round(12).argmax(axis=1)
+        assert_allclose(stage, expected, atol=1e-14)
+        assert_array_equal(predicted, model.classes_[codes])
+    assert_array_equal(model.decision_function(X_new), stages[-1])
+    assert_array_equal(model.predict(X_new), labels[-1])
+    wrong = (model.predict(X) != y).mean()
+    if len(model.classes_) == 2 and n % 2:
+        assert model.training_error_ == pytest.approx(wrong, abs=1e-15)
+    else:  # in the game a tie is lost
+        assert model.training_error_ >= wrong - 1e-15
+
+
+# -- one model -------------------------------------------------------------------------
+
+
+def representations(X):
+    names = [f"bit {j}" for j in range(X.shape[1])]
+    return {
+        "bool": X.astype(bool),
+        "uint8": X.astype(np.uint8),
+        "float64": X.astype(np.float64),
+        "Fortran order": np.asfortranarray(X),
+        "list": X.tolist(),
+        "CSR": sparse.csr_array(X),
+        "CSC": sparse.csc_matrix(X),
+        "pandas": pd.DataFrame(X, columns=names),
+        "pandas bool": pd.DataFrame(X.astype(bool), columns=names),
+        "polars": pl.DataFrame(X, schema=names),
+    }
+
+
+@pytest.mark.parametrize("base", [None, TREE], ids=str)
+@pytest.mark.parametrize("parameters", [{"gamma": 0.05}, {"gamma": "auto"}], ids=str)
+def test_model_is_one_whatever_holds_the_bits(base, parameters):
+    X, y = noisy_majority(120)
+    model = BoostByMajority(base, n_estimators=7, random_state=0, **parameters)
+    expected = clone(model).fit(X.astype(np.float64), y)
+    for name, table in representations(X).items():
+        other = clone(model).fit(table, y)
+        assert other.policy_ == expected.policy_, name
+        assert_array_equal(other.estimator_edges_, expected.estimator_edges_, name)
+        scores = expected.decision_function(X.astype(np.float64))
+        assert_array_equal(other.decision_function(table), scores, name)
+        if "pandas" in name or name == "polars":
+            assert other.feature_names_in_[0] == "bit 0"
+            if base is None:
+                assert "bit " in other.estimators_[0].rule_
+
+
+@pytest.mark.parametrize(
+    "base", [None, DecisionTreeClassifier(max_depth=2, splitter="random")]
+)
+def test_random_state_repeats_and_jobs_do_not_matter(base):
+    X, y = noisy_majority(150)
+    model = BoostByMajority(
+        base, n_estimators=9, variant="resample", probability=True, random_state=0
+    )
+    first = clone(model).fit(X, y)
+    for again in (clone(model), clone(model).set_params(n_jobs=2)):
+        again.fit(X, y)
+        assert_array_equal(again.decision_function(X), first.decision_function(X))
+        assert again.policy_scores_ == first.policy_scores_
+        assert again.slope_ == first.slope_
+        assert_array_equal(again.estimator_edges_, first.estimator_edges_)
+    other = clone(model).set_params(random_state=1).fit(X, y)
+    assert not np.array_equal(other.estimator_edges_, first.estimator_edges_)
+    seeded = clone(model).set_params(random_state=np.random.RandomState(0)).fit(X, y)
+    assert_array_equal(seeded.estimator_edges_, first.estimator_edges_)
+
+
+@pytest.mark.parametrize("base", [None, TREE, SVC(kernel="precomputed", C=0.01)])
+def test_pickled_model_is_the_model(base):
+    X, y = noisy_majority(90)
+    if isinstance(base, SVC):
+        X = rbf_kernel(X, gamma=0.3)
+    model = BoostByMajority(base, n_estimators=7, gamma=0.1, random_state=0).fit(X, y)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert pickle.dumps(loaded) == pickle.dumps(pickle.loads(pickle.dumps(loaded)))
+
+
+# -- weights of rows -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [None, TREE], ids=str)
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"gamma": 0.05, "n_estimators": 15, "target_error": 0.1},
+        {"gamma": "measured", "n_estimators": 15, "target_error": 0.1},
+        {"gamma": 0.1, "n_estimators": "auto", "target_error": 0.2},
+        {"gamma": "auto", "n_estimators": "auto", "target_error": 0.2},
+    ],
+    ids=str,
+)
+def test_row_of_weight_three_is_three_rows(base, data, parameters):
+    X, y = data(90)
+    weights = np.random.default_rng(1).integers(1, 4, 90)
+    rows = np.repeat(np.arange(90), weights)
+    model = BoostByMajority(base, random_state=0, **parameters)
+    weighted = clone(model).fit(X, y, weights)
+    repeated = clone(model).fit(X[rows], y[rows])
+    assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
+    assert_array_equal(weighted.gammas_, repeated.gammas_)
+    assert_array_equal(weighted.estimator_edges_, repeated.estimator_edges_)
+    assert weighted.plans_ == repeated.plans_
+    assert weighted.training_error_ == pytest.approx(repeated.training_error_)
+
+
+@pytest.mark.parametrize("base", [None, TREE, SVC(kernel="precomputed", C=0.01)])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"gamma": "auto"},
+        {"gamma": 0.1, "variant": "resample"},
+        {"gamma": "measured", "holdout": 0.5, "probability": True},
+    ],
+    ids=str,
+)
+def test_row_of_weight_zero_is_no_row(base, parameters):
+    X, y = noisy_majority(120)
+    weights = np.random.default_rng(2).integers(0, 3, 120)
+    kept = np.flatnonzero(weights)
+    fewer = X[kept]
+    if isinstance(base, SVC):
+        X, fewer = rbf_kernel(X, gamma=0.3), rbf_kernel(fewer, gamma=0.3)
+    model = BoostByMajority(base, n_estimators=7, random_state=0, **parameters)
+    weighted = clone(model).fit(X, y, weights)
+    removed = clone(model).fit(fewer, y[kept], weights[kept])
+    columns = kept if isinstance(base, SVC) else slice(None)
+    assert_array_equal(
+        weighted.decision_function(X), removed.decision_function(X[:, columns])
+    )
+    assert weighted.policy_scores_ == removed.policy_scores_
+    assert weighted.slope_ == removed.slope_
+    assert_array_equal(weighted.estimator_edges_, removed.estimator_edges_)
+    if removed.compression_indices_ is not None:
+        for these, those in zip(
+            weighted.compression_indices_, removed.compression_indices_, strict=True
+        ):
+            assert_array_equal(these, kept[those])
+
+
+def test_folds_are_given_in_terms_of_all_rows():
+    X, y = noisy_majority(120)
+    weights = np.random.default_rng(2).integers(0, 3, 120)
+    kept = np.flatnonzero(weights)
+    folds = list(StratifiedKFold(4).split(X, y))
+    number = {row: i for i, row in enumerate(kept)}
+    of_kept = [
+        [np.array([number[row] for row in part if row in number]) for part in fold]
+        for fold in folds
+    ]
+    weighted = BoostByMajority(n_estimators=7, cv=folds, random_state=0)
+    weighted.fit(X, y, weights)
+    removed = BoostByMajority(n_estimators=7, cv=of_kept, random_state=0)
+    removed.fit(X[kept], y[kept], weights[kept])
+    assert weighted.policy_scores_ == removed.policy_scores_
+
+
+def test_constant_weight_changes_nothing():
+    X, y = noisy_majority()
+    plain = BoostByMajority(n_estimators=9, gamma=0.1).fit(X, y)
+    scaled = BoostByMajority(n_estimators=9, gamma=0.1).fit(X, y, np.full(len(y), 0.3))
+    assert_array_equal(plain.decision_function(X), scaled.decision_function(X))
+
+
+class Recorder(DecisionTreeClassifier):
+    """A tree that keeps the weights it was shown."""
+
+    def fit(self, X, y, sample_weight):
+        self.shown_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("holdout", [None, 0.5])
+def test_base_sees_about_as_much_weight_in_every_round(holdout):
+    """Else a base with a penalty would be held back more and more."""
+    X, y = noisy_majority(150)
+    values = np.random.default_rng(0).integers(1, 4, 150)
+    model = BoostByMajority(
+        Recorder(max_depth=2), n_estimators=21, gamma=0.2, holdout=holdout,
+        random_state=0,
+    ).fit(X, y, values)  # fmt: skip
+    assert len(model.estimators_) > 10
+    assert model.acceptance_rates_.min() < 0.3
+    for tree in model.estimators_:
+        assert (tree.shown_ > 0).all()
+        # The nearest power of two is off by no more than its root.
+        ratio = tree.shown_.sum() / values.sum()
+        assert np.sqrt(0.5) - 1e-9 <= ratio <= np.sqrt(2) + 1e-9
+
+
+# -- kernels and resampling ------------------------------------------------------------
+
+
+def kernel_of_rows(X, Y):
+    return rbf_kernel(X, Y, gamma=0.3)
+
+
+@pytest.mark.parametrize("variant", ["reweight", "resample"])
+@pytest.mark.parametrize("gamma", [0.2, "auto"])
+def test_precomputed_kernel_is_the_kernel_of_the_base(variant, gamma):
+    X, y = noisy_majority(100, noise=0.2)
+    X = X.astype(np.float64)
+    K = kernel_of_rows(X, X)
+
+    def model(kernel):
+        return BoostByMajority(
+            SVC(kernel=kernel, C=0.05), n_estimators=15, gamma=gamma, variant=variant,
+            cv=2, random_state=0,
+        )  # fmt: skip
+
+    outside, inside = model("precomputed"), model(kernel_of_rows)
+    assert outside.__sklearn_tags__().input_tags.pairwise
+    assert_array_equal(cross_val_score(outside, K, y), cross_val_score(inside, X, y))
+    outside.fit(K, y)
+    inside.fit(X, y)
+    assert_array_equal(outside.decision_function(K), inside.decision_function(X))
+    assert_array_equal(outside.estimator_edges_, inside.estimator_edges_)
+
+
+@pytest.mark.parametrize("n_samples_weak", [None, 1, 25])
+@pytest.mark.parametrize("base", [None, TREE, KNeighborsClassifier(1)])
+def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
+    X, y = noisy_majority(80)
+    model = BoostByMajority(
+        base, n_estimators=9, gamma=0.1, variant="resample",
+        n_samples_weak=n_samples_weak, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert len(model.compression_indices_) == model.n_rounds_
+    for rows in model.compression_indices_:
+        assert_array_equal(rows, np.unique(rows))
+        assert 1 <= len(rows) <= (n_samples_weak or 80)
+        assert 0 <= rows[0] <= rows[-1] < 80
+    assert len({tuple(rows) for rows in model.compression_indices_}) > 1
+    plain = BoostByMajority(base, n_estimators=9, gamma=0.1, random_state=0).fit(X, y)
+    takes_weights = not isinstance(base, KNeighborsClassifier)
+    assert (plain.compression_indices_ is None) == takes_weights
+
+
+def test_compression_indices_have_one_entry_for_each_round():
+    X, y = noisy_majority(80, noise=0.3)
+    model = BoostByMajority(
+        n_estimators=9, gamma=0.3, variant="resample", n_samples_weak=10, max_tries=4,
+        random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert len(model.compression_indices_) == model.n_rounds_
+
+
+# -- what is published about the rounds ------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+@pytest.mark.parametrize("target_error", [0.1, None])
+def test_required_edge_is_that_of_the_lemma(data, target_error):
+    X, y = data(60)
+    k, gamma = 9, Fraction(1, 16)
+    model = BoostByMajority(
+        n_estimators=k, gamma=float(gamma), target_error=target_error
+    ).fit(X, y)
+    error = target_error or 1 / 60
+    codes = np.searchsorted(model.classes_, y)
+    board = RowByRow(codes, len(model.classes_))
+    hypotheses = dict(zip(model.estimator_rounds_, model.estimators_, strict=True))
+    assert len(model.required_edges_) == model.n_rounds_
+    for i in range(model.n_rounds_):
+        t_i = float(board.mean(board.weights(k, gamma)))
+        expected = float(gamma) * (1 - error * (1 - error) / (t_i * float(gamma) * k))
+        assert model.required_edges_[i] == pytest.approx(expected, abs=1e-9)
+        potential = board.mean(board.potentials(k, gamma))
+        assert model.potentials_[i] == pytest.approx(float(potential), abs=1e-10)
+        if i in hypotheses:
+            board.add(np.searchsorted(model.classes_, hypotheses[i].predict(X)))
+        else:
+            board.abort()
+    assert model.training_error_ == pytest.approx(float(board.error()))
+
+
+@pytest.mark.parametrize("base", [None, TREE], ids=str)
+def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
+    X, y = noisy_majority(150, noise=0.2)
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = BoostByMajority(base, n_estimators=11, cv=folds, random_state=0).fit(X, y)
+    assert list(model.policy_scores_) == [
+        "fixed",
+        "measured",
+        "rejecting, edges of training rows",
+        "rejecting, edges of held-out rows",
+    ]
+    assert model.policy_ == max(model.policy_scores_, key=model.policy_scores_.get)
+    alone = {"fixed": max_gamma(11, 0.2), "measured": "measured"}
+    for name, gamma in alone.items():
+        hits = 0
+        for train, test in folds:
+            part = BoostByMajority(base, n_estimators=11, gamma=gamma, random_state=0)
+            part.fit(X[train], y[train])
+            hits += (part.predict(X[test]) == y[test]).sum()
+        assert model.policy_scores_[name] == pytest.approx(hits / 150, abs=1e-12)
+
+
+def test_scores_of_policies_count_only_rows_that_were_held_out():
+    X, y = noisy_majority(150, noise=0.2)
+    (train, test), *_others = StratifiedKFold(3).split(X, y)
+    model = BoostByMajority(n_estimators=11, cv=[(train, test)]).fit(X, y)
+    part = BoostByMajority(n_estimators=11, gamma=max_gamma(11, 0.2))
+    expected = part.fit(X[train], y[train]).score(X[test], y[test])
+    assert model.policy_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_policy_that_was_given_is_named():
+    X, y = noisy_majority(60, noise=0)
+    for parameters, name in [
+        ({"gamma": 0.1}, "given"),
+        ({"gamma": "measured"}, "measured"),
+        ({"gamma": 0.1, "n_estimators": "auto", "target_error": 0.2}, "given"),
+        ({"n_estimators": "auto", "target_error": 0.2}, "exact"),
+        ({"gamma": "measured", "n_estimators": "auto", "target_error": 0.2}, "exact"),
+    ]:
+        given = {"n_estimators": 5, **parameters}
+        model = BoostByMajority(**given).fit(X, y)
+        assert model.policy_ == name
+        assert model.policy_scores_ is None
+
+
+def test_holdout_leaves_only_policies_that_hold_out():
+    X, y = noisy_majority(90)
+    model = BoostByMajority(n_estimators=5, holdout=0.3, random_state=0).fit(X, y)
+    assert "measured" not in model.policy_scores_
+    assert len(model.policy_scores_) == 3
+
+
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+@pytest.mark.parametrize("gamma", ["auto", 0.1])
+def test_probabilities_follow_the_vote(data, gamma):
+    X, y = data()
+    model = BoostByMajority(
+        n_estimators=11, gamma=gamma, probability=True, random_state=0
+    ).fit(X, y)
+    shares = model.predict_proba(X)
+    assert shares.shape == (len(X), len(model.classes_))
+    assert_allclose(shares.sum(axis=1), 1)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    # As large as any: votes may be tied.
+    chosen = np.searchsorted(model.classes_, model.predict(X))
+    assert_array_equal(shares[np.arange(len(X)), chosen], shares.max(axis=1))
+    margins = model.decision_function(X)
+    if margins.ndim == 1:
+        odds = np.log(shares[:, 1] / shares[:, 0])
+        assert_allclose(odds, model.slope_ * margins, atol=1e-9)
+    assert model.slope_ > 0
+    plain = BoostByMajority(n_estimators=5, gamma=0.1).fit(X, y)
+    assert not hasattr(plain, "predict_proba")
+    assert plain.slope_ is None
+
+
+# -- warnings --------------------------------------------------------------------------
+
+
+def test_first_hypothesis_that_needs_no_boosting_is_told():
+    X, _y = noisy_majority(50)
+    with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
+        model = BoostByMajority(n_estimators=5, gamma=0.1).fit(X, X[:, 2])
+    assert model.score(X, X[:, 2]) == 1
+    with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
+        BoostByMajority(n_estimators="auto").fit(X, X[:, 2])
+
+
+def test_linear_hypotheses_are_told():
+    X, y = noisy_majority(100)
+    with pytest.warns(UserWarning, match=r"^The hypotheses are linear"):
+        BoostByMajority(LogisticRegression(), n_estimators=3, gamma=0.1).fit(X, y)
+
+
+def test_end_at_the_limit_is_told():
+    X, y = noisy_majority(200, noise=0.3)
+    model = BoostByMajority(n_estimators="auto", max_estimators=7)
+    with pytest.warns(
+        UserWarning, match=r"^After max_estimators=7 rounds the training"
+    ):
+        model.fit(X, y)
+    assert model.n_rounds_ == 7
+    assert model.stop_reason_ == "max_rounds"
+    assert model.k_ > 7
+
+
+@pytest.mark.parametrize(
+    "gamma",
+    [
+        0.1,
+        "measured",
+        pytest.param(
+            "auto",
+        ),
+    ],
+)
+def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
+    y = X[:, 0] ^ X[:, 1]
+    model = BoostByMajority(n_estimators=3, random_state=0, gamma=gamma)
+    with pytest.warns(UserWarning, match=r"^No hypothesis was right on more than half"):
+        model.fit(X, y)
+    assert len(model.estimators_) == 1
+    assert len(model.estimator_edges_) == 0
+    assert model.n_aborted_ == model.n_rounds_ == 3
+    assert model.score(X, y) == 0.5
+
+
+def test_several_labels_without_an_edge_point_to_one_against_the_rest():
+    X = np.tile(np.eye(4, dtype=np.uint8), (5, 1))
+    y = np.tile(np.arange(4), 5)
+    with pytest.warns(UserWarning, match="OneVsRestClassifier around this booster"):
+        model = BoostByMajority(n_estimators=3, gamma=0.1).fit(X, y)
+    assert model.score(X, y) == 0.5
+
+
+def test_silent_by_default_and_rounds_on_request(capsys):
+    X, y = noisy_majority(60)
+    BoostByMajority(n_estimators=11, gamma=0.1).fit(X, y)
+    assert capsys.readouterr().out == ""
+    model = BoostByMajority(n_estimators=11, gamma=0.05, verbose=2).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_rounds_
+    assert lines[0].startswith("[BoostByMajority] round 1 of 11: edge ")
+
+
+# -- what it is for --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_mislabelled_rows_do_not_draw_all_the_weight(seed):
+    X, y = make_long_servedio(1000, noise=0.2, random_state=seed)
+    X_new, y_new = make_long_servedio(4000, noise=0, random_state=100 + seed)
+    booster = BoostByMajority(random_state=0).fit(X, y)
+    rival = AdaBoostClassifier(n_estimators=101, random_state=0).fit(X, y)
+    error, rivals = 1 - booster.score(X_new, y_new), 1 - rival.score(X_new, y_new)
+    assert rivals > 0.1
+    assert error < rivals / 3
+
+
+def test_several_labels_are_learned_in_one_pass_with_trees():
+    X, y = load_iris(return_X_y=True)
+    model = BoostByMajority(TREE, n_estimators="auto", random_state=0).fit(X, y)
+    assert model.stop_reason_ == "right"
+    assert model.score(X, y) == 1
+    margins = model.decision_function(X)
+    assert margins.shape == (150, 3)
+    assert_allclose(margins.sum(axis=1), -1, atol=1e-12)
+    alone = clone(TREE).set_params(random_state=0).fit(X, y)
+    assert alone.score(X, y) < 1
+
+
+def test_missing_values_reach_a_base_that_takes_them():
+    X, y = noisy_majority(100)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
+    model = BoostByMajority(TREE, n_estimators=5, gamma=0.1).fit(X, y)
+    assert model.score(X, y) > 0.7
+
+
+def test_integers_beyond_ones_are_true():
+    X, y = noisy_majority()
+    ones = BoostByMajority(n_estimators=7, gamma=0.1).fit(X, y)
+    sevens = BoostByMajority(n_estimators=7, gamma=0.1).fit(7 * X.astype(int), y)
+    assert_array_equal(ones.decision_function(X), sevens.decision_function(7 * X))

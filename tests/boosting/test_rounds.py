@@ -1,0 +1,403 @@
+"""The rounds of a game with prepared weak hypotheses, against the definition."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles_boosting import tail
+from oracles_rounds import PromisingLearner, ScriptedLearner, play_by_definition
+from scipy.stats import binom
+
+from sklboolean.boosting.board import Board
+from sklboolean.boosting.rounds import (
+    PATIENCE,
+    Policy,
+    WeakLearnerError,
+    best_try,
+    play_rounds,
+)
+from sklboolean.theory import max_gamma, min_rounds
+
+CODES = np.array([0, 1] * 10)
+
+
+def random_state():
+    return np.random.RandomState(0)
+
+
+def votes_right_about(codes, right):
+    """Votes of two labels that are right about the rows numbered."""
+    predicted = 1 - codes
+    predicted[list(right)] = codes[list(right)]
+    return predicted
+
+
+def share_right(codes, n_right):
+    return votes_right_about(codes, range(n_right))
+
+
+def play(learner, codes, policy, *, values=None, max_rounds=999, **options):
+    return play_rounds(
+        learner, codes, values, policy, random_state(), max_rounds=max_rounds, **options
+    )
+
+
+# -- one game, by definition -----------------------------------------------------------
+
+
+@st.composite
+def scripts(draw):
+    n_rows, n_classes = draw(st.integers(2, 7)), draw(st.integers(2, 3))
+    labels = st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows)
+    k = draw(st.sampled_from([1, 3, 5, 7]))
+    votes = draw(st.lists(labels, min_size=k, max_size=k))
+    counts = st.lists(st.integers(1, 5), min_size=n_rows, max_size=n_rows)
+    values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
+    gamma = draw(st.fractions(Fraction(1, 20), Fraction(9, 20), max_denominator=20))
+    return np.array(draw(labels)), n_classes, values, votes, k, gamma
+
+
+@settings(deadline=None)
+@given(scripts())
+def test_rounds_are_those_of_the_definition(script):
+    codes, n_classes, values, votes, k, gamma = script
+    rounds, exact = play_by_definition(codes, n_classes, values, votes, k, gamma)
+    # Rounding weights to 2**-26 may turn a tie into an edge.
+    assume(not any(0 < abs(r["edge"]) < 1e-6 or r["edge"] == 0 for r in rounds[1:]))
+    target = Fraction(1, 8)
+    policy = Policy(k, float(target), float(gamma))
+    game = play(ScriptedLearner(votes, n_classes), codes, policy, values=values)
+    assert game.board.n_rounds == len(rounds)
+    assert game.stopped == ("rounds" if len(rounds) == k else "decided")
+    assert game.plans == [(0, k, float(gamma))]
+    aborted = [r["aborted"] for r in rounds]
+    record = {name: np.array(facts) for name, facts in game.rounds.items()}
+    assert_array_equal(np.isnan(record["edge"]), aborted)
+    atol = len(codes) * 2.0**-25
+    edges = np.array([float(r["edge"]) for r in rounds])
+    assert_allclose(record["followed"], edges, atol=atol)
+    kept = ~np.array(aborted)
+    assert_array_equal(record["edge"][kept], record["followed"][kept])
+    assert_array_equal(record["gamma"], np.full(len(rounds), float(gamma)))
+    potentials = [float(r["potential"]) for r in rounds]
+    assert_allclose(record["potential"], potentials, rtol=1e-10, atol=1e-14)
+    # Lemma 2.4.1: over the k rounds such shortfalls cost error (1 - error) in all.
+    required = [gamma - target * (1 - target) / (k * r["mean"]) for r in rounds]
+    assert_allclose(record["required"], np.array(required, dtype=float), atol=1e-9)
+    assert [list(h) for h in game.hypotheses] == [
+        vote for vote, given_up in zip(votes, aborted, strict=False) if not given_up
+    ]
+    assert game.board.n_aborted == exact.n_aborted == sum(aborted)
+    assert_allclose(game.board.error(), float(exact.error()), rtol=1e-14)
+
+
+@pytest.mark.parametrize("errs", ["any", "one label"])
+@pytest.mark.parametrize("gives_up", ["any", "heaviest", "lightest"])
+@pytest.mark.parametrize("gamma", [0.08, 0.2, 0.4])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_promise_kept_leaves_no_row_wrong(gives_up, gamma, n_classes, weighted, errs):
+    rng = np.random.default_rng(0)
+    m = 50
+    codes = rng.integers(0, n_classes, m)
+    values = rng.integers(1, 5, m).astype(np.float64) if weighted else None
+    share = 1 / m if values is None else float(values.min() / values.sum())
+    k = min_rounds(gamma, share)
+    learner = PromisingLearner(codes, n_classes, gamma, gives_up, errs)
+    game = play(learner, codes, Policy(k, share, gamma), values=values)
+    assert game.board.n_rounds == k or game.stopped == "decided"
+    assert game.board.n_aborted == 0
+    assert min(game.rounds["edge"]) >= gamma - 1e-12
+    assert game.board.error() == 0
+    potentials = [*game.rounds["potential"], game.board.potential(k, gamma)]
+    assert_allclose(potentials[0], float(tail(k, Fraction(gamma))), rtol=1e-9)
+    # They never rise, but for what rounding weights to 2**-26 may add.
+    assert (np.diff(potentials) <= 1e-7).all()
+    # Without a number of rounds the plan is the same one, and stops when all is right.
+    free = play(learner, codes, Policy(None, share, gamma), values=values)
+    assert free.plans == [(0, k, gamma)]
+    assert free.board.error() == 0
+    assert free.board.n_rounds <= game.board.n_rounds
+    at_end = "rounds" if free.board.n_rounds == k else "right"
+    assert free.stopped in (at_end, "decided")
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**31), st.integers(2, 4), st.floats(0.05, 0.45))
+def test_potential_never_rises_while_edges_are_at_least_gamma(seed, n_classes, gamma):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, 12)
+    k = 15
+    learner = PromisingLearner(codes, n_classes, gamma, "any", "any")
+    game = play_rounds(
+        learner, codes, None, Policy(k, 0.1, gamma), np.random.RandomState(seed),
+        max_rounds=k,
+    )  # fmt: skip
+    potentials = [*game.rounds["potential"], game.board.potential(k, gamma)]
+    assert (np.diff(potentials) <= 1e-7).all()
+    if game.board.n_rounds == k:
+        assert game.board.error() == pytest.approx(potentials[-1], abs=1e-12)
+
+
+# -- plans -----------------------------------------------------------------------------
+
+
+def average_potential_of_rows(codes, votes, i, k, gamma):
+    """Two labels: the mean chance that at most half of k votes are right.
+
+    Of i rounds those without a vote are coins.
+    """
+    right = np.sum([vote == codes for vote in votes], axis=0)
+    n_coins = i - len(votes)
+    return sum(
+        binom.pmf(heads, n_coins, 0.5)
+        * binom.cdf(k // 2 - right - heads, k - i, 0.5 + gamma).mean()
+        for heads in range(n_coins + 1)
+    )
+
+
+class Tiring(PromisingLearner):
+    """Keeps a promise that is smaller in each round, for a while."""
+
+    def fit(self, weights, rng, shown=None):
+        votes = super().fit(weights, rng)
+        self.gamma = max(0.04, self.gamma * 0.7)
+        return votes
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exact_mode_plans_again_only_when_the_plan_fails(seed):
+    m = 30
+    codes = np.random.default_rng(seed).integers(0, 2, m)
+    target = 1 / m
+    policy = Policy(None, target, None, recent=4, caution=0.7)
+    game = play_rounds(
+        Tiring(codes, 2, 0.4), codes, None, policy,
+        np.random.RandomState(seed), max_rounds=9999,
+    )  # fmt: skip
+    assert game.stopped == "right"
+    assert game.board.error() == 0
+    assert np.isnan(game.rounds["gamma"][0])
+    assert np.isnan(game.rounds["potential"][0])
+    expected, k, gamma = [], 0, None
+    for i in range(1, game.board.n_rounds):
+        n_votes = np.count_nonzero(~np.isnan(game.rounds["edge"][:i]))
+        position = codes, game.hypotheses[:n_votes], i
+        fails = not k or i >= k
+        if fails or average_potential_of_rows(*position, k, gamma) >= target:
+            gamma = 0.7 * np.mean(game.rounds["followed"][max(0, i - 4) : i])
+            gamma = min(max(gamma, 1e-3), 0.49)
+            k = i | 1
+            while average_potential_of_rows(*position, k, gamma) >= target / 2:
+                k += 2
+            expected.append((i, k, pytest.approx(gamma, rel=1e-12)))
+        assert game.rounds["gamma"][i] == pytest.approx(gamma, rel=1e-12)
+    assert len(expected) > 1
+    assert expected[0][0] == 1
+    assert game.plans == expected
+
+
+@pytest.mark.parametrize("recent", [1, 3, 20])
+def test_measured_gamma_is_the_mean_of_the_last_edges(recent):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 60)
+    votes = [np.where(rng.random(60) < 0.65, codes, 1 - codes) for _ in range(21)]
+    policy = Policy(21, 0.1, None, recent=recent, caution=0.9)
+    game = play(ScriptedLearner(votes), codes, policy)
+    gammas, followed = game.rounds["gamma"], game.rounds["followed"]
+    assert gammas[0] == max_gamma(21, 0.2)
+    for i in range(1, game.board.n_rounds):
+        mean = 0.9 * np.mean(followed[max(0, i - recent) : i])
+        assert gammas[i] == pytest.approx(min(max(mean, 1e-3), 0.49), rel=1e-12)
+    assert len(set(gammas)) > 3
+    # The number of rounds never moves.
+    assert [k for _i, k, _gamma in game.plans] == [21]
+
+
+# -- rounds that fail ------------------------------------------------------------------
+
+
+def test_hypothesis_without_an_edge_is_a_coin():
+    bad, good = share_right(CODES, 10), share_right(CODES, 13)
+    learner = ScriptedLearner([good, bad, share_right(CODES, 4), good, good])
+    game = play(learner, CODES, Policy(5, 0.2, 0.1))
+    assert game.board.n_aborted == 2 or game.stopped == "decided"
+    assert np.isnan(game.rounds["edge"])[1:3].tolist() == [True, True]
+    assert [list(h) for h in game.hypotheses] == [list(good)] * len(game.hypotheses)
+    assert game.board.n_votes == len(game.hypotheses)
+
+
+def test_abort_keeps_what_is_better_than_a_coin_but_below_gamma():
+    learner = ScriptedLearner([share_right(CODES, 11)])
+    game = play(learner, CODES, Policy(3, 0.2, 0.2))
+    assert game.rounds["edge"][0] == pytest.approx(0.05, abs=1e-15)
+    assert game.plans == [(0, 3, 0.2)]
+    assert game.hypotheses
+
+
+@pytest.mark.parametrize("n_rounds", [9, None])
+def test_replan_goes_on_with_the_edges_measured(n_rounds):
+    learner = ScriptedLearner([share_right(CODES, 15)] + [share_right(CODES, 11)] * 40)
+    policy = Policy(n_rounds, 0.1, 0.2, recent=2)
+    game = play(learner, CODES, policy, max_rounds=3, on_failure="replan")
+    first = game.rounds["followed"][:2]
+    assert first[0] == 0.25
+    assert first[1] < 0.2
+    # The first kept the promise, the second did not.
+    at, k, gamma = game.plans[1]
+    assert at == 2
+    # A plan without an end relies on votes that were counted, and on one in a hundred.
+    measured = np.mean(first) if n_rounds else max(first[0], 0.01)
+    assert gamma == min(max(measured, 1e-3), 0.49) == game.rounds["gamma"][2]
+    board = Board(CODES, 2)
+    board.add(share_right(CODES, 15))
+    # A vote without an edge is none.
+    board.add(share_right(CODES, 11)) if first[1] > 0 else board.abort()
+    assert k == (n_rounds or board.rounds_needed(gamma, 0.05))
+
+
+def test_raise_names_round_edge_and_promise():
+    learner = ScriptedLearner([share_right(CODES, 14), share_right(CODES, 11)])
+    with pytest.raises(
+        WeakLearnerError, match=r"^In round 1 .*edge is .*0\.15 was pro"
+    ):
+        play(learner, CODES, Policy(9, 0.1, 0.15), on_failure="raise")
+    learner = ScriptedLearner([share_right(CODES, 10)])
+    with pytest.raises(WeakLearnerError, match=r"^In round 0 .*edge is 0.*more than 0"):
+        play(learner, CODES, Policy(9, 0.1), on_failure="raise")
+
+
+@pytest.mark.parametrize("on_failure", ["replan", "raise"])
+def test_edge_that_is_gamma_but_for_rounding_keeps_the_promise(on_failure):
+    gamma = np.nextafter(0.2, 1)
+    learner = ScriptedLearner([share_right(CODES, 14)])
+    policy = Policy(1, 0.3, gamma)
+    game = play(learner, CODES, policy, on_failure=on_failure)
+    assert len(game.plans) == 1
+    assert game.rounds["edge"][0] < gamma
+
+
+@pytest.mark.parametrize(
+    ("gamma", "target", "on_failure"),
+    [(None, 0.4, "abort"), (None, 0.4, "replan"), (0.2, 0.01, "abort"),
+     (0.2, 0.4, "replan")],
+)  # fmt: skip
+def test_game_without_a_length_ends_when_nothing_has_an_edge(gamma, target, on_failure):
+    learner = ScriptedLearner([share_right(CODES, n) for n in (5, 9, 7, 3)])
+    policy = Policy(None, target, gamma)
+    game = play(learner, CODES, policy, on_failure=on_failure)
+    assert game.stopped == "no edge"
+    assert game.board.n_rounds == game.board.n_aborted == PATIENCE
+    assert game.hypotheses == []
+    assert_array_equal(game.best_failure, share_right(CODES, 9))
+    assert game.failed_edge == pytest.approx(-0.05, abs=1e-15)
+
+
+def test_game_of_given_length_plays_all_its_rounds_without_an_edge():
+    game = play(ScriptedLearner([share_right(CODES, 5)]), CODES, Policy(31, 0.1, 0.1))
+    assert game.stopped == "rounds"
+    assert game.board.n_aborted == 31
+
+
+def test_patience_counts_failures_in_a_row():
+    failures = [1 - CODES] * (PATIENCE - 1)
+    votes = [*failures, share_right(CODES, 13), *failures, CODES]
+    game = play(ScriptedLearner(votes), CODES, Policy(None, 0.3, 0.02))
+    assert game.stopped == "right"
+    assert game.board.n_aborted == 2 * (PATIENCE - 1)
+
+
+# -- how a game ends -------------------------------------------------------------------
+
+
+def test_game_stops_when_every_row_is_decided():
+    game = play(ScriptedLearner([CODES]), CODES, Policy(9, 0.1, 0.2))
+    assert game.stopped == "decided"
+    assert game.board.n_rounds == 5
+    assert len(game.rounds["edge"]) == 5
+    assert game.board.error() == 0
+
+
+def test_game_stops_at_the_limit():
+    learner = PromisingLearner(CODES, 2, 0.05)
+    for policy in (Policy(None, 0.001, 0.05), Policy(None, 0.001, None)):
+        game = play(learner, CODES, policy, max_rounds=4)
+        assert game.stopped == "max_rounds"
+        assert game.board.n_rounds == 4
+        assert game.k > 4
+
+
+def test_report_sees_every_round():
+    seen = []
+    game = play(
+        ScriptedLearner([share_right(CODES, 12)]), CODES, Policy(7, 0.1, 0.05),
+        report=lambda game: seen.append(game.board.n_rounds),
+    )  # fmt: skip
+    assert seen == list(range(1, game.board.n_rounds + 1))
+
+
+# -- tries and rows held out -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_right", "max_tries", "kept", "n_fits"),
+    [
+        ([11, 15, 16], 3, 15, 2),  # the first that keeps the promise
+        ([11, 13, 12], 3, 13, 3),  # else the best
+        ([11, 13, 16], 1, 11, 1),
+        ([9, 8, 7], 3, 9, 3),
+        ([12, 12, 12], 3, 12, 3),
+    ],
+)
+def test_best_try_is_kept(n_right, max_tries, kept, n_fits):
+    learner = ScriptedLearner([share_right(CODES, n) for n in n_right])
+    weights = Board(CODES, 2).even_weights()
+    policy = Policy(9, 0.1, 0.2)
+    _h, predicted, edge, followed = best_try(
+        learner, CODES, weights, random_state(), policy, max_tries, 0.2
+    )
+    assert_array_equal(predicted, share_right(CODES, kept))
+    assert edge == followed == pytest.approx(kept / 20 - 0.5, abs=1e-15)
+    assert len(learner.shown) == n_fits
+
+
+@pytest.mark.parametrize("follow", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighted):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 200)
+    values = rng.integers(1, 4, 200).astype(np.float64) if weighted else None
+    votes = [np.where(rng.random(200) < 0.7, codes, 1 - codes) for _ in range(9)]
+    learner = ScriptedLearner(votes)
+    policy = Policy(9, 0.1, 0.1, holdout=0.4, follow_holdout=follow)
+    game = play(learner, codes, policy, values=values)
+    held_rows, shares = [], []
+    board = Board(codes, 2, values)
+    for i, trained in enumerate(learner.shown):
+        rows = board.weigh(9, 0.1).rows()
+        is_held = (trained == 0) & (rows > 0)
+        held_rows.append(is_held)
+        shares.append(is_held.sum() / np.count_nonzero(rows))
+        assert_array_equal(trained, np.where(is_held, 0, rows))
+        held = np.where(is_held, rows, 0)
+        right = votes[i] == codes
+        edge = held[right].sum() / held.sum() - 0.5
+        on_trained = trained[right].sum() / trained.sum() - 0.5
+        assert game.rounds["edge"][i] == pytest.approx(edge, abs=1e-12)
+        followed = edge if follow else on_trained
+        assert game.rounds["followed"][i] == pytest.approx(followed, abs=1e-12)
+        board.add(votes[i])
+    assert len(learner.shown) == 9
+    assert 0.35 < np.mean(shares) < 0.45
+    # Drawn anew in each round.
+    assert len({tuple(is_held) for is_held in held_rows}) == 9
+
+
+def test_rows_too_few_to_be_parted_judge_what_they_trained():
+    learner = ScriptedLearner([np.array([1])])
+    game = play(learner, np.array([1]), Policy(1, 0.1, 0.1, holdout=0.5))
+    assert_array_equal(learner.shown[0], [1.0])
+    assert game.rounds["edge"] == [0.5]
