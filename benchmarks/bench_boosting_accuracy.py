@@ -7,9 +7,9 @@
   of GradientBoosting, each with the best of four learning rates by 3-fold
   cross-validation, and of HistGradientBoosting. Ours chooses among four policies by
   3-fold cross-validation too: all but the last make 13 fits.
-* With 20 % noise the policies by themselves, on 20 other seeds. "Fixed"
-  gives up a fifth of the rows, "measured" assumes the edges of the last rounds, "held
-  out" judges each hypothesis by rows that it was not trained on.
+* With 20 % noise the policies by themselves, on 20 other seeds. "Fixed" gives up a
+  fifth of the rows, "measured" assumes the edges of the last rounds, "held out" judges
+  each hypothesis by rows that it was not trained on.
 * Rounds until no training label is wrong, without noise: ``n_estimators="auto"`` and
   AdaBoost over the same trees, deep enough to be weak learners for the table.
 
