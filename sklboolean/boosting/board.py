@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean.boosting.binomials import at_most, log_exactly
-from sklboolean.boosting.game import level_shares
+from sklboolean.boosting.binomials import at_most
 from sklboolean.boosting.game_rounds import rounds_from_states
+from sklboolean.boosting.game_states import average_potential, relative_weights
 from sklboolean.boosting.weights import quantize_weights
 
 __all__ = ["Board", "RoundWeights"]
@@ -115,31 +115,32 @@ class Board:
             return float(np.mean(wrong))
         return float(self.values[wrong].sum() / self.values.sum())
 
+    def _other_votes(self):
+        """Return the votes for wrong classes other than the strongest of them."""
+        if self.wrong is None:
+            return 0
+        return self.wrong.sum(axis=1) - self.wrong.max(axis=1)
+
     def states_of_rows(self):
         """Return a number for the state of each row, and the level of one unit of it.
 
-        As in `game`: the level 2 r + t says how many right votes are missing.
+        As in `game_states`: the level 2 r + t says how many right votes are missing.
         """
         if self.wrong is None:
             return self.right, 2
-        others = self.wrong.sum(axis=1) - self.wrong.max(axis=1)
-        return 2 * self.right + others, 1
+        return 2 * self.right + self._other_votes(), 1
 
     def potential(self, k, gamma):
         """Return the average potential when the game lasts k rounds."""
-        states, unit = self.states_of_rows()
-        levels, shares = level_shares(states, unit, self.n_aborted, self.values)
-        missing = (k - levels) // 2
-        return float(shares @ at_most(missing, k - self.n_rounds, gamma))
+        return average_potential(
+            k, self.n_rounds, gamma, self.right, other_votes=self._other_votes(),
+            n_aborted=self.n_aborted, values=self.values,
+        )  # fmt: skip
 
     def rounds_needed(self, gamma, error):
         """Return the least odd k for which the average potential is below ``error``."""
-        n_classes = 2 if self.wrong is None else self.wrong.shape[1]
-        others = 0
-        if n_classes > 2:
-            others = self.wrong.sum(axis=1) - self.wrong.max(axis=1)
         return rounds_from_states(
-            self.n_rounds, gamma, error, self.right, other_votes=others,
+            self.n_rounds, gamma, error, self.right, other_votes=self._other_votes(),
             n_aborted=self.n_aborted, values=self.values,
         )  # fmt: skip
 
@@ -149,16 +150,13 @@ class Board:
         counts = np.bincount(states, weights=self.values)
         occur = np.flatnonzero(counts)
         shares = counts[occur] / counts[occur].sum()
-        missing, n_left = (k - unit * occur) // 2, k - self.n_rounds
-        logs = log_exactly(missing, n_left - 1, gamma, self.n_aborted)
-        largest = logs.max()
+        relative, log_largest = relative_weights(
+            k, self.n_rounds, gamma, unit * occur, self.n_aborted
+        )
         table = np.zeros(len(counts))
-        if largest == -np.inf:
-            return RoundWeights(table, states, self.values)
-        relative = np.exp(logs - largest)
         acceptance = float(shares @ relative)
-        if acceptance == 0:
-            return RoundWeights(table, states, self.values)  # what is open counts 0
+        if acceptance == 0:  # all is decided, or what is open counts 0
+            return RoundWeights(table, states, self.values)
         table[occur] = np.rint(STEPS * relative) / STEPS
         some = relative > 0
         drawn = shares[some] * relative[some] / acceptance
@@ -166,9 +164,10 @@ class Board:
         if self.n_aborted:
             potential = self.potential(k, gamma)
         else:
-            potential = float(shares @ at_most(missing, n_left, gamma))
+            missing = (k - unit * occur) // 2
+            potential = float(shares @ at_most(missing, k - self.n_rounds, gamma))
         return RoundWeights(
-            table, states, self.values, float(np.exp(largest)) * acceptance,
+            table, states, self.values, float(np.exp(log_largest)) * acceptance,
             max(0.0, divergence), acceptance, potential,
         )  # fmt: skip
 

@@ -5,7 +5,8 @@ from scipy.special import betaincinv
 
 from sklboolean._core.validation import check_integer, check_real
 from sklboolean.boosting.binomials import at_most
-from sklboolean.boosting.game import check_edge, check_odd, encode_states, level_shares
+from sklboolean.boosting.game import check_edge, check_odd
+from sklboolean.boosting.game_states import encode_states, level_shares
 
 __all__ = ["max_gamma", "min_rounds", "rounds_from_states"]
 
@@ -141,7 +142,7 @@ def rounds_from_states(
     error : float
         The average potential is to be below this, above 0 and below 1.
     correct_votes, other_votes, n_aborted, values
-        The states, as in :func:`~sklboolean.boosting.game.average_potential`.
+        The states, as in :func:`~sklboolean.boosting.game_states.average_potential`.
 
     Returns
     -------

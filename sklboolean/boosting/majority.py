@@ -9,9 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.validation import encode_classes, unchanged_on_error
-from sklboolean.boosting.policies import held_out_margins, were_tested
-from sklboolean.boosting.rounds import EDGE_TOLERANCE, play_rounds
-from sklboolean.boosting.setup import (
+from sklboolean.boosting.parameters import (
     check_parameters,
     folds_of,
     game_options,
@@ -19,6 +17,8 @@ from sklboolean.boosting.setup import (
     policy_for,
     weighed_rows,
 )
+from sklboolean.boosting.policies import held_out_margins, were_tested
+from sklboolean.boosting.rounds import EDGE_TOLERANCE, play_rounds
 from sklboolean.boosting.streaming import StreamMixin
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.boosting.voting import VotingMixin, reading
@@ -61,7 +61,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
     on_weak_failure : {"abort", "replan", "raise"}, default="abort"
         What to do when a hypothesis has no edge: count a coin for the round, plan the
         rest with the edges measured, or stop with an error. With a number for
-        ``gamma``, "replan" and "raise" take edges below it as failures too.
+        ``gamma``, "replan" and "raise" take edges below it as failures too. Streams
+        cannot be planned anew.
     max_tries : int, default=1
         Tries in a round, for weak learners with chance in them.
     max_estimators : int, default=2001
@@ -80,7 +81,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         For the weak learner, resampling, holding out and folds.
     n_jobs : int or None, default=None
-        Folds that are played at the same time.
+        Folds that are played, and chunks of a stream that are scored, at the same time.
     verbose : int, default=0
         1 prints every tenth round, 2 every round.
 
@@ -144,7 +145,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
     -----
     UserWarning
         When the first hypothesis reaches the target error alone, when hypotheses are
-        linear, and when ``max_estimators`` ends the game.
+        linear, when ``max_estimators`` or the end of a stream ends the game, and when
+        no hypothesis has an edge, so that the best one stands alone.
 
     See Also
     --------
@@ -218,8 +220,9 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters and data, and when no hypothesis has an edge. What was
-            learned before is kept.
+            For bad parameters and data, for a weak learner of two labels that is worse
+            than chance, and for one without an edge with ``on_weak_failure="raise"``.
+            What was learned before is kept.
         """
         with unchanged_on_error(self):
             check_parameters(self)
@@ -231,10 +234,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
             if len(self.classes_) < 2**15:
                 codes = codes.astype(np.int16)  # as stumps predict: quick to compare
             table = base, X, self.classes_, codes, values
-            rng, options = (
-                check_random_state(self.random_state),
-                game_options(self, base),
-            )
+            rng = check_random_state(self.random_state)
+            options = game_options(self, base)
             folds = folds_of(self.cv, kept, n_rows)
             self.policy_, policy, self.policy_scores_, margins = policy_for(
                 self, table, folds, rng, options

@@ -17,14 +17,14 @@ from sklboolean._core.validation import (
 )
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.game_rounds import max_gamma, min_rounds
-from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
-from sklboolean.boosting.setup import (
+from sklboolean.boosting.parameters import (
     check_rounds,
     check_training,
     draws_rows,
     least_share,
     weighed_rows,
 )
+from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
 from sklboolean.boosting.tolerance import ROUNDING, AgreementLearner, check_regressor
 
 __all__ = ["BoostByMajorityRegressor"]

@@ -13,7 +13,7 @@ from sklboolean._core.validation import (
     unchanged_on_error,
 )
 from sklboolean.boosting.filtering import FilterStream
-from sklboolean.boosting.setup import check_parameters
+from sklboolean.boosting.parameters import check_parameters
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.boosting.voting import reading
 from sklboolean.boosting.weak import as_codes, seed_of

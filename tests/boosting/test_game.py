@@ -16,12 +16,11 @@ from oracles_boosting import (
 )
 
 from sklboolean.boosting.game import (
-    average_potential,
     majority_potentials,
     majority_weights,
     missing_votes,
-    state_weights,
 )
+from sklboolean.boosting.game_states import average_potential, state_weights
 
 edges = st.fractions(Fraction(1, 100), Fraction(49, 100), max_denominator=100)
 odd_rounds = st.integers(0, 8).map(lambda half: 2 * half + 1)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles_boosting import tail
 
-from sklboolean.boosting.game import average_potential, majority_potentials
+from sklboolean.boosting.game import majority_potentials
 from sklboolean.boosting.game_rounds import max_gamma, min_rounds, rounds_from_states
+from sklboolean.boosting.game_states import average_potential
 
 
 @settings(deadline=None)

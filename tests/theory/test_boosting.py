@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sklboolean.boosting.game import state_weights
+from sklboolean.boosting.game_states import state_weights
 from sklboolean.theory import (
     filter_sample_bound,
     majority_gate_size,
