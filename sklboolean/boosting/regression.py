@@ -26,6 +26,7 @@ from sklboolean.boosting.parameters import (
 )
 from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
 from sklboolean.boosting.tolerance import ROUNDING, AgreementLearner, check_regressor
+from sklboolean.boosting.voting import reading
 
 __all__ = ["BoostByMajorityRegressor"]
 
@@ -256,11 +257,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         return self.estimator
 
     def _validated(self, X, y="no_validation", **options):
-        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-        return validate_data(
-            self, X, y, accept_sparse="csr",
-            ensure_all_finite="allow-nan" if allow_nan else True, **options,
-        )  # fmt: skip
+        return validate_data(self, X, y, **reading(self._base()), **options)
 
     def _checked_parameters(self):
         """Check what needs no data; return gamma and the rounds, None for "auto"."""

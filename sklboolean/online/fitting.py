@@ -3,6 +3,7 @@
 from itertools import repeat
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
@@ -112,19 +113,15 @@ class Fitter:
             return -coefficients, -intercepts
         return coefficients, intercepts
 
-    def train(self, state, rows, max_iter, shuffle, *, after=None):
+    def train(self, state, rows, max_iter, shuffle, *, after=None, rng=None):
         """Train a state in place on the named rows."""
-        orders = self._orders(rows, max_iter) if shuffle else repeat(rows, max_iter)
+        orders = repeat(rows, max_iter)
+        if shuffle:
+            orders = shuffled(rows, max_iter, rng or self.random_state)
         return run_epochs(
             state, self.parameters, self.table, self.codes.astype(np.int32),
             self.weights, orders, after,
         )  # fmt: skip
-
-    def _orders(self, rows, max_iter):
-        order = rows.astype(np.int64)
-        for _ in range(max_iter):
-            shuffle_rows(order, self.random_state.randint(2**63, dtype=np.uint64))
-            yield order
 
     def fit(self, state):
         """Train by the learner's epochs; return (state, progress)."""
@@ -192,12 +189,30 @@ class Fitter:
         folds = StratifiedKFold(
             min(3, fewest), shuffle=True, random_state=self.random_state
         )
-        for train, test in folds.split(X, self.codes):
+        splits = list(folds.split(X, self.codes))
+        seeds = self.random_state.randint(2**31 - 1, size=len(splits))
+
+        def score(train, test, seed):
             state = self.new_state()
-            self.train(state, train, learner.max_iter, learner.shuffle)
+            rng = np.random.RandomState(seed)
+            self.train(state, train, learner.max_iter, learner.shuffle, rng=rng)
             coefficients, intercepts = self.hypothesis(state)
             scores[test] = X[test] @ coefficients.T + intercepts
+
+        # Threads: the loop holds no lock, and every fold writes rows of its own.
+        Parallel(n_jobs=learner.n_jobs, prefer="threads")(
+            delayed(score)(train, test, seed)
+            for (train, test), seed in zip(splits, seeds, strict=True)
+        )
         return scores
+
+
+def shuffled(rows, max_iter, rng):
+    """Yield the rows in a new order for each epoch."""
+    order = rows.astype(np.int64)
+    for _ in range(max_iter):
+        shuffle_rows(order, rng.randint(2**63, dtype=np.uint64))
+        yield order
 
 
 class Patience:

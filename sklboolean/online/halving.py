@@ -13,6 +13,7 @@ from sklboolean._core.hypotheses import (
     full_set,
     size_of,
 )
+from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.readable import feature_names_of, formula_text
 from sklboolean._core.validation import (
     check_choice,
@@ -43,7 +44,7 @@ def count_votes(sets, consistent, counts):
     return 2 * (unpack_words(sets, len(weights)) @ weights) / weights.sum() - 1
 
 
-class HalvingClassifier(ConceptLearner):
+class HalvingClassifier(ScorePredictionMixin, ConceptLearner):
     """Predict by majority vote of all hypotheses of a finite class that are consistent.
 
     Each mistake rules out at least half of the hypotheses that are left, so there are
@@ -265,22 +266,6 @@ callables, default="conjunctions"
             ]
         )
         return np.where(votes == 0, np.nextafter(0.0, 1.0), votes)
-
-    def predict(self, X):
-        """Return the label of each row by majority vote.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-            The second of ``classes_`` where at least half of the votes accept.
-        """
-        votes = self.decision_function(X)
-        return self.classes_[(votes > 0).astype(np.intp)]
 
     def predict_proba(self, X):
         """Return the share of the votes for each class.

@@ -312,3 +312,12 @@ def test_weights_neither_overflow_nor_stick_at_zero():
     model.fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert (model.coef_ > 0).all()
+
+
+@pytest.mark.parametrize("learner", [AveragedPerceptron, Winnow])
+def test_probabilities_do_not_depend_on_the_number_of_threads(learner):
+    X, y, _ = make_threshold(300, 40, n_relevant=5, noise=0.1, random_state=0)
+    alone = learner(probability=True, random_state=0, n_jobs=1).fit(X, y)
+    threads = learner(probability=True, random_state=0, n_jobs=2).fit(X, y)
+    assert alone.slope_ == threads.slope_ > 0
+    np.testing.assert_array_equal(alone.predict_proba(X), threads.predict_proba(X))
