@@ -83,8 +83,9 @@ class Board:
         self.right = np.zeros(len(codes), dtype=np.int64)
         self.wrong = None
         if n_classes > 2:
-            # Votes by class, those for the right one apart.
+            # Votes by class, those for the right one apart, and the most in each row.
             self.wrong = np.zeros((len(codes), n_classes), dtype=np.int32)
+            self.strongest = np.zeros(len(codes), dtype=np.int64)
 
     def add(self, predicted):
         """Count the vote of a hypothesis: a class for each row."""
@@ -93,7 +94,9 @@ class Board:
         self.n_rounds += 1
         if self.wrong is not None:
             misses = np.flatnonzero(~hits)
-            self.wrong[misses, predicted[misses]] += 1
+            votes = self.wrong[misses, predicted[misses]] + 1
+            self.wrong[misses, predicted[misses]] = votes
+            self.strongest[misses] = np.maximum(self.strongest[misses], votes)
 
     def abort(self):
         """Count a round without a hypothesis."""
@@ -110,7 +113,7 @@ class Board:
         if self.wrong is None:
             wrong = 2 * self.right <= self.n_votes
         else:
-            wrong = self.right <= self.wrong.max(axis=1)
+            wrong = self.right <= self.strongest
         if self.values is None:
             return float(np.mean(wrong))
         return float(self.values[wrong].sum() / self.values.sum())
@@ -119,7 +122,7 @@ class Board:
         """Return the votes for wrong classes other than the strongest of them."""
         if self.wrong is None:
             return 0
-        return self.wrong.sum(axis=1) - self.wrong.max(axis=1)
+        return self.n_votes - self.right - self.strongest
 
     def states_of_rows(self):
         """Return a number for the state of each row, and the level of one unit of it.
