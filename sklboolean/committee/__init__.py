@@ -1,0 +1,3 @@
+"""Active learning by committees: which rows are worth a label."""
+
+__all__ = []

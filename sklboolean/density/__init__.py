@@ -1,0 +1,3 @@
+"""Density models of Boolean rows, with exact likelihoods."""
+
+__all__ = []
