@@ -295,7 +295,8 @@ def take_bits(sets, hypotheses):
     taken = np.empty((len(sets), max(1, -(-len(hypotheses) // 64))), dtype=np.uint64)
     step = max(1, 2**20 // max(1, len(hypotheses)))
     for first in range(0, len(sets), step):
-        kept = (sets[first : first + step, word] >> bit) & np.uint64(1)
+        words = np.take(sets[first : first + step], word, axis=1)
+        kept = (words >> bit) & np.uint64(1)
         taken[first : first + step] = pack_dense(kept.astype(bool))
     return taken
 
