@@ -98,9 +98,7 @@ class EveryConjunction:
             children = np.arange(n_children.sum()) + np.repeat(
                 start - offset, n_children
             )
-            listed = np.column_stack(
-                [np.repeat(listed, n_children, axis=0), children]
-            )
+            listed = np.column_stack([np.repeat(listed, n_children, axis=0), children])
 
     def transform(self, table, dtype):
         """Return the conjunctions that hold in each row.

@@ -19,7 +19,7 @@ from sklboolean._core.validation import (
 from sklboolean.rules.columns import MOST_LISTED, check_bytes, way_out
 from sklboolean.rules.every_conjunction import EveryConjunction
 from sklboolean.rules.level_wise import frequent_conjunctions
-from sklboolean.rules.literal_rows import Literals
+from sklboolean.rules.literal_rows import Literals, group_labels
 
 __all__ = ["ConjunctionFeatures"]
 
@@ -37,24 +37,6 @@ def rows_needed(min_support, n_rows):
     # The least count with count / n_rows >= min_support: 0.1 * 30 rounds above 3.
     count = ceil(min_support * n_rows)
     return max(1, count - ((count - 1) / n_rows >= min_support))
-
-
-def group_labels(feature_groups, n_features):
-    """Check the labels of groups and return them as a list."""
-    if feature_groups is None:
-        return None
-    if isinstance(feature_groups, str | dict) or np.ndim(feature_groups) != 1:
-        raise ValueError(
-            "feature_groups must be a list with one label for each feature; got "
-            f"{feature_groups!r}."
-        )
-    labels = np.asarray(feature_groups, dtype=object).tolist()
-    if len(labels) != n_features:
-        raise ValueError(
-            f"feature_groups holds {len(labels)} labels for {n_features} features: "
-            "give one for each."
-        )
-    return labels
 
 
 class ConjunctionFeatures(TransformerMixin, BaseEstimator):
@@ -138,7 +120,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     >>> X = [[1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]]
     >>> features = ConjunctionFeatures(negations=True, min_support=2).fit(X)
     >>> features.get_feature_names_out(["a", "b", "c"])[-4:]
-    array(['a & ~b', 'a & ~c', '~a & b', '~a & c'], dtype=object)
+    array(['~a & b', '~a & c', 'b & ~c', '~b & c'], dtype=object)
 
     Elimination over conjunctions learns a 2-DNF:
 
@@ -169,6 +151,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # the parameter decides
         return tags
 
     def fit(self, X, y=None):

@@ -8,10 +8,28 @@ from scipy import sparse
 from sklboolean._core.bits import unpack_words
 from sklboolean.rules._levels import BLOCK_ROWS
 
-__all__ = ["LiteralRows", "Literals"]
+__all__ = ["LiteralRows", "Literals", "group_labels"]
 
 # Cells of a table that are unpacked at once, a byte each.
 SLAB_CELLS = 2**22
+
+
+def group_labels(feature_groups, n_features):
+    """Check the labels of groups and return them as a list."""
+    if feature_groups is None:
+        return None
+    if isinstance(feature_groups, str | dict) or np.ndim(feature_groups) != 1:
+        raise ValueError(
+            "feature_groups must be a list with one label for each feature; got "
+            f"{feature_groups!r}."
+        )
+    labels = np.asarray(feature_groups, dtype=object).tolist()
+    if len(labels) != n_features:
+        raise ValueError(
+            f"feature_groups holds {len(labels)} labels for {n_features} features: "
+            "give one for each."
+        )
+    return labels
 
 
 @dataclass(frozen=True)

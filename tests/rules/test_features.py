@@ -96,12 +96,10 @@ def test_columns_are_all_conjunctions(problem, sparse_output, dtype):
 @given(problems(20), st.integers(1, 5), st.one_of(st.none(), st.integers(1, 30)))
 def test_frequent_conjunctions_are_those_of_brute_force(problem, min_count, most):
     X, given_X, options, conjunctions = problem
-    features = ConjunctionFeatures(
-        min_support=min_count, max_features=most, **options
-    )
+    features = ConjunctionFeatures(min_support=min_count, max_features=most, **options)
     expected = oracle.frequent(conjunctions, X, min_count, most)
     if not expected:
-        with pytest.raises(ValueError, match="[Nn]o conjunction of"):
+        with pytest.raises(ValueError, match=r"[Nn]o conjunction of"):
             features.fit(given_X)
         return
     assert_is(features.fit(given_X), given_X, expected)
@@ -234,13 +232,14 @@ def test_conjunction_of_negated_conjunctions_is_a_k_cnf():
     np.testing.assert_array_equal(learner.predict(X), y)
 
 
-def test_winnow_over_conjunctions_learns_the_lines_of_tic_tac_toe():
+def test_winnow_over_conjunctions_learns_tic_tac_toe():
     X, y = make_tic_tac_toe(return_X_y=True)
     learner = make_pipeline(
         ConjunctionFeatures(min_literals=3, max_literals=3),
-        Winnow(variant="positive", max_iter=30, random_state=0),
+        Winnow(max_iter=30, random_state=0),
     )
     assert learner.fit(X, y).score(X, y) == 1.0
+    assert learner[-1].mistakes_per_epoch_[-1] == 0
 
 
 # -- the interface --------------------------------------------------------------------
