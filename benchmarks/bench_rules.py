@@ -93,14 +93,14 @@ def conjunctions_as_columns(quick, repeats, goal):
     few = 10 if quick else 1
     wide = sparse_rows(20_000 // few, 2000, 20)
     narrow = sparse_rows(5000 // few, 300, 20)
-    tiny = sparse_rows(1000 // few, 16, 6)  # a minute for 40 features
-    dense = sparse_rows(5000 // few, 200, 20).toarray()
+    tiny = sparse_rows(500 // few, 14, 6)
+    dense = sparse_rows(2000 // few, 200, 20).toarray()
     cases = [
         ("CSR, 2000 features, 20 true", wide, 2),
         ("CSC, 2000 features, 20 true", sparse.csc_array(wide), 2),
         ("CSR of bool, 2000 features, 20 true", wide.astype(bool), 2),
         ("CSR, 300 features, 20 true", narrow, 3),
-        ("CSR, 16 features, 6 true", tiny, 4),
+        ("CSR, 14 features, 6 true", tiny, 4),
         ("dense, 200 features, 20 true", dense, 2),
     ]
     columns = [
@@ -116,7 +116,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     options = parser.parse_args(arguments)
     print_header("Rules")
-    repeats, goal = (1, None) if options.quick else (5, GOAL)
+    repeats, goal = (1, None) if options.quick else (3, GOAL)
     conjunctions_as_columns(options.quick, repeats, goal)
 
 
