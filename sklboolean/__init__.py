@@ -13,6 +13,7 @@ from sklboolean.online.elimination import ConjunctionClassifier
 from sklboolean.online.halfspace import ConsistentHalfspace
 from sklboolean.online.halving import HalvingClassifier
 from sklboolean.online.winnow import Winnow
+from sklboolean.rules.features import ConjunctionFeatures
 
 __all__ = [
     "AveragedPerceptron",
@@ -20,6 +21,7 @@ __all__ = [
     "BoostByMajority",
     "BoostByMajorityRegressor",
     "ConjunctionClassifier",
+    "ConjunctionFeatures",
     "ConsistentHalfspace",
     "HalvingClassifier",
     "KernelPerceptron",

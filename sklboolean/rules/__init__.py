@@ -1,3 +1,5 @@
 """Rules: the conjunctions inside kernel machines, as text and as features."""
 
-__all__ = []
+from sklboolean.rules.features import ConjunctionFeatures
+
+__all__ = ["ConjunctionFeatures"]

@@ -1,0 +1,124 @@
+"""Conjunctions as columns against PolynomialFeatures.
+
+    python benchmarks/bench_rules.py [--quick]
+
+Both sides get a fitted transformer and the same rows, and every result is compared.
+PolynomialFeatures has compiled code for CSR (and CSC, by way of CSR) up to degree 3,
+multiplies columns one by one beyond, and makes dense tables of dense rows. Its values
+are float64; ours are float64 or bool. Memory is the peak of what numpy allocates during
+the call, the result included.
+"""
+
+import argparse
+import sys
+import tracemalloc
+
+import numpy as np
+from _timing import (
+    compare,
+    milliseconds,
+    print_header,
+    print_table,
+    ratio_cells,
+)
+from scipy import sparse
+from sklearn.preprocessing import PolynomialFeatures
+
+from sklboolean import ConjunctionFeatures
+
+GOAL = 20
+
+
+def sparse_rows(n_rows, n_features, n_true, seed=0):
+    """Rows with ``n_true`` features each, as float64 CSR with int32 indices."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.choice(n_features, n_true, replace=False) for _ in range(n_rows)]
+    indices = np.sort(rows, axis=1).astype(np.int32).ravel()
+    indptr = np.arange(0, len(indices) + 1, n_true, dtype=np.int32)
+    shape = n_rows, n_features
+    return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+
+
+def peak_allocated(function):
+    """Return the most MiB that a call holds at once."""
+    tracemalloc.start()
+    result = function()
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    del result
+    return peak
+
+
+def same(ours, theirs):
+    """Return whether two tables are equal, sparse or dense."""
+    if not sparse.issparse(theirs):
+        return np.array_equal(ours.toarray(), theirs)
+    # Not by scipy's comparison: it would look at all columns of the indices' type.
+    theirs = sparse.csr_array(theirs)
+    theirs.sort_indices()
+    return all(
+        np.array_equal(getattr(ours, part), getattr(theirs, part))
+        for part in ("indptr", "indices", "data")
+    )
+
+
+def compare_case(case, X, degree, repeats, goal):
+    """Return a table row for each dtype of ours."""
+    peer = PolynomialFeatures(degree, interaction_only=True, include_bias=False).fit(X)
+    ours = {
+        dtype: ConjunctionFeatures(max_literals=degree, dtype=dtype).fit(X)
+        for dtype in ("float64", "bool")
+    }
+    theirs = peer.transform(X)
+    for features in ours.values():
+        if not same(features.transform(X), theirs):
+            raise AssertionError(f"{case}: PolynomialFeatures gives another table.")
+    del theirs
+    calls = {dtype: lambda f=f: f.transform(X) for dtype, f in ours.items()}
+    calls["peer"] = lambda: peer.transform(X)
+    times = compare(calls, repeats)
+    memory = {name: peak_allocated(call) for name, call in calls.items()}
+    return [
+        (
+            case, degree, peer.n_output_features_, milliseconds(times["peer"]), dtype,
+            milliseconds(times[dtype]), *ratio_cells(times["peer"], times[dtype], goal),
+            f"{memory['peer']:.0f}", f"{memory[dtype]:.0f}",
+        )
+        for dtype in ours
+    ]  # fmt: skip
+
+
+def conjunctions_as_columns(quick, repeats, goal):
+    """Sparse and dense rows, two to four literals."""
+    few = 10 if quick else 1
+    wide = sparse_rows(20_000 // few, 2000, 20)
+    narrow = sparse_rows(5000 // few, 300, 20)
+    tiny = sparse_rows(500 // few, 14, 6)
+    dense = sparse_rows(2000 // few, 200, 20).toarray()
+    cases = [
+        ("CSR, 2000 features, 20 true", wide, 2),
+        ("CSC, 2000 features, 20 true", sparse.csc_array(wide), 2),
+        ("CSR of bool, 2000 features, 20 true", wide.astype(bool), 2),
+        ("CSR, 300 features, 20 true", narrow, 3),
+        ("CSR, 14 features, 6 true", tiny, 4),
+        ("dense, 200 features, 20 true", dense, 2),
+    ]
+    columns = [
+        "rows", "literals", "columns", "PolynomialFeatures ms", "dtype", "ours ms",
+        "ratio", "goal", "verdict", "their MiB", "our MiB",
+    ]  # fmt: skip
+    rows = [row for case in cases for row in compare_case(*case, repeats, goal)]
+    print_table("All conjunctions: against PolynomialFeatures", columns, rows)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
+    options = parser.parse_args(arguments)
+    print_header("Rules")
+    repeats, goal = (1, None) if options.quick else (3, GOAL)
+    conjunctions_as_columns(options.quick, repeats, goal)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Conjunctions of literals by definition: listed, tried on each row, and counted."""
+
+from itertools import combinations
+
+
+def literals(n_features, negations):
+    """(feature, negated), in the order of the columns when there are no groups."""
+    signs = (False, True) if negations else (False,)
+    return [(feature, negated) for feature in range(n_features) for negated in signs]
+
+
+def holds(conjunction, row):
+    return all(bool(row[feature]) != negated for feature, negated in conjunction)
+
+
+def support(conjunction, X):
+    return sum(holds(conjunction, row) for row in X)
+
+
+def all_conjunctions(n_features, shortest, longest, *, negations=False, groups=None):
+    """Every conjunction, by length and then in the order of its literals.
+
+    ``groups`` holds a label for each feature; features of one label stand together,
+    where the first of them stands, and never meet.
+    """
+    groups = list(range(n_features)) if groups is None else list(groups)
+    ordered = sorted(
+        literals(n_features, negations), key=lambda one: groups.index(groups[one[0]])
+    )
+    return [
+        conjunction
+        for length in range(shortest, longest + 1)
+        for conjunction in combinations(ordered, length)
+        if len({groups[feature] for feature, _ in conjunction}) == length
+    ]
+
+
+def frequent(conjunctions, X, min_count, most=None):
+    """Those that hold in enough rows, or the ``most`` commonest; the order is kept."""
+    kept = [c for c in conjunctions if support(c, X) >= min_count]
+    if most is not None:
+        best = sorted(kept, key=lambda c: -support(c, X))[:most]
+        kept = [c for c in kept if c in best]
+    return kept
+
+
+def table(conjunctions, X):
+    return [[int(holds(c, row)) for c in conjunctions] for row in X]
+
+
+def text(conjunction, names):
+    return " & ".join(("~" if negated else "") + names[f] for f, negated in conjunction)
+
+
+def signs(conjunction, n_features):
+    row = [0] * n_features
+    for feature, negated in conjunction:
+        row[feature] = -1 if negated else 1
+    return row
