@@ -1,0 +1,104 @@
+"""Reading Boolean tables in which bits may be missing."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from sklboolean._core.validation import KEPT_DTYPES, check_binarize
+
+__all__ = ["codes_of", "read_signs", "to_codes"]
+
+
+def codes_of(values):
+    """Return the codes of false and true that a table's known values are written in.
+
+    Parameters
+    ----------
+    values : ndarray
+        May hold NaN.
+
+    Returns
+    -------
+    codes : ndarray of shape (2,), dtype float64
+        (-1, 1) when all known values are -1 or 1 and -1 occurs, else (0, 1).
+    """
+    # Bools, and unsigned codes, are not negative: most tables need no second look.
+    negative = values.dtype.kind in "if" and (values == -1).any()
+    signed = negative and not ((np.abs(values) != 1) & (values == values)).any()
+    return np.array([-1.0 if signed else 0.0, 1.0])
+
+
+def to_codes(signs, codes):
+    """Write signs, or means of signs, in a user's codes."""
+    return codes.mean() + signs * (np.ptp(codes) / 2)
+
+
+def as_signs(values, codes, binarize):
+    """Return values of a dense table as signs; 0 where a value is NaN."""
+    if binarize is None:
+        odd = (values != codes[0]) & (values != codes[1]) & (values == values)
+        if odd.any():
+            row, column = np.argwhere(odd)[0]
+            raise ValueError(
+                f"X holds {values[row, column]!s} in column {column}; binarize=None "
+                f"demands the codes {codes[0]:g} and {codes[1]:g}. Recode the column, "
+                "or set binarize to the threshold above which a value is true."
+            )
+    # In float64, as the other tables are compared.
+    values = values if values.dtype.kind in "bui" else values.astype(np.float64)
+    signs = np.where(values > (binarize or 0.0), np.int8(1), np.int8(-1))
+    if values.dtype.kind == "f":
+        signs[np.isnan(values)] = 0
+    return signs
+
+
+def read_signs(estimator, X, *, reset=False, allow_missing=True):
+    """Check a table for a density model and turn its values into signs.
+
+    Sparse tables become dense, a byte for each value: so are the samples and the
+    densities of dense models.
+
+    Parameters
+    ----------
+    estimator : object
+        Has the parameter ``binarize``. With ``reset`` it receives ``n_features_in_``,
+        ``feature_names_in_`` and ``codes_``; without, it has them.
+    X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        NaN is a missing bit.
+    reset : bool
+        Whether ``X`` is new to the estimator.
+    allow_missing : bool
+        Whether bits may be missing.
+
+    Returns
+    -------
+    signs : C-contiguous ndarray of shape (n_rows, n_features), dtype int8
+        1 where a bit is true, -1 where it is false, 0 where it is missing.
+
+    Raises
+    ------
+    ValueError
+        For NaN where it is not allowed and for codes that ``binarize=None`` refuses.
+    """
+    check_binarize(estimator.binarize)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=["csr", "csc"],
+        dtype=KEPT_DTYPES,
+        ensure_all_finite="allow-nan",
+    )
+    X = X.toarray() if sparse.issparse(X) else X
+    codes = codes_of(X) if reset else estimator.codes_
+    signs = np.ascontiguousarray(as_signs(X, codes, estimator.binarize))
+    if not allow_missing and not signs.all():
+        column = np.flatnonzero((signs == 0).any(axis=0))[0]
+        raise ValueError(
+            f"X contains NaN in column {column}. BernoulliMixture learns from rows with "
+            "missing bits; its impute fills them in for other models. Or leave out "
+            "those rows."
+        )
+    if reset:
+        estimator.codes_ = codes
+    return signs
