@@ -34,7 +34,7 @@ def column_numbers(estimator, columns):
     for column in columns:
         if isinstance(column, str):
             if column not in names:
-                raise ValueError(f"columns holds {column!r}, which no column is called.")
+                raise ValueError(f"columns holds {column!r}, which is no column.")
             numbers.append(names.index(column))
         else:
             numbers.append(check_integer(column, "columns", 0, n_features - 1))
@@ -62,6 +62,11 @@ class BinaryDensityMixin(DensityMixin):
 
     and may replace ``_log_odds`` by something faster.
     """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _log_odds(self, signs):
         """Return the log-odds of each bit given all other known bits of its row."""

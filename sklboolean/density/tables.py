@@ -95,9 +95,9 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
     if not allow_missing and not signs.all():
         column = np.flatnonzero((signs == 0).any(axis=0))[0]
         raise ValueError(
-            f"X contains NaN in column {column}. BernoulliMixture learns from rows with "
-            "missing bits; its impute fills them in for other models. Or leave out "
-            "those rows."
+            f"X contains NaN in column {column}. BernoulliMixture learns from rows "
+            "with missing bits; its impute fills them in for other models. Or leave "
+            "out those rows."
         )
     if reset:
         estimator.codes_ = codes
