@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import xlogy
+from scipy.stats import rankdata
 
 __all__ = [
     "chow_liu_parents",
@@ -104,9 +105,8 @@ def chow_liu_parents(signs, sample_weight=None, alpha=0.0):
         Column number of each bit's parent; -1 for the root, which is column 0.
     """
     information = mutual_information_matrix(signs, sample_weight, alpha)
-    # A cost of zero would be no edge at all.
-    costs = -np.maximum(information, np.finfo(np.float64).tiny)
-    np.fill_diagonal(costs, 0.0)
+    # Only the order of the pairs matters; a cost near zero would be no edge at all.
+    costs = rankdata(-information, "dense").reshape(information.shape)
     tree = minimum_spanning_tree(costs)
     _, parents = breadth_first_order(tree, 0, directed=False)
     return np.where(parents < 0, -1, parents).astype(np.int64)
