@@ -7,6 +7,7 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
 from sklboolean.online.elimination import ConjunctionClassifier
@@ -19,6 +20,7 @@ __all__ = [
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",
+    "ChowLiuTree",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",

@@ -7,19 +7,18 @@ from scipy.stats import rankdata
 
 __all__ = [
     "chow_liu_parents",
+    "log_conditionals",
     "mutual_information_matrix",
-    "pair_moments",
     "parents_first",
 ]
 
 BLOCK_ROWS = 4096
 
 
-def pair_moments(signs, sample_weight=None, alpha=0.0):
-    """Return the means of all bits and of all products of two bits, smoothed.
+def pair_sums(signs, sample_weight=None):
+    """Return the weight of the rows, and the sums of bits and of products of two bits.
 
-    The moments are those of the rows and of ``alpha`` rows spread evenly over all
-    rows that are possible: a proper distribution, whichever pair is looked at.
+    Without weights they are exact.
 
     Parameters
     ----------
@@ -27,36 +26,46 @@ def pair_moments(signs, sample_weight=None, alpha=0.0):
         -1 or 1.
     sample_weight : ndarray of shape (n_rows,) or None
         Not negative; None: ones.
-    alpha : float
-        Weight of the uniform distribution, in rows.
 
     Returns
     -------
-    means : ndarray of shape (n_features,), dtype float64
+    total : float
+    sums : ndarray of shape (n_features,), dtype float64
     products : ndarray of shape (n_features, n_features), dtype float64
     """
-    n_features = signs.shape[1]
+    n_rows, n_features = signs.shape
+    weights = np.ones(n_rows) if sample_weight is None else sample_weight
     sums, products = np.zeros(n_features), np.zeros((n_features, n_features))
-    for start in range(0, len(signs), BLOCK_ROWS):
+    for start in range(0, n_rows, BLOCK_ROWS):
         rows = signs[start : start + BLOCK_ROWS].astype(np.float64)
-        if sample_weight is None:
-            sums += rows.sum(axis=0)
-            products += rows.T @ rows
-        else:
-            weights = sample_weight[start : start + BLOCK_ROWS]
-            sums += weights @ rows
-            products += (rows * weights[:, None]).T @ rows
-    total = len(signs) if sample_weight is None else sample_weight.sum()
-    # Uniform rows have means 0, and products 0 but on the diagonal.
-    np.fill_diagonal(products, total + alpha)
-    return sums / (total + alpha), products / (total + alpha)
+        weighted = rows * weights[start : start + BLOCK_ROWS, None]
+        sums += weighted.sum(axis=0)
+        products += weighted.T @ rows
+    return float(weights.sum()), sums, products
 
 
-def pair_probability(means, products, first, second):
-    """Return P(x_i = first, x_j = second) of all pairs, from moments of signs."""
-    one = first * means[:, None] + second * means[None, :]
+def pair_counts(total, first_sums, second_sums, products, alpha):
+    """Return the weight of all four states of pairs of bits.
+
+    ``alpha`` rows spread evenly over all possible rows take part: what is counted is a
+    proper distribution, whichever pair is looked at.
+
+    Returns
+    -------
+    counts : ndarray of shape (2, 2, ...), dtype float64
+        False or true for the first bit and for the second.
+    """
+    counts = np.array(
+        [
+            [
+                total + a * first_sums + b * second_sums + a * b * products
+                for b in (-1, 1)
+            ]
+            for a in (-1, 1)
+        ]
+    )
     # Rounding must not make a count of zero negative.
-    return np.maximum(1 + one + first * second * products, 0.0) / 4
+    return (np.maximum(counts, 0.0) + alpha) / 4
 
 
 def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
@@ -69,20 +78,20 @@ def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
     sample_weight : ndarray of shape (n_rows,) or None
         Not negative; None: ones.
     alpha : float
-        Rows of uniform noise that are added, as in ``pair_moments``.
+        Rows of uniform noise that are added, spread evenly.
 
     Returns
     -------
     information : ndarray of shape (n_features, n_features), dtype float64
         In nats, symmetric, not negative; the diagonal holds the entropies.
     """
-    means, products = pair_moments(signs, sample_weight, alpha)
-    information = np.zeros(products.shape)
-    for first in (-1, 1):
-        for second in (-1, 1):
-            joint = pair_probability(means, products, first, second)
-            apart = np.outer(1 + first * means, 1 + second * means) / 4
-            information += xlogy(joint, joint) - xlogy(joint, apart)
+    total, sums, products = pair_sums(signs, sample_weight)
+    joint = pair_counts(total, sums[:, None], sums[None], products, alpha)
+    joint /= total + alpha
+    first, second = joint.sum(axis=1), joint.sum(axis=0)
+    apart = first[:, None] * second[None]
+    information = (xlogy(joint, joint) - xlogy(joint, apart)).sum(axis=(0, 1))
+    # The formula is symmetric and not negative; rounding is not.
     information = (information + information.T) / 2
     return np.maximum(information, 0.0)
 
@@ -97,7 +106,7 @@ def chow_liu_parents(signs, sample_weight=None, alpha=0.0):
     sample_weight : ndarray of shape (n_rows,) or None
         Not negative; None: ones.
     alpha : float
-        Rows of uniform noise that are added, as in ``pair_moments``.
+        Rows of uniform noise that are added, spread evenly.
 
     Returns
     -------
@@ -120,3 +129,30 @@ def parents_first(parents):
         depths += above >= 0
         above = np.where(above >= 0, parents[above], -1)
     return np.argsort(depths, kind="stable")
+
+
+def log_conditionals(signs, parents, sample_weight=None, alpha=1.0):
+    """Return the log-probabilities of each bit for both values of its parent.
+
+    Parameters
+    ----------
+    signs, sample_weight
+        As for ``chow_liu_parents``.
+    parents : ndarray of shape (n_features,), dtype int64
+        -1 for a root.
+    alpha : float
+        Above 0, so that no probability is 0.
+
+    Returns
+    -------
+    log_tables : ndarray of shape (n_features, 2, 2), dtype float64
+        False or true for the parent and for the bit; the two lines of a root, which
+        has no parent, are the same.
+    """
+    total, sums, products = pair_sums(signs, sample_weight)
+    bits, child = np.arange(len(parents)), parents >= 0
+    # A root hangs on a fair coin that tells nothing.
+    parent_sums = np.where(child, sums[parents], 0.0)
+    with_parent = np.where(child, products[parents, bits], 0.0)
+    counts = pair_counts(total, parent_sums, sums, with_parent, alpha)
+    return np.log(counts / counts.sum(axis=1, keepdims=True)).transpose(2, 0, 1)
