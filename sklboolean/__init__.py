@@ -7,6 +7,7 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.density.mixture import BernoulliMixture
 from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -17,6 +18,7 @@ from sklboolean.online.winnow import Winnow
 
 __all__ = [
     "AveragedPerceptron",
+    "BernoulliMixture",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",
