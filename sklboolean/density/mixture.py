@@ -23,7 +23,7 @@ from sklboolean.density.completion import most_probable_rows
 from sklboolean.density.doubling import best_of_starts
 from sklboolean.density.model import BinaryDensityMixin, by_blocks
 from sklboolean.density.products import maximise, posterior
-from sklboolean.density.tables import read_signs
+from sklboolean.density.tables import distinct_rows, read_signs
 
 __all__ = ["BernoulliMixture"]
 
@@ -163,6 +163,7 @@ class BernoulliMixture(
             settings = self._settings()
             signs = read_signs(self, X, reset=True)
             weights = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
+            signs, weights = distinct_rows(signs, weights)
             if self.warm_start and hasattr(self, "_mixture"):
                 self._check_same_shape()
                 found = maximise(self._mixture, signs, weights, **settings)

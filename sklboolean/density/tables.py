@@ -6,7 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import KEPT_DTYPES, check_binarize
 
-__all__ = ["codes_of", "read_signs", "to_codes"]
+__all__ = ["codes_of", "distinct_rows", "read_signs", "to_codes"]
 
 
 def codes_of(values):
@@ -102,3 +102,23 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
     if reset:
         estimator.codes_ = codes
     return signs
+
+
+def distinct_rows(signs, weights):
+    """Return the different rows of a table, sorted, and the weight of each together.
+
+    Tables of few bits repeat many rows; what sums over rows need see them only once.
+
+    Parameters
+    ----------
+    signs : C-contiguous ndarray of shape (n_rows, n_features), dtype int8
+    weights : ndarray of shape (n_rows,), dtype float64
+
+    Returns
+    -------
+    signs : ndarray of shape (n_distinct, n_features), dtype int8
+    weights : ndarray of shape (n_distinct,), dtype float64
+    """
+    rows = signs.view(f"V{signs.shape[1]}")[:, 0]
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    return signs[first], np.bincount(number, weights)

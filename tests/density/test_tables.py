@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sklboolean.density.tables import read_signs, to_codes
+from sklboolean.density.tables import distinct_rows, read_signs, to_codes
 
 NAN = math.nan
 
@@ -107,3 +107,11 @@ def test_the_users_table_is_not_touched():
     X = np.array([[0.0, NAN], [1.0, 1.0]])
     X.flags.writeable = False
     read_signs(Reader(), X, reset=True)
+
+
+def test_repeated_rows_are_joined_with_their_weights():
+    signs = np.array([[1, 0], [-1, 1], [1, 0], [0, 0], [-1, 1]], np.int8)
+    rows, weights = distinct_rows(signs, np.array([1.0, 2, 4, 8, 16]))
+    found = dict(zip(map(tuple, rows.tolist()), weights, strict=True))
+    assert found == {(1, 0): 5.0, (-1, 1): 18.0, (0, 0): 8.0}
+    assert len(rows) == 3
