@@ -152,6 +152,19 @@ def test_score_and_transform_follow_the_definition(growth):
     assert mixture.bic(X) == pytest.approx(n_parameters * np.log(30) - 2 * total)
 
 
+def test_reconstruction_is_from_the_most_probable_component():
+    X = np.random.default_rng(1).integers(0, 2, (30, 5)).astype(float)
+    X[::4, 2] = np.nan
+    mixture = BernoulliMixture(3, random_state=0).fit(X)
+    total = 0.0
+    for row, c in zip(X, mixture.predict(X), strict=True):
+        total -= mixture_log_probability([1.0], mixture.means_[c : c + 1], row)
+    expected = total / np.log(2) / np.isfinite(X).sum()
+    assert mixture.reconstruction_error(X) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="no known bit"):
+        mixture.reconstruction_error([[np.nan] * 5])
+
+
 def test_one_component_is_the_smoothed_mean_of_what_is_known():
     X = np.array([[1, 0], [1, np.nan], [1, 1], [0, 1]])
     mixture = BernoulliMixture(1, alpha=0.5).fit(X)

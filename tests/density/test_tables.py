@@ -32,6 +32,12 @@ CASES = {
     "None": (np.array([[None, 1], [0, 1]], object), [[0, 1], [-1, 1]], [0, 1]),
     "CSR": (sparse.csr_array([[0, 1.0, NAN]]), [[-1, 1, 0]], [0, 1]),
     "CSC": (sparse.csc_matrix([[0, 1], [-1, 0]]), [[-1, 1], [-1, -1]], [0, 1]),
+    "CSR with an entry of two parts": (
+        sparse.csr_array(([0.5, 0.5, -1.0, 2.0], [0, 0, 1, 1], [0, 4]), shape=(1, 2)),
+        [[1, 1]],
+        [0, 1],
+    ),
+    "sparse, 0 and -1": (sparse.csr_array([[-1, 0]]), [[-1, -1]], [0, 1]),
     "full sparse signs": (sparse.csr_array([[-1, 1]]), [[-1, 1]], [-1, 1]),
     "pandas, nullable": (
         pd.DataFrame({"a": [True, None], "b": [False, True]}).astype("boolean"),
@@ -92,6 +98,15 @@ def test_codes_are_those_of_the_first_table():
 def test_strict_reading_names_the_odd_column(X, words):
     with pytest.raises(ValueError, match=words):
         read_signs(Reader(None), X, reset=True)
+
+
+def test_strict_signs_do_not_take_zeros_that_are_left_out():
+    reader = Reader(None)
+    read_signs(reader, [[-1, 1]], reset=True)
+    with pytest.raises(ValueError, match=r"holds 0 .*codes -1 and 1"):
+        read_signs(reader, sparse.csr_array([[0, 1]]))
+    full = read_signs(reader, sparse.csr_array([[-1, 1]]))
+    np.testing.assert_array_equal(full, [[-1, 1]])
 
 
 def test_refused_tables_set_no_codes():
