@@ -20,9 +20,9 @@ from sklboolean._core.validation import (
 )
 from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.density.completion import most_probable_rows
-from sklboolean.density.doubling import best_of_starts
 from sklboolean.density.model import BinaryDensityMixin, by_blocks
 from sklboolean.density.products import maximise, posterior
+from sklboolean.density.starts import best_of_starts
 from sklboolean.density.tables import distinct_rows, read_signs
 
 __all__ = ["BernoulliMixture"]

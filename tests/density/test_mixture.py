@@ -108,7 +108,7 @@ def test_bounds_make_many_missing_bits_possible():
     """Of 2**60 completions few are looked at when components are decided."""
     signs = np.random.default_rng(1).choice([-1.0, 1.0], (3, 60))
     log_weights = np.log([0.5, 0.3, 0.2])
-    true, exact = most_probable_bits(log_weights, 3 * signs, max_branches=64)
+    true, exact = most_probable_bits(log_weights, 1.5 * signs, max_branches=64)
     assert exact
     # Every component is as sure of its bits: the heaviest one's, whose bits differ
     # from the others' in many places, are the best.
