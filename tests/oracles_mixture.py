@@ -109,3 +109,16 @@ def tree_likelihood(table, parents):
         for line in joint:
             total += sum(p * math.log(p / line.sum()) for p in line if p > 0)
     return total
+
+
+def chi_square(drawn, table):
+    """Pearson's statistic of rows drawn from a table, and its degrees of freedom."""
+    n = drawn.shape[1]
+    numbers = (drawn @ 2 ** np.arange(n)[::-1]).astype(int)
+    counts, expected = np.bincount(numbers, minlength=2**n), len(drawn) * table
+    # Cells in which five rows are expected; the others are one cell together.
+    large = expected >= 5
+    counts = np.append(counts[large], counts[~large].sum())
+    expected = np.append(expected[large], expected[~large].sum())
+    counts, expected = counts[expected > 0], expected[expected > 0]
+    return ((counts - expected) ** 2 / expected).sum(), len(counts) - 1

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_mixture import all_rows, completions
+from oracles_mixture import all_rows, chi_square, completions
 from scipy import sparse
 from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
@@ -128,19 +128,6 @@ def test_general_log_odds_equal_those_of_the_model(make):
     signs = np.nan_to_num(2 * X - 1).astype(np.int8)
     general = model_module.BinaryDensityMixin._log_odds(model, signs)
     np.testing.assert_allclose(model._log_odds(signs), general, rtol=1e-9, atol=1e-9)
-
-
-def chi_square(drawn, table):
-    """Pearson's statistic of rows drawn from a table, and its degrees of freedom."""
-    n = drawn.shape[1]
-    numbers = (drawn @ 2 ** np.arange(n)[::-1]).astype(int)
-    counts, expected = np.bincount(numbers, minlength=2**n), len(drawn) * table
-    # Cells in which five rows are expected; the others are one cell together.
-    large = expected >= 5
-    counts = np.append(counts[large], counts[~large].sum())
-    expected = np.append(expected[large], expected[~large].sum())
-    counts, expected = counts[expected > 0], expected[expected > 0]
-    return ((counts - expected) ** 2 / expected).sum(), len(counts) - 1
 
 
 @every_model
