@@ -7,6 +7,8 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.density.mixture import BernoulliMixture
+from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
 from sklboolean.online.elimination import ConjunctionClassifier
@@ -17,9 +19,11 @@ from sklboolean.rules.features import ConjunctionFeatures
 
 __all__ = [
     "AveragedPerceptron",
+    "BernoulliMixture",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",
+    "ChowLiuTree",
     "ConjunctionClassifier",
     "ConjunctionFeatures",
     "ConsistentHalfspace",

@@ -12,10 +12,10 @@ from sklboolean._core.validation import (
     known_classes,
     unchanged_on_error,
 )
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.online_game import OnlineGame
 from sklboolean.boosting.online_learners import make_learners
-from sklboolean.boosting.weights import check_sample_weight
 
 __all__ = ["OnlineBoostByMajority"]
 

@@ -11,9 +11,9 @@ from sklboolean._core.validation import (
     unchanged_on_error,
     validate_boolean,
 )
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs, side_weights
-from sklboolean.boosting.weights import check_sample_weight
 
 __all__ = ["BooleanStump", "publish_stump"]
 
