@@ -1,3 +1,9 @@
 """Rules: the conjunctions inside kernel machines, as text and as features."""
 
-__all__ = []
+from sklboolean.rules.conjunctions import (
+    Rule,
+    conjunction_weight,
+    top_conjunctions,
+)
+
+__all__ = ["Rule", "conjunction_weight", "top_conjunctions"]
