@@ -40,7 +40,7 @@ cdef extern from "branch_and_bound.h" nogil:
     void sklb_fill_tables(const int64_t *magnitudes, int64_t n_tables, int64_t *tables)
     int sklb_search_open(sklb_search *search, int64_t n_wanted, int path)
     void sklb_search_close(sklb_search *search)
-    int sklb_search_advance(sklb_search *search)
+    int sklb_search_advance(sklb_search *search, int64_t n_looked_at)
     double sklb_open_bound(const sklb_search *search)
     void sklb_seed(sklb_search *search, const int32_t *literals, int length)
 
@@ -128,12 +128,15 @@ cdef class CoverSearch:
         """Offer a conjunction known from elsewhere, literals ascending."""
         sklb_seed(&self.search, &literals[0], <int> literals.shape[0])
 
-    def run(self, deadline=None):
-        """Search on, until ``monotonic()`` passes the deadline."""
+    def run(self, deadline, int64_t n_looked_at):
+        """Search on, until ``monotonic()`` passes the deadline or to the end.
+
+        The clock and the keyboard are asked after every ``n_looked_at`` conjunctions.
+        """
         cdef int state = 0
         while state == 0:
             with nogil:
-                state = sklb_search_advance(&self.search)
+                state = sklb_search_advance(&self.search, n_looked_at)
             PyErr_CheckSignals()
             if deadline is not None and monotonic() >= deadline:
                 break

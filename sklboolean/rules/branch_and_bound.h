@@ -15,8 +15,6 @@ enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2 };
 
 /* Removals of rows that a bound looks at one by one. */
 #define SKLB_MOST_COUNTED 8
-/* Words read between two returns to the caller: some milliseconds. */
-#define SKLB_SLICE (1 << 23)
 
 typedef struct {
     int32_t *literals; /* for each conjunction as many as the level is deep */
@@ -262,9 +260,9 @@ static int sklb_thin_out(sklb_search *s, sklb_level *level, int depth) {
     return 1;
 }
 
-/* Work for some milliseconds. 1: all done, 0: there is more, -1: no memory. */
-static int sklb_search_advance(sklb_search *s) {
-    int64_t until = s->n_sums + s->n_steps + SKLB_SLICE / (s->n_words + 16);
+/* Look at some more conjunctions. 1: all done, 0: there is more, -1: no memory. */
+static int sklb_search_advance(sklb_search *s, int64_t n_looked_at) {
+    int64_t until = s->n_sums + s->n_steps + n_looked_at;
     while (s->n_sums + s->n_steps++ < until) {
         sklb_level *level = &s->levels[s->depth];
         sklb_level *below = s->depth + 1 < s->longest ? level + 1 : NULL;

@@ -19,6 +19,8 @@ __all__ = ["Conjunctions", "check_groups", "satisfied_rows", "search_conjunction
 MOST_DIGITS = {"plain": 4, "popcnt": 8, "avx2": 8, "avx512": 24}
 # What the first, inexact search keeps of each length, and what is held at a time.
 WIDTH, BLOCK = 256, 2**20
+# Words read between two looks at the clock: some milliseconds.
+SLICE = 2**23
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -96,7 +98,7 @@ def whole_numbers(coefficients):
 class _Columns:
     """Rows laid out for the search: positive ones first, as columns of literals."""
 
-    def __init__(self, table, coefficients, n_features, literals):
+    def __init__(self, words, coefficients, n_features, literals):
         whole, self.unit = whole_numbers(coefficients)
         halves = [np.flatnonzero(whole > 0), np.flatnonzero(whole < 0)]
         order = [
@@ -104,7 +106,6 @@ class _Columns:
         ]
         self.order = np.concatenate(order)
         self.real = self.order >= 0
-        words = as_words(table)
         columns = np.empty((n_features, len(self.order) // 64), np.uint64)
         for first in range(0, n_features, 1024):
             part = words[:, first // 64 : first // 64 + 16]
@@ -120,18 +121,16 @@ class _Columns:
 
     @staticmethod
     def _side(whole, order, most_digits):
-        magnitudes = np.where(order >= 0, whole[order] if len(order) else 0, 0)
-        n_digits = int(magnitudes.max(initial=0)).bit_length()
-        digits = np.array(
-            [pack_dense((magnitudes >> d & 1)[None, :])[0] for d in range(n_digits)],
-            dtype=np.uint64,
-        ).reshape(n_digits, -1)
         if not len(order):
             return np.zeros((1, 0), np.uint64), NOTHING
+        magnitudes = np.where(order >= 0, whole[order], 0)
+        n_digits = int(magnitudes.max()).bit_length()
+        digits = np.arange(n_digits)[:, None]
+        digits = pack_dense(magnitudes >> digits & 1)
         if n_digits <= most_digits:
             return digits, NOTHING
         tables = np.empty(32 * len(order), dtype=np.int64)
-        fill_tables(magnitudes.astype(np.int64), tables)
+        fill_tables(magnitudes, tables)
         return digits, tables
 
     def tokens(self, groups, n_features):
@@ -150,14 +149,6 @@ class _Columns:
             overlap = np.bincount(groups, ones, n_groups) > covered
         names = np.random.default_rng(0).integers(2, 2**63, n_groups, dtype=np.uint64)
         return np.where(overlap, names, np.uint64(0))[groups]
-
-    def sum(self, literals, coefficients):
-        """Return the sum of the coefficients over the rows of a conjunction."""
-        cover = self.rows.copy()
-        for literal in literals:
-            cover &= self.columns[literal]
-        inside = unpack_words(cover[None, :], len(self.order))[0].astype(bool)
-        return fsum(coefficients[self.order[inside]])
 
 
 def search_conjunctions(
@@ -215,7 +206,8 @@ def search_conjunctions(
     shortest, factors = int(weighty[0]), factors[: weighty[-1] + 1]
     growing = bool((np.diff(factors[shortest:]) > 0).any())
 
-    columns = _Columns(table, coefficients, n_features, literals)
+    words = as_words(table)
+    columns = _Columns(words, coefficients, n_features, literals)
     tokens = columns.tokens(groups, n_features)
     if literals == "both":
         groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
@@ -229,7 +221,7 @@ def search_conjunctions(
         )  # fmt: skip
         for seed, _ in seeds:
             search.seed(np.array(seed, dtype=np.int32))
-        search.run(deadline)
+        search.run(deadline, max(1, SLICE // (len(columns.rows) + 16)))
         return search
 
     # A search of limited width finds good conjunctions at once, and with them the
@@ -246,14 +238,12 @@ def search_conjunctions(
         bound = max(bound, last.open_bound)
     rounding = len(coefficients) * factors.max() / 2
     exact = (np.rint(coefficients / columns.unit) * columns.unit == coefficients).all()
+    rules = [
+        tuple(sorted((j % n_features, j < n_features) for j in literals))
+        for literals, _ in found
+    ]
     return Conjunctions(
-        [
-            (
-                tuple(sorted((j % n_features, j < n_features) for j in literals)),
-                columns.sum(literals, coefficients),
-            )
-            for literals, _ in found
-        ],
+        [(rule, fsum(coefficients[satisfied_rows(words, rule)])) for rule in rules],
         (bound if exact or not bound else bound + rounding) * columns.unit,
         last.is_complete,
         n_sums,
