@@ -61,13 +61,16 @@ def heaviest(
 def newton_weights(values):
     """Return a_l = sum_j (-1)^(l-j) C(l, j) g(j) from exact values of g."""
     return [
-        sum((-1) ** (length - j) * comb(length, j) * values[j] for j in range(length + 1))
+        sum(
+            (-1) ** (length - j) * comb(length, j) * values[j]
+            for j in range(length + 1)
+        )
         for length in range(len(values))
     ]
 
 
 def sum_over_conjunctions(weight, row, *, negations):
-    """Add up the weights of all conjunctions that a row satisfies, the empty one too."""
+    """Add up the weights of all conjunctions that a row satisfies, empty one too."""
     n = len(row)
     total = weight(())
     for literals in every_conjunction(n, n, negations=negations):

@@ -18,7 +18,8 @@ enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2 };
 
 typedef struct {
     int32_t *literals; /* for each conjunction as many as the level is deep */
-    double *bounds;    /* the largest score of anything longer that grows from it */
+    double *bounds;    /* the largest score of anything longer that has it and siblings */
+    double *own;       /* the same with later siblings only: what grows from it */
     int64_t *ends;     /* where its siblings end */
     int64_t size, capacity, next;
 } sklb_level;
@@ -43,6 +44,7 @@ typedef struct {
     sklb_cover_sum cover_sum;
     int32_t *literals, *candidates;
     int64_t *sums[2];
+    double *bounds;
     uint64_t *cover, *child;
 } sklb_search;
 
@@ -51,10 +53,12 @@ static int sklb_level_grow(sklb_level *level, int depth, int64_t capacity) {
     if (literals) level->literals = (int32_t *)literals;
     void *bounds = realloc(level->bounds, capacity * sizeof(double));
     if (bounds) level->bounds = (double *)bounds;
+    void *own = realloc(level->own, capacity * sizeof(double));
+    if (own) level->own = (double *)own;
     void *ends = realloc(level->ends, capacity * sizeof(int64_t));
     if (ends) level->ends = (int64_t *)ends;
     level->capacity = capacity;
-    return literals && bounds && ends;
+    return literals && bounds && own && ends;
 }
 
 static int sklb_search_open(sklb_search *s, int64_t n_wanted, int path) {
@@ -63,16 +67,17 @@ static int sklb_search_open(sklb_search *s, int64_t n_wanted, int path) {
     s->literals = (int32_t *)malloc(s->longest * sizeof(int32_t));
     s->candidates = (int32_t *)malloc(s->n_literals * sizeof(int32_t));
     for (int k = 0; k < 2; k++) s->sums[k] = (int64_t *)malloc(s->n_literals * sizeof(int64_t));
+    s->bounds = (double *)malloc(s->n_literals * sizeof(double));
     s->cover = (uint64_t *)malloc(s->n_words * sizeof(uint64_t));
     s->child = (uint64_t *)malloc(s->n_words * sizeof(uint64_t));
     /* Growing weights need every cover ever seen: see `sklb_offer`. */
-    int ok = sklb_seen_open(&s->seen, (uint64_t)1 << (s->growing ? 40 : 24));
+    int ok = sklb_seen_open(&s->seen, (uint64_t)1 << (s->growing ? 40 : 23));
     if (!sklb_best_open(&s->best, n_wanted, s->longest) || !ok || !s->levels || !s->literals ||
-        !s->candidates || !s->sums[0] || !s->sums[1] || !s->cover || !s->child ||
+        !s->candidates || !s->sums[0] || !s->sums[1] || !s->bounds || !s->cover || !s->child ||
         !sklb_level_grow(&s->levels[0], 0, 1))
         return 0;
     s->levels[0].size = s->levels[0].ends[0] = 1;
-    s->levels[0].bounds[0] = s->reach[1] * 0x1p62;
+    s->levels[0].own[0] = s->reach[1] * 0x1p62;
     return 1;
 }
 
@@ -80,6 +85,7 @@ static void sklb_search_close(sklb_search *s) {
     for (int k = 0; s->levels && k < s->longest; k++) {
         free(s->levels[k].literals);
         free(s->levels[k].bounds);
+        free(s->levels[k].own);
         free(s->levels[k].ends);
     }
     free(s->levels);
@@ -87,6 +93,7 @@ static void sklb_search_close(sklb_search *s) {
     free(s->candidates);
     free(s->sums[0]);
     free(s->sums[1]);
+    free(s->bounds);
     free(s->cover);
     free(s->child);
     free(s->seen.slots);
@@ -148,42 +155,69 @@ static int sklb_note(sklb_search *s, int length) {
     return sklb_seen_add(&s->seen, key, length) ? 1 : -1;
 }
 
-/* The sum of the `n_counted` largest of whole - values[i], at most `whole`. */
-static int64_t sklb_largest_removals(const int64_t *values, int64_t n, int64_t whole,
-                                     int n_counted) {
-    int64_t top[SKLB_MOST_COUNTED] = {0}, total = 0;
-    if (n_counted > SKLB_MOST_COUNTED) return whole;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t value = whole - values[i];
-        int k = n_counted - 1;
-        if (value <= top[k]) continue;
-        for (; k > 0 && top[k - 1] < value; k--) top[k] = top[k - 1];
-        top[k] = value;
+/* The rows of one sign that some literals can remove: the largest few removals. */
+typedef struct {
+    int64_t top[SKLB_MOST_COUNTED];
+    int n_counted; /* literals still to come */
+} sklb_removals;
+
+static void sklb_count_removal(sklb_removals *removals, int64_t value) {
+    int k = removals->n_counted - 1;
+    if (k >= SKLB_MOST_COUNTED || value <= removals->top[k]) return;
+    for (; k > 0 && removals->top[k - 1] < value; k--) removals->top[k] = removals->top[k - 1];
+    removals->top[k] = value;
+}
+
+/* What is sure to remain of a sum. */
+static int64_t sklb_remainder(const sklb_removals *removals, int64_t sum) {
+    if (removals->n_counted > SKLB_MOST_COUNTED) return 0;
+    for (int k = 0; k < removals->n_counted; k++) sum -= removals->top[k];
+    return sum > 0 ? sum : 0;
+}
+
+/* Bound the score of what is longer: later literals remove at most what they would here. */
+static double sklb_bound(const sklb_search *s, int length, const sklb_removals *removals,
+                         int64_t positive, int64_t negative) {
+    int64_t most = 0, value;
+    if (s->signs & SKLB_POSITIVE) most = positive - sklb_remainder(&removals[1], negative);
+    if (s->signs & SKLB_NEGATIVE) {
+        value = negative - sklb_remainder(&removals[0], positive);
+        most = value > most ? value : most;
     }
-    for (int k = 0; k < n_counted; k++) total += top[k];
-    return total < whole ? total : whole;
+    return s->reach[length + 1] * most;
+}
+
+/* Drop the candidates that do not lead on, until those left bound no more of them. */
+static int64_t sklb_sift(sklb_search *s, int length, int64_t n, const int64_t *total) {
+    for (int64_t before = n + 1; n < before;) {
+        sklb_removals removals[2] = {{{0}, s->longest - length}, {{0}, s->longest - length}};
+        for (int64_t i = 0; i < n; i++)
+            for (int k = 0; k < 2; k++)
+                sklb_count_removal(&removals[k], total[k] - s->sums[k][i]);
+        before = n, n = 0;
+        for (int64_t i = 0; i < before; i++) {
+            int64_t positive = s->sums[0][i], negative = s->sums[1][i];
+            double bound = sklb_bound(s, length, removals, positive, negative);
+            if (sklb_is_hopeless(&s->best, bound, length + 1)) continue;
+            s->candidates[n] = s->candidates[i], s->bounds[n] = bound;
+            s->sums[0][n] = positive, s->sums[1][n++] = negative;
+        }
+    }
+    return n;
 }
 
 /* Offer the grown conjunctions and store those that may grow on. */
 static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total) {
-    int left = s->longest - length;
-    sklb_level *next = left ? &s->levels[length] : NULL;
-    int64_t first = left ? next->size : 0, gone[2] = {0, 0};
-    for (int k = 0; left && k < 2; k++) /* later literals remove at most what they would here */
-        gone[k] = sklb_largest_removals(s->sums[k], n, total[k], left);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t positive = s->sums[0][i], negative = s->sums[1][i], most = 0;
+    for (int64_t i = 0; i < n && length >= s->shortest; i++) {
         s->literals[length - 1] = s->candidates[i];
-        if (length >= s->shortest) sklb_offer(s, length, positive, negative);
-        if (!left) continue;
-        if (s->signs & SKLB_POSITIVE)
-            most = positive - (negative > gone[1] ? negative - gone[1] : 0);
-        if (s->signs & SKLB_NEGATIVE) {
-            int64_t other = negative - (positive > gone[0] ? positive - gone[0] : 0);
-            most = other > most ? other : most;
-        }
-        double bound = s->reach[length + 1] * most;
-        if (sklb_is_hopeless(&s->best, bound, length + 1)) continue;
+        sklb_offer(s, length, s->sums[0][i], s->sums[1][i]);
+    }
+    if (length == s->longest) return 1;
+    n = sklb_sift(s, length, n, total);
+    sklb_level *next = &s->levels[length];
+    int64_t first = next->size;
+    for (int64_t i = 0; i < n; i++) {
+        s->literals[length - 1] = s->candidates[i];
         int is_new = length < s->shortest ? 1 : sklb_note(s, length);
         if (is_new < 0) return 0;
         if (!is_new) continue;
@@ -191,9 +225,19 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
             !sklb_level_grow(next, length, next->size < 32 ? 64 : 2 * next->size))
             return 0;
         memcpy(next->literals + next->size * length, s->literals, length * sizeof(int32_t));
-        next->bounds[next->size++] = bound;
+        s->sums[0][next->size - first] = s->sums[0][i];
+        s->sums[1][next->size - first] = s->sums[1][i];
+        next->bounds[next->size++] = s->bounds[i];
     }
-    for (int64_t i = first; left && i < next->size; i++) next->ends[i] = next->size;
+    sklb_removals later[2] = {{{0}, s->longest - length}, {{0}, s->longest - length}};
+    for (int64_t i = next->size - 1; i >= first; i--) {
+        int64_t positive = s->sums[0][i - first], negative = s->sums[1][i - first];
+        next->ends[i] = next->size;
+        next->own[i] = sklb_bound(s, length, later, positive, negative);
+        sklb_count_removal(&later[0], total[0] - positive);
+        sklb_count_removal(&later[1], total[1] - negative);
+    }
+    if (next->size > first) next->own[next->size - 1] = 0;
     return 1;
 }
 
@@ -251,6 +295,7 @@ static int sklb_thin_out(sklb_search *s, sklb_level *level, int depth) {
             if (level->bounds[i] < least || n == s->width) continue;
             memmove(level->literals + n * depth, level->literals + i * depth,
                     depth * sizeof(int32_t));
+            level->own[n] = level->own[i];
             level->bounds[n++] = level->bounds[i];
         }
         for (int64_t i = kept; i < n; i++) level->ends[i] = n;
@@ -268,7 +313,7 @@ static int sklb_search_advance(sklb_search *s, int64_t n_looked_at) {
         sklb_level *below = s->depth + 1 < s->longest ? level + 1 : NULL;
         if (level->next < level->size && (!below || below->size < s->block)) {
             int64_t place = level->next++;
-            if (!sklb_is_hopeless(&s->best, level->bounds[place], s->depth + 1) &&
+            if (!sklb_is_hopeless(&s->best, level->own[place], s->depth + 1) &&
                 !sklb_expand(s, place))
                 return -1;
         } else if (below && below->size) {
@@ -290,7 +335,7 @@ static double sklb_open_bound(const sklb_search *s) {
     double bound = 0;
     for (int k = 0; k < s->longest; k++)
         for (int64_t i = s->levels[k].next; i < s->levels[k].size; i++)
-            if (s->levels[k].bounds[i] > bound) bound = s->levels[k].bounds[i];
+            if (s->levels[k].own[i] > bound) bound = s->levels[k].own[i];
     return bound;
 }
 

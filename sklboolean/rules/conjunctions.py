@@ -290,10 +290,17 @@ def top_conjunctions(
     )  # fmt: skip
     return FoundRules(
         [_as_rule(rows, rule, weight) for rule, weight in result.found],
-        float(np.ldexp(result.bound, exponent)),
+        _rescaled(result.bound, exponent),
         result.is_optimal,
         rows.feature_names,
     )
+
+
+def _rescaled(bound, exponent):
+    """Undo the scaling of the weights; what exceeds float64 is its largest number."""
+    with np.errstate(over="ignore", under="ignore"):
+        bound = np.ldexp(bound, exponent)
+    return float(min(bound, np.finfo(float).max))
 
 
 def _heaviest(rows, n_rules, sign):
@@ -301,6 +308,4 @@ def _heaviest(rows, n_rules, sign):
     value = {"positive": 1, "negative": -1}.get(sign, np.sign(rows.coefficients))
     order = np.argsort(-value * rows.coefficients, kind="stable")[:n_rules]
     kept = np.sort(order)
-    return replace(
-        rows, table=rows.table[kept], coefficients=rows.coefficients[kept]
-    )
+    return replace(rows, table=rows.table[kept], coefficients=rows.coefficients[kept])

@@ -7,7 +7,7 @@ from sklearn.utils import check_array
 
 __all__ = ["recover_gamma", "scale_gamma"]
 
-N_TRIES, N_STEPS = 300, 12
+N_TRIES, N_STEPS, N_SCORES = 200, 12, 64
 
 
 def scale_gamma(X, n_features):
@@ -40,12 +40,15 @@ def recover_gamma(model, queries, support, coefficients, values):
     Parameters
     ----------
     model : fitted estimator with kernel "rbf" or "poly"
-    queries, support : ndarrays of shape (n_queries, n_features), (n_support, n_features)
+    queries, support : ndarrays of shape (n_rows, n_features)
+        Rows of the scores, and of the coefficients.
     coefficients : ndarray of shape (n_support,)
     values : ndarray of shape (n_queries,)
         Scores without the intercept.
     """
     n_features = support.shape[1]
+    step = max(1, len(queries) // N_SCORES)
+    queries, values = queries[::step], values[::step]
     products = queries @ support.T
     if model.kernel == "rbf":
         sizes = (queries**2).sum(axis=1)[:, None] + (support**2).sum(axis=1)

@@ -247,7 +247,8 @@ def _support(model, X):
     if X is None:
         raise ValueError(
             f"{type(model).__name__} keeps no support rows when its kernel is "
-            "precomputed or a callable: give X, the training rows."
+            "precomputed or a callable: give X, the training rows (and with a "
+            "precomputed kernel also kernel, the object that made the matrix)."
         )
     X = X if sparse.issparse(X) else check_array(X, input_name="X")
     if X.shape[0] <= model.support_.max(initial=-1):
@@ -266,7 +267,7 @@ def _read_kernel(
     if precomputed and (kernel is None or X is None):
         raise ValueError(
             "kernel='precomputed': give X, the training rows, and kernel, the kernel "
-            "object that made the matrix, for example ConjunctionKernel(max_literals=3)."
+            "object that made the matrix."
         )
     support = _dense(support) if sparse.issparse(support) else np.asarray(support)
     support = support.astype(np.float64)

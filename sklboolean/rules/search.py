@@ -1,4 +1,4 @@
-"""The heaviest conjunctions over any signed rows: what lies under `top_conjunctions`."""
+"""The heaviest conjunctions over any rows with signed coefficients."""
 
 from math import fsum
 from time import monotonic
@@ -109,7 +109,9 @@ class _Columns:
         columns = np.empty((n_features, len(self.order) // 64), np.uint64)
         for first in range(0, n_features, 1024):
             part = words[:, first // 64 : first // 64 + 16]
-            bits = unpack_words(np.ascontiguousarray(part), min(1024, n_features - first))
+            bits = unpack_words(
+                np.ascontiguousarray(part), min(1024, n_features - first)
+            )
             bits = bits[self.order] & self.real[:, None]
             columns[first : first + 1024] = pack_dense(bits.T)
         self.rows = pack_dense(self.real[None, :])[0]
