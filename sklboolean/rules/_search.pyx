@@ -36,7 +36,7 @@ cdef extern from "branch_and_bound.h" nogil:
         sklb_best best
         int is_cut
         int64_t n_sums
-    int SKLB_POSITIVE, SKLB_NEGATIVE
+    int SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
     void sklb_fill_tables(const int64_t *magnitudes, int64_t n_tables, int64_t *tables)
     int sklb_search_open(sklb_search *search, int64_t n_wanted, int path)
     void sklb_search_close(sklb_search *search)
@@ -47,7 +47,7 @@ cdef extern from "branch_and_bound.h" nogil:
 SIGNS = {
     "positive": SKLB_POSITIVE,
     "negative": SKLB_NEGATIVE,
-    "both": SKLB_POSITIVE | SKLB_NEGATIVE,
+    "both": SKLB_BOTH,
 }
 
 

@@ -10,11 +10,9 @@
 
 #include "best_found.h"
 #include "cover_sums.h"
+#include "removals.h"
 
-enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2 };
-
-/* Removals of rows that a bound looks at one by one. */
-#define SKLB_MOST_COUNTED 8
+enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2, SKLB_BOTH = 3 };
 
 typedef struct {
     int32_t *literals; /* for each conjunction as many as the level is deep */
@@ -155,26 +153,6 @@ static int sklb_note(sklb_search *s, int length) {
     return sklb_seen_add(&s->seen, key, length) ? 1 : -1;
 }
 
-/* The rows of one sign that some literals can remove: the largest few removals. */
-typedef struct {
-    int64_t top[SKLB_MOST_COUNTED];
-    int n_counted; /* literals still to come */
-} sklb_removals;
-
-static void sklb_count_removal(sklb_removals *removals, int64_t value) {
-    int k = removals->n_counted - 1;
-    if (k >= SKLB_MOST_COUNTED || value <= removals->top[k]) return;
-    for (; k > 0 && removals->top[k - 1] < value; k--) removals->top[k] = removals->top[k - 1];
-    removals->top[k] = value;
-}
-
-/* What is sure to remain of a sum. */
-static int64_t sklb_remainder(const sklb_removals *removals, int64_t sum) {
-    if (removals->n_counted > SKLB_MOST_COUNTED) return 0;
-    for (int k = 0; k < removals->n_counted; k++) sum -= removals->top[k];
-    return sum > 0 ? sum : 0;
-}
-
 /* Bound the score of what is longer: later literals remove at most what they would here. */
 static double sklb_bound(const sklb_search *s, int length, const sklb_removals *removals,
                          int64_t positive, int64_t negative) {
@@ -245,7 +223,7 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
 static int sklb_expand(sklb_search *s, int64_t place) {
     const sklb_level *level = &s->levels[s->depth];
     const int32_t *own = level->literals + place * s->depth;
-    int depth = s->depth, length = depth + 1;
+    int depth = s->depth, length = depth + 1, lead = s->signs == SKLB_NEGATIVE;
     int64_t n = 0, m = 0, total[2];
     if (depth == 0)
         for (; n < s->n_literals; n++) s->candidates[n] = (int32_t)n;
@@ -263,13 +241,17 @@ static int sklb_expand(sklb_search *s, int64_t place) {
     for (int k = 0; k < 2; k++) total[k] = sklb_sum(s, k, s->cover);
     for (int64_t i = 0; i < n; i++) {
         const uint64_t *column = s->columns + s->candidates[i] * s->n_words;
-        int64_t positive = sklb_sum(s, 0, column), negative = sklb_sum(s, 1, column);
+        int64_t sum = sklb_sum(s, lead, column);
+        /* With one sign wanted, too little of it is enough to know. */
+        if (s->signs != SKLB_BOTH && sklb_is_hopeless(&s->best, s->reach[length] * sum, length))
+            continue;
+        int64_t other = sklb_sum(s, 1 - lead, column);
         /* No row is left, or all are: then a part of the conjunction has the cover. */
-        int is_same = positive == total[0] && negative == total[1];
-        if (positive + negative == 0 || (is_same && length > s->shortest)) continue;
+        int is_same = sum == total[lead] && other == total[1 - lead];
+        if (sum + other == 0 || (is_same && length > s->shortest)) continue;
         s->candidates[m] = s->candidates[i];
-        s->sums[0][m] = positive;
-        s->sums[1][m++] = negative;
+        s->sums[lead][m] = sum;
+        s->sums[1 - lead][m++] = other;
     }
     return sklb_keep(s, length, m, total);
 }

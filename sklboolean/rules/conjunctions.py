@@ -138,8 +138,8 @@ def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
     >>> from sklboolean.rules import conjunction_weight
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
     >>> model = SVC(kernel="poly", degree=2, gamma=1.0, C=1e3).fit(X, y)
-    >>> round(conjunction_weight(model, [0, 1]), 3)
-    2.0
+    >>> round(conjunction_weight(model, [0, 1]), 2)
+    1.6
     """
     rows = read_model(model, X, kernel=kernel, target=target)
     literals = _read_literals(literals, rows)
@@ -259,7 +259,7 @@ def top_conjunctions(
     >>> model = SVC(gamma=0.1, C=10).fit(data.data, data.target)
     >>> rules = top_conjunctions(model, 8, max_literals=3, sign="positive")
     >>> rules[0].to_text(data.feature_names)
-    'top-left=x and middle-middle=x and bottom-right=x'
+    'top-left=x and top-middle=x and top-right=x'
     """
     check_choice(rank, "rank", ("weight", "contribution"))
     check_choice(literals, "literals", ("positive", "both"))
