@@ -32,7 +32,7 @@ __all__ = ["SignedRows", "read_model"]
 
 MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 # Scores of so many rows are compared with those that the model gives.
-MOST_COMPARED = 256
+MOST_COMPARED = 64
 TOLERANCE = 1e-9
 
 

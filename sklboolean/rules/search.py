@@ -16,9 +16,9 @@ __all__ = ["Conjunctions", "check_groups", "satisfied_rows", "search_conjunction
 
 # Beyond so many binary digits, looking sums up is faster than counting by digit
 # (measured).
-MOST_DIGITS = {"plain": 4, "popcnt": 8, "avx2": 8, "avx512": 24}
+MOST_DIGITS = {"plain": 4, "popcnt": 16, "avx2": 16, "avx512": 32}
 # What the first, inexact search keeps of each length, and what is held at a time.
-WIDTH, BLOCK = 256, 2**20
+WIDTH, BLOCK = 256, 2**19
 # Words read between two looks at the clock: some milliseconds.
 SLICE = 2**23
 NOTHING = np.zeros(0, dtype=np.int64)

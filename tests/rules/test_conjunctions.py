@@ -338,6 +338,18 @@ def test_single_features_are_their_coefficients():
         top_conjunctions(model, literals="both")
 
 
+def test_sparse_support_rows_give_the_same_rules():
+    X, y = table(99, 6)
+    dense = KernelPerceptron(random_state=0).fit(X, y)
+    thin = KernelPerceptron(random_state=0).fit(sparse.csr_array(X), y)
+    assert thin.support_words_ is None
+    options = {"max_literals": 4, "literals": "both"}
+    rules = top_conjunctions(thin, **options)
+    assert rules
+    assert rules == top_conjunctions(dense, **options)
+    assert_weights_make_the_score(thin, X)
+
+
 def test_names_come_out_and_go_in():
     X, y = table()
     X = pd.DataFrame(X.astype(bool), columns=list("abcd"))
