@@ -86,3 +86,11 @@ def correlated_rows(n_rows, n_features, rng):
         if rng.random() < 0.3:
             X[:, j] = X[:, rng.integers(j)] ^ (rng.random(n_rows) < 0.1)
     return np.asarray(X)
+
+
+def table(n_rows=40, n_features=4, seed=0):
+    """Rows of a small noisy DNF and their labels."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n_rows, n_features)) < 0.5).astype(float)
+    y = ((X[:, 0] == 1) & (X[:, 1] == 1)) | ((X[:, 2] == 0) & (X[:, 3] == 1))
+    return X, (y ^ (rng.random(n_rows) < 0.05)).astype(int)
