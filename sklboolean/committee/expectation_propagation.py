@@ -140,9 +140,9 @@ class GaussianPosterior:
             for site in range(len(self.signs)):
                 self.change = max(self.change, self._update(site))
             self.n_sweeps += 1
-            self._recompute()
             if self.change < TOLERANCE:
                 break
+        self._recompute()
 
     def _update(self, site):
         """Match one site's marginal to its label; return how far it moved."""
@@ -193,8 +193,8 @@ class GaussianPosterior:
     def acceptance(self, placed):
         """Return the probability that a halfspace of the posterior says yes."""
         coordinates = placed.coordinates
-        means = coordinates @ self.mean_weights
-        spread = np.einsum("ij,ij->i", coordinates @ self.covariance, coordinates)
+        means = self.mean_weights @ coordinates
+        spread = np.einsum("ij,ij->j", self.covariance @ coordinates, coordinates)
         variances = placed.residuals + np.maximum(spread, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             yes = ndtr(means / np.sqrt(variances))
@@ -225,7 +225,7 @@ class GaussianPosterior:
         return {
             "sampler": "ep",
             "n_sweeps": self.n_sweeps,
-            "converged": self.change < TOLERANCE,
-            "last_change": self.change,
+            "converged": bool(self.change < TOLERANCE),
+            "last_change": float(self.change),
             "n_skipped": self.n_skipped,
         }

@@ -157,7 +157,7 @@ class Population:
 
         Outside the span, where scores are normal, their probability is exact.
         """
-        scores = placed.coordinates @ self.weights
+        scores = placed.coordinates.T @ self.weights
         deviations = np.sqrt(placed.residuals)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             yes = ndtr(scores / deviations)
