@@ -191,7 +191,8 @@ class KernelVersionSpace:
         """Return rows as the space sees them, to ask for them again and again.
 
         What is returned may stand for ``rows`` in every method. It follows later labels
-        by itself, at the price of one kernel column for each: a pool is placed once.
+        by itself, at the price of one kernel column for each: a pool is placed once,
+        and its rows must not be changed afterwards.
 
         Parameters
         ----------
