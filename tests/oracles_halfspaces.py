@@ -45,7 +45,7 @@ def plane_acceptance(rows, positive, queries, eta=0.0):
 
 
 def rejection_sample(rows, positive, n_tries, seed, eta=0.0):
-    """Normal weight vectors, each kept as often as it is likely beside the likeliest."""
+    """Normal weight vectors, kept in proportion to their likelihood."""
     random = np.random.default_rng(seed)
     weights = random.standard_normal((rows.shape[1], n_tries))
     likeliest = (1.0 - eta) ** len(rows)

@@ -12,8 +12,9 @@ from sklboolean.committee.span import Placed, Span
 __all__ = ["KernelVersionSpace"]
 
 GIBBS = ("auto", "ep", "liness", "hit_and_run")
-# Kernel values of rows with themselves, for kernels that compare all with all.
-DIAGONAL_BLOCK = 64
+# Rows at a time whose diagonal is cut out of their matrix: a call costs as much as
+# some ten thousand pairs.
+DIAGONAL_BLOCK = 128
 
 
 class KernelVersionSpace:
