@@ -33,6 +33,7 @@ class GramKernel:
         Parameters
         ----------
         rows, others : ndarray of int
+            Numbers of rows and columns of the matrix.
 
         Returns
         -------
@@ -46,6 +47,7 @@ class GramKernel:
         Parameters
         ----------
         rows : ndarray of int
+            Numbers of rows of the matrix.
 
         Returns
         -------

@@ -107,6 +107,7 @@ class KernelVersionSpace:
         rows : table of shape (n_rows, n_features)
             What ``kernel`` takes.
         positive : array-like of shape (n_rows,), bool
+            True where the label is yes.
 
         Returns
         -------
@@ -124,10 +125,13 @@ class KernelVersionSpace:
             self._posterior = self._open_posterior(rows)
         within = self._kernel(rows, rows)
         placed = Placed.outside(np.diagonal(within), rows)
+        self._follow(placed)
         for i in range(len(positive)):
-            self._follow(placed)
+            grown = self._span.rank
             if self.is_empty or not self._learn_one(placed, i, bool(positive[i])):
                 break
+            if self._span.rank > grown:
+                self._span.extend_placed(placed, within[:, i : i + 1])
         self._posterior.settle()
         return self
 
@@ -198,6 +202,7 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes; a Placed is brought up to date.
 
         Returns
         -------
@@ -253,6 +258,7 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
 
         Returns
         -------
@@ -274,8 +280,11 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
         n_draws : int
+            Number of halfspaces.
         random : RandomState or Generator
+            Draws them.
 
         Returns
         -------
@@ -297,6 +306,7 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
 
         Returns
         -------

@@ -204,7 +204,7 @@ class Population:
         No chain is drawn twice before all were drawn once.
         """
         n_chains = self.weights.shape[1]
-        rounds = -(-n_draws // n_chains)
+        rounds = max(1, -(-n_draws // n_chains))
         chosen = np.concatenate([random.permutation(n_chains) for _ in range(rounds)])
         return self.weights[:, chosen[:n_draws]]
 

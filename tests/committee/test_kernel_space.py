@@ -348,3 +348,30 @@ def test_bad_rows_change_nothing():
     space.kernel = PAIRS
     assert space.n_labels == 3
     np.testing.assert_array_equal(space.acceptance(rows), before)
+
+
+@every_gibbs
+def test_queries_of_rows_in_doubt_cut_the_error_exponentially(gibbs):
+    """Forty labels narrow the cone by 2^-40 or so; nothing breaks on the way."""
+    random = np.random.default_rng(0)
+    target = random.standard_normal(3)
+    space = small(HalfspaceVersionSpace, gibbs=gibbs)
+    asked, errors = [], []
+    for _ in range(40):
+        rows = random.standard_normal((1000, 3))
+        row = rows[[np.argmin(np.abs(space.acceptance(rows) - 0.5))]]
+        space.learn(row, row @ target >= 0)
+        asked.append(row)
+        mean = space.mean_scores(np.eye(3))
+        cosine = mean @ target / np.linalg.norm(mean) / np.linalg.norm(target)
+        errors.append(np.arccos(np.clip(cosine, -1, 1)) / np.pi)
+    assert not space.is_empty
+    # Two dimensions of direction: half a bit each, a query; the pool ends it at about
+    # the distance of its rows. Random labels leave 1 / n: 0.03.
+    assert errors[-1] < 0.003
+    asked = np.concatenate(asked)
+    accepted = space.acceptance(asked) > 0.5
+    np.testing.assert_array_equal(accepted, asked @ target >= 0)
+    if gibbs == "ep":
+        assert space.report()["converged"]
+        assert space.report()["n_skipped"] == 0
