@@ -13,16 +13,22 @@ from sklboolean.committee.finite import (
     FiniteVersionSpace,
     build_finite_space,
 )
+from sklboolean.committee.gram import GramKernel
+from sklboolean.committee.halfspaces import HalfspaceVersionSpace
 from sklboolean.committee.information import (
     bayes_error_bounds,
     information_gain,
     label_entropy,
 )
+from sklboolean.committee.kernel_space import KernelVersionSpace
 from sklboolean.committee.thresholds import ThresholdVersionSpace
 from sklboolean.committee.votes import align_probabilities, vote_shares
 
 __all__ = [
     "FiniteVersionSpace",
+    "GramKernel",
+    "HalfspaceVersionSpace",
+    "KernelVersionSpace",
     "ThresholdVersionSpace",
     "align_probabilities",
     "bayes_error_bounds",
