@@ -1,4 +1,4 @@
-"""What the displays share: axes, colours that all eyes tell apart, rows of any table."""
+"""What the displays share: axes, colours for all eyes, rows of any table."""
 
 import numpy as np
 from scipy import sparse
