@@ -1,0 +1,145 @@
+"""Displays: what they draw is what they were given."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from sklboolean.inspection import (  # noqa: E402
+    CompletionDisplay,
+    QueryCurveDisplay,
+    WeightsDisplay,
+)
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    yield
+    plt.close("all")
+
+
+class Machine(BaseEstimator):
+    """A model with weights that fills every erased bit with 1."""
+
+    def __init__(self, components, hidden_bias):
+        self.components_ = np.asarray(components, dtype=float)
+        self.hidden_bias_ = np.asarray(hidden_bias, dtype=float)
+
+    def fit(self):
+        return self
+
+    def impute(self, X, method, random_state):
+        return np.where(np.isnan(X), 1.0, X)
+
+
+# Weights
+
+
+def squares_of(ax):
+    """Area and centre of each square by colour: white for positive weights."""
+    found = {}
+    for collection in ax.collections:
+        color = tuple(collection.get_facecolor()[0][:3])
+        for path in collection.get_paths():
+            low, high = path.vertices.min(axis=0), path.vertices.max(axis=0)
+            x, y = (low + high) / 2
+            found[round(y), round(x)] = color, (high - low).prod()
+    return found
+
+
+def test_squares_have_the_area_and_the_sign_of_the_weights():
+    weights = np.array([[4.0, -1.0, 0.0, 2.0, -2.0, 1.0]])
+    display = WeightsDisplay(weights, image_shape=(2, 3)).plot()
+    squares = squares_of(display.axes_[0, 0])
+    expected = weights.reshape(2, 3) / 4
+    assert set(squares) == set(map(tuple, np.argwhere(expected)))
+    for place, (color, area) in squares.items():
+        assert area == pytest.approx(abs(expected[place]))
+        assert color == ((1, 1, 1) if expected[place] > 0 else (0, 0, 0))
+
+
+def test_every_unit_has_a_diagram_with_its_bias():
+    machine = Machine(np.eye(7), np.arange(7) / 2)
+    display = WeightsDisplay.from_estimator(machine, n_columns=3)
+    assert display.axes_.shape == (7, 1), "one row of squares lies across the figure"
+    assert display.axes_[3, 0].get_title() == "bias 1.5"
+    machine = Machine(np.ones((7, 4)), np.zeros(7))
+    display = WeightsDisplay.from_estimator(machine, image_shape=(2, 2), n_columns=3)
+    assert display.axes_.shape == (3, 3)
+    assert [ax.axison for ax in display.axes_.ravel()] == [True] * 7 + [False] * 2
+
+
+def test_weights_of_zero_are_no_squares():
+    display = WeightsDisplay(np.zeros((1, 4)), image_shape=(2, 2)).plot()
+    assert not squares_of(display.axes_[0, 0])
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (1, 5), (6, 0)])
+def test_an_image_of_another_size_is_an_error(shape):
+    machine = Machine(np.ones((1, 6)), [0.0])
+    with pytest.raises(ValueError, match=r"image_shape.*6 features"):
+        WeightsDisplay.from_estimator(machine, image_shape=shape)
+    with pytest.raises(ValueError, match=r"image_shape.*6 features"):
+        CompletionDisplay.from_estimator(machine, np.ones((1, 6)), image_shape=shape)
+
+
+# Completions
+
+
+def test_strips_show_erased_completed_and_original_pixels():
+    X = np.array([[0, 1, np.nan, 0], [np.nan, 0, 0, 1]])
+    original = np.array([[0, 1, 0, 0], [1, 0, 0, 1]])
+    display = CompletionDisplay.from_estimator(
+        Machine(np.ones((1, 4)), [0.0]), X, image_shape=(2, 2), X_original=original
+    )
+    assert display.axes_.shape == (3, 2)
+    shown = [[ax.images[0].get_array() for ax in axes] for axes in display.axes_]
+    np.testing.assert_array_equal(shown[0][1].mask, np.isnan(X[1]).reshape(2, 2))
+    np.testing.assert_array_equal(shown[1][0], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(shown[2][1], original[1].reshape(2, 2))
+    assert [axes[0].get_ylabel() for axes in display.axes_] == [
+        "erased",
+        "completed",
+        "original",
+    ]
+    scales = {ax.images[0].get_clim() for ax in display.axes_.ravel()}
+    assert scales == {(0.0, 1.0)}, "one scale for all"
+
+
+# Query curves
+
+
+def test_curves_are_the_means_of_their_runs():
+    runs = np.array([[0.5, 0.7, 0.9], [0.7, 0.9, 0.9]])
+    display = QueryCurveDisplay.from_predictions(
+        [1, 5, 9], {"queried": [0.6, 0.9, 1.0], "random": runs}, score_name="AUC"
+    ).plot()
+    assert display.ax_.get_ylabel() == "AUC"
+    assert display.ax_.get_xlabel() == "Labels"
+    line = display.lines_["random"]
+    np.testing.assert_array_equal(line.get_xdata(), [1, 5, 9])
+    np.testing.assert_allclose(line.get_ydata(), [0.6, 0.8, 0.9])
+    (band,) = display.ax_.collections
+    low, high = band.get_paths()[0].vertices[:, 1].min(), 0.9
+    assert low == pytest.approx(0.6 - 0.1)  # sd .1414 / sqrt(2)
+    assert band.get_paths()[0].vertices[:, 1].max() == pytest.approx(high)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert names == ["queried", "random"]
+    colors = {line.get_color() for line in display.lines_.values()}
+    styles = {line.get_linestyle() for line in display.lines_.values()}
+    assert len(colors) == len(styles) == 2
+
+
+def test_curves_of_another_length_are_an_error():
+    with pytest.raises(ValueError, match=r"scores\['a'\].*3 points"):
+        QueryCurveDisplay.from_predictions([1, 2, 3], {"a": [0.5, 0.6]})
+
+
+def test_given_axes_are_used():
+    _figure, ax = plt.subplots()
+    display = QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}).plot(ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
