@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklboolean._core.validation import (
     check_integer,
+    check_sample_weight,
     check_two_classes,
     encode_classes,
     known_classes,
@@ -15,7 +16,6 @@ from sklboolean._core.validation import (
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.online_game import OnlineGame
 from sklboolean.boosting.online_learners import make_learners
-from sklboolean.boosting.weights import check_sample_weight
 
 __all__ = ["OnlineBoostByMajority"]
 

@@ -7,12 +7,17 @@ from sklearn.base import is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_sample_weight,
+)
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.policies import candidate_policies, choose_policy
 from sklboolean.boosting.rounds import Policy
 from sklboolean.boosting.weak import take
-from sklboolean.boosting.weights import check_finite_sum, check_sample_weight
+from sklboolean.boosting.weights import check_finite_sum
 
 __all__ = [
     "check_parameters",

@@ -7,13 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.readable import feature_name_of
 from sklboolean._core.validation import (
+    check_sample_weight,
     encode_classes,
     unchanged_on_error,
     validate_boolean,
 )
 from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs, side_weights
-from sklboolean.boosting.weights import check_sample_weight
 
 __all__ = ["BooleanStump", "publish_stump"]
 

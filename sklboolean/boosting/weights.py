@@ -1,56 +1,12 @@
 """Weights of rows as integers: exactly in digits of 15 bits, or rounded to 15 bits."""
 
-from numbers import Real
-
 import numpy as np
-from sklearn.utils import check_array
 
-__all__ = ["DIGIT_BITS", "binary_digits", "check_sample_weight", "quantize_weights"]
+__all__ = ["DIGIT_BITS", "binary_digits", "quantize_weights"]
 
 DIGIT_BITS = 15
 LARGEST = 2**DIGIT_BITS - 1
 MANTISSA_BITS = 53
-
-
-def check_sample_weight(sample_weight, n_rows):
-    """Check the weights of rows.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), float or None
-        A number is the weight of every row. None: 1.
-    n_rows : int
-        Rows of the table.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_rows,), dtype float64
-        Finite, at least 0, not all 0. Not a copy when it was float64 already.
-
-    Raises
-    ------
-    ValueError
-        For another shape, for NaN, infinite and negative weights, and when all are 0.
-    """
-    if sample_weight is None or isinstance(sample_weight, Real):
-        sample_weight = np.full(n_rows, 1 if sample_weight is None else sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have shape ({n_rows},), one weight for each row; its "
-            f"shape is {weights.shape}."
-        )
-    negative = np.flatnonzero(weights < 0)
-    if len(negative):
-        row = negative[0]
-        raise ValueError(
-            f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
-        )
-    if not weights.any():
-        raise ValueError("All of sample_weight is zero; one row at least must weigh.")
-    return weights
 
 
 def check_finite_sum(weights):
