@@ -4,7 +4,7 @@ A class answers a row with a set of hypotheses, those that accept it. Majority v
 and version spaces are then counts and intersections of such sets.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from math import comb
 
@@ -12,11 +12,14 @@ import numpy as np
 
 from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.validation import check_choice, check_integer
 
 __all__ = [
+    "AnswerTable",
     "FunctionClass",
     "LiteralClass",
     "MistakeCounts",
+    "build_class",
     "count_literal_sets",
     "full_set",
     "size_of",
@@ -26,6 +29,41 @@ __all__ = [
 # Memberships of literals in hypotheses that are built at most: a byte each while
 # they are written, a bit each afterwards.
 LARGEST_TABLE = 2**28
+
+NAMED_CLASSES = ("conjunctions", "disjunctions", "k-disjunctions")
+
+
+def build_class(hypotheses, n_features, *, max_literals=None, monotone=False):
+    """Build the class that a user asks for, by name or as a list of callables.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, no callables, "k-disjunctions" without ``max_literals``
+        and a class too large to be listed.
+    """
+    if not isinstance(hypotheses, str):
+        functions = tuple(hypotheses)
+        if not functions or not all(map(callable, functions)):
+            raise ValueError(
+                "hypotheses must be a name or a list of at least one callable."
+            )
+        return FunctionClass(functions)
+    check_choice(hypotheses, "hypotheses", NAMED_CLASSES)
+    check_choice(monotone, "monotone", (False, True))
+    longest = n_features
+    if max_literals is not None:
+        longest = min(longest, check_integer(max_literals, "max_literals", 0))
+    elif hypotheses == "k-disjunctions":
+        raise ValueError(
+            "hypotheses='k-disjunctions' needs max_literals, for example 2."
+        )
+    return LiteralClass.build(
+        n_features,
+        longest=longest,
+        disjunctive=hypotheses != "conjunctions",
+        monotone=bool(monotone),
+    )
 
 
 def size_of(sets):
@@ -117,6 +155,11 @@ class LiteralClass:
         bits = words >> (hypotheses & 63).astype(np.uint64)[:, None]
         return (bits & np.uint64(1)).astype(bool)
 
+    def take(self, hypotheses):
+        """Return the class of some of the hypotheses, given by their indices."""
+        members = take_bits(self.members, hypotheses)
+        return replace(self, members=members, n_hypotheses=len(hypotheses))
+
 
 @dataclass(frozen=True)
 class FunctionClass:
@@ -145,6 +188,40 @@ class FunctionClass:
                 f"{answers.dtype}."
             )
         return answers.astype(bool)
+
+    def take(self, hypotheses):
+        """Return the class of some of the functions, given by their indices."""
+        return FunctionClass(tuple(self.functions[k] for k in hypotheses))
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """Hypotheses known by their answers on a list of points.
+
+    A row is the index of a point, as the only feature.
+
+    Attributes
+    ----------
+    sets : ndarray of shape (n_points, n_words), uint64
+        The hypotheses that accept each point.
+    n_hypotheses : int
+    """
+
+    sets: np.ndarray
+    n_hypotheses: int
+
+    @classmethod
+    def build(cls, answers):
+        """Pack answers, bool of shape (n_hypotheses, n_points)."""
+        return cls(pack_dense(answers.T), len(answers))
+
+    def accepting(self, values):
+        """Return the set of hypotheses that accept each point."""
+        return self.sets[values[:, 0]]
+
+    def take(self, hypotheses):
+        """Return the table of some of the hypotheses, given by their indices."""
+        return AnswerTable(take_bits(self.sets, hypotheses), len(hypotheses))
 
 
 @dataclass
@@ -186,6 +263,16 @@ class MistakeCounts:
         for b, plane in enumerate(unpack_words(self.planes, self.n_hypotheses)):
             counts += plane.astype(np.int64) << b
         return counts
+
+
+def take_bits(sets, hypotheses):
+    """Return packed sets of which only some members are left, numbered anew."""
+    word, bit = hypotheses >> 6, (hypotheses & 63).astype(np.uint64)
+    taken = np.zeros((len(sets), max(1, -(-len(hypotheses) // 64))), dtype=np.uint64)
+    for old, new in zip(sets, taken, strict=True):
+        kept = (old[word] >> bit) & np.uint64(1)
+        new[:] = pack_dense(kept.astype(bool)[None])[0]
+    return taken
 
 
 def full_set(n_hypotheses):

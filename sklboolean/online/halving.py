@@ -8,15 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.hypotheses import (
     FunctionClass,
-    LiteralClass,
     MistakeCounts,
+    build_class,
     full_set,
     size_of,
 )
 from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.readable import feature_names_of, formula_text
 from sklboolean._core.validation import (
-    check_choice,
     check_integer,
     known_classes,
     unchanged_on_error,
@@ -176,36 +175,16 @@ callables, default="conjunctions"
         return self
 
     def _begin(self):
-        self._class = self._build_class()
+        self._class = build_class(
+            self.hypotheses,
+            self.n_features_in_,
+            max_literals=self.max_literals,
+            monotone=self.monotone,
+        )
         self.n_hypotheses_ = self._class.n_hypotheses
         self.mistake_bound_ = self.n_hypotheses_.bit_length() - 1
         self._mistakes = MistakeCounts.zero(self.n_hypotheses_)
         self.n_mistakes_, self.collapsed_ = 0, False
-
-    def _build_class(self):
-        if not isinstance(self.hypotheses, str):
-            functions = tuple(self.hypotheses)
-            if not functions or not all(map(callable, functions)):
-                raise ValueError(
-                    "hypotheses must be a name or a list of at least one callable."
-                )
-            return FunctionClass(functions)
-        kinds = ("conjunctions", "disjunctions", "k-disjunctions")
-        check_choice(self.hypotheses, "hypotheses", kinds)
-        check_choice(self.monotone, "monotone", (False, True))
-        longest = self.n_features_in_
-        if self.max_literals is not None:
-            longest = min(longest, check_integer(self.max_literals, "max_literals", 0))
-        elif self.hypotheses == "k-disjunctions":
-            raise ValueError(
-                "hypotheses='k-disjunctions' needs max_literals, for example 2."
-            )
-        return LiteralClass.build(
-            self.n_features_in_,
-            longest=longest,
-            disjunctive=self.hypotheses != "conjunctions",
-            monotone=bool(self.monotone),
-        )
 
     def _learn(self, table, positive):
         mistakes = self._mistakes.copy()

@@ -1,0 +1,33 @@
+"""What all version spaces check and say."""
+
+import numpy as np
+
+from sklboolean._core.validation import check_real
+
+__all__ = ["check_answers", "check_noise", "empty_message"]
+
+
+def check_noise(eta):
+    """Return the share of wrong labels, from 0 to below 1/2."""
+    if check_real(eta, "eta", 0) >= 0.5:
+        raise ValueError(f"eta must be below 1/2; got {eta}.")
+    return float(eta)
+
+
+def check_answers(positive, n_rows):
+    """Return labels as bools, one for each row."""
+    positive = np.asarray(positive)
+    if positive.shape != (n_rows,) or not np.isin(positive, (0, 1)).all():
+        raise ValueError(
+            f"positive must be a bool for each of the {n_rows} rows; it has shape "
+            f"{positive.shape}, dtype {positive.dtype}."
+        )
+    return positive.astype(bool)
+
+
+def empty_message():
+    """Say that no hypothesis is left, and the ways out."""
+    return (
+        "No hypothesis agrees with all labels: the version space is empty. Allow for "
+        "wrong labels, for example eta=0.05, or choose a richer class."
+    )
