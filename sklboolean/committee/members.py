@@ -1,0 +1,162 @@
+"""Committees of classifiers: each member sees the labelled rows in its own way."""
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from sklboolean._core.bases import seed_of
+from sklboolean.committee.disagreement import align_probabilities
+from sklboolean.committee.strategies import Opinions
+
+__all__ = ["EstimatorCommittee"]
+
+
+class EstimatorCommittee:
+    """Classifiers that are fitted anew, in their own way, when labels come.
+
+    Parameters
+    ----------
+    bases : list of classifiers
+        One for each member.
+    kind : {"bootstrap", "subsample", "seed", "list"}
+        Which labelled rows a member sees, and how often each.
+    rebag : bool
+        Draw that anew for all rows at every step; otherwise only for the new ones.
+    random : RandomState
+    n_jobs : int or None
+    """
+
+    def __init__(self, bases, kind, rebag, random, n_jobs):
+        self.kind, self.rebag, self.random, self.n_jobs = kind, rebag, random, n_jobs
+        self.members = [clone(base) for base in bases]
+        self.weighable = [has_fit_parameter(base, "sample_weight") for base in bases]
+        self.counts = np.zeros((len(bases), 0), dtype=np.int64)
+        self._seed()
+        # A member that knows one class is a constant; many classifiers refuse it.
+        self.fitted = [None] * len(bases)
+
+    def _seed(self):
+        for member in self.members:
+            set_seed(member, seed_of(self.random))
+
+    def learn(self, X, y, weights, _n_new):
+        """Fit all members to the labelled rows.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n_rows, n_features)
+        y : ndarray of shape (n_rows,)
+            Labels of two classes at least.
+        weights : ndarray of shape (n_rows,), float64
+        _n_new : int
+            How many rows, the last ones, came since the last call.
+        """
+        if self.rebag:
+            self.counts = self.counts[:, :0]
+            self._seed()
+        drawn = self._draw(weights[self.counts.shape[1] :])
+        self.counts = np.hstack([self.counts, drawn])
+        shown = [
+            self._weights_of(k, weights) if len(weights) else weights
+            for k in range(len(self.members))
+        ]
+        self.fitted = self._each(
+            fit_member, zip(self.members, self.weighable, shown, strict=True), X, y
+        )
+        for k, member in enumerate(self.fitted):
+            if not isinstance(member, DummyClassifier):
+                self.members[k] = member
+
+    def _draw(self, weights):
+        """Draw how often each member sees new rows, a row after the other."""
+        shape = len(weights), len(self.members)
+        if self.kind == "bootstrap":
+            # Poisson counts are a bootstrap that can grow. A base that cannot weigh
+            # rows sees them in proportion to their weights.
+            means = np.where(self.weighable, 1.0, weights[:, None])
+            return self.random.poisson(means).T
+        if self.kind == "subsample":
+            return self.random.binomial(1, 0.5, size=shape).T
+        return np.ones(shape[::-1], dtype=np.int64)
+
+    def _weights_of(self, k, weights):
+        counts = self.counts[k] if self.counts[k].any() else np.ones_like(self.counts[k])
+        return counts * weights if self.weighable[k] else counts
+
+    def _each(self, function, arguments, *common):
+        if effective_n_jobs(self.n_jobs) == 1:
+            return [function(*own, *common) for own in arguments]
+        calls = (delayed(function)(*own, *common) for own in arguments)
+        return Parallel(n_jobs=self.n_jobs)(calls)
+
+    def opinions(self, X, classes, *, with_probabilities=False):
+        """Ask all members.
+
+        Returns
+        -------
+        opinions : Opinions
+        """
+        arguments = ((member, with_probabilities) for member in self.fitted)
+        answers = self._each(ask_member, arguments, X)
+        votes = np.array([np.searchsorted(classes, labels) for labels, _ in answers])
+        probabilities = None
+        if all(table is not None for _, table in answers):
+            known = [member.classes_ for member in self.fitted]
+            tables = [table for _, table in answers]
+            probabilities = align_probabilities(tables, known, classes)
+        return Opinions(len(classes), votes, probabilities=probabilities)
+
+    def one_of(self, X, classes, random):
+        """Return the class numbers that one member drawn by lot gives to rows."""
+        member = self.fitted[random.randint(len(self.fitted))]
+        return np.searchsorted(classes, member.predict(X))
+
+
+def set_seed(estimator, seed):
+    """Give a seed to an estimator and its parts, wherever there is chance in them."""
+    names = [
+        name
+        for name in estimator.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    estimator.set_params(**dict.fromkeys(names, seed))
+
+
+def fit_member(member, weighable, weights, X, y):
+    """Fit a member to the rows that it sees, by weights or by repeating rows."""
+    rows = np.flatnonzero(weights)
+    if (y[rows] == y[rows[0]]).all():
+        return DummyClassifier(strategy="most_frequent").fit(X[rows], y[rows])
+    if not weighable:
+        rows = np.repeat(np.arange(len(weights)), weights)
+        return member.fit(X[rows], y[rows])
+    if (weights[rows] == 1).all():
+        return member.fit(X[rows], y[rows])
+    return member.fit(X[rows], y[rows], sample_weight=weights[rows])
+
+
+def ask_member(member, with_probabilities, X):
+    """Return the labels that a member predicts, and its probabilities or None."""
+    table = None
+    if with_probabilities and hasattr(member, "predict_proba"):
+        table = member.predict_proba(X)
+    return member.predict(X), table
+
+
+def check_bases(bases, weighs):
+    """Refuse what cannot be a member."""
+    for base in bases:
+        if isinstance(base, type) or not hasattr(base, "fit"):
+            raise TypeError(
+                f"Members must be classifiers, such as DecisionTreeClassifier(); got "
+                f"{base!r}."
+            )
+        if get_tags(base).input_tags.pairwise:
+            raise ValueError(
+                f"{base!r} takes a matrix of kernels or distances. Rows to ask for are "
+                "not known in advance: give it the kernel as a function."
+            )
