@@ -6,8 +6,11 @@ from functools import partial
 import numpy as np
 
 from sklboolean.committee.finite import FiniteVersionSpace, build_finite_space
+from sklboolean.committee.halfspaces import HalfspaceVersionSpace
+from sklboolean.committee.kernel_space import KernelVersionSpace
 from sklboolean.committee.posterior import empty_message
 from sklboolean.committee.strategies import Opinions
+from sklboolean.kernels import BOOLEAN_KERNELS
 
 __all__ = ["GibbsCommittee", "build_space", "is_version_space"]
 
@@ -19,8 +22,6 @@ class GibbsCommittee:
     ----------
     space : version space
         With ``learn``, ``acceptance``, ``accepts`` and ``is_empty``.
-    classes : ndarray of shape (2,) or None
-        The labels; hypotheses accept for the second. None: not known yet.
     as_rows : callable
         ``as_rows(X, classes)`` turns a table into rows as the space takes them.
     """
@@ -53,10 +54,11 @@ class GibbsCommittee:
             row = rows[i : i + 1]
             chance = float(self.space.acceptance(row)[0])
             # Sampled posteriors can miss the label that comes; no gain is infinite.
-            chance = chance if positive[0] else 1 - chance
+            eta = getattr(self.space, "eta", 0)
+            chance = eta + (1 - 2 * eta) * (chance if positive[0] else 1 - chance)
             gains[i] = -np.log2(max(chance, np.finfo(np.float64).eps))
             # Without noise a label that is known already tells nothing.
-            repeats = int(weight) if getattr(self.space, "eta", 0) else 1
+            repeats = int(weight) if eta else 1
             self.space.learn(
                 np.repeat(row, repeats, axis=0), np.repeat(positive, repeats)
             )
@@ -98,7 +100,7 @@ def build_space(learner, n_features, seed):
     if not isinstance(committee, str):
         return deepcopy(committee), take_rows
     if hypotheses is None:
-        return build_halfspaces(learner, n_features, seed)
+        return build_halfspaces(learner, seed), take_rows
     if isinstance(hypotheses, str):
         space = build_finite_space(
             hypotheses, n_features, max_literals=learner.max_literals,
@@ -115,6 +117,24 @@ def build_space(learner, n_features, seed):
     columns = [partial(take_column, column=j) for j in range(len(functions))]
     space = FiniteVersionSpace(columns, len(functions), eta=learner.eta)
     return space, partial(ask_functions, functions=functions)
+
+
+def build_halfspaces(learner, seed):
+    """Build the version space of halfspaces, plain or of a kernel."""
+    options = {
+        "gibbs": learner.gibbs, "eta": learner.eta, "n_steps": learner.n_steps,
+        "n_chains": learner.n_chains, "random_state": seed,
+    }  # fmt: skip
+    if learner.kernel is None:
+        return HalfspaceVersionSpace(fit_intercept=learner.fit_intercept, **options)
+    return KernelVersionSpace(kernel_of(learner), **options)
+
+
+def kernel_of(learner):
+    """Return the kernel function of a learner, or None."""
+    if isinstance(learner.kernel, str):
+        return BOOLEAN_KERNELS[learner.kernel]
+    return learner.kernel
 
 
 def take_rows(X, _classes):

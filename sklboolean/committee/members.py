@@ -4,7 +4,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
@@ -43,7 +42,7 @@ class EstimatorCommittee:
         for member in self.members:
             set_seed(member, seed_of(self.random))
 
-    def learn(self, X, y, weights, _n_new):
+    def learn(self, X, y, weights, n_new, classes):
         """Fit all members to the labelled rows.
 
         Parameters
@@ -52,24 +51,36 @@ class EstimatorCommittee:
         y : ndarray of shape (n_rows,)
             Labels of two classes at least.
         weights : ndarray of shape (n_rows,), float64
-        _n_new : int
+        n_new : int
             How many rows, the last ones, came since the last call.
+        classes : ndarray of shape (n_classes,)
+
+        Returns
+        -------
+        gains : ndarray of shape (n_new,)
+            Surprise at each new label in bits, by Laplace's estimate from the votes;
+            NaN for labels that came before the first committee.
         """
+        gains = self._surprise(X[len(y) - n_new :], y[len(y) - n_new :], classes)
         if self.rebag:
             self.counts = self.counts[:, :0]
             self._seed()
         drawn = self._draw(weights[self.counts.shape[1] :])
         self.counts = np.hstack([self.counts, drawn])
-        shown = [
-            self._weights_of(k, weights) if len(weights) else weights
-            for k in range(len(self.members))
-        ]
-        self.fitted = self._each(
-            fit_member, zip(self.members, self.weighable, shown, strict=True), X, y
-        )
+        shown = [self._weights_of(k, weights) for k in range(len(self.members))]
+        arguments = zip(self.members, self.weighable, shown, strict=True)
+        self.fitted = self._each(fit_member, arguments, X, y)
         for k, member in enumerate(self.fitted):
             if not isinstance(member, DummyClassifier):
                 self.members[k] = member
+        return gains
+
+    def _surprise(self, X, y, classes):
+        if self.fitted[0] is None:
+            return np.full(len(y), np.nan)
+        votes = self.opinions(X, classes).votes
+        right = (votes == np.searchsorted(classes, y)).sum(axis=0)
+        return -np.log2((right + 1) / (len(votes) + len(classes)))
 
     def _draw(self, weights):
         """Draw how often each member sees new rows, a row after the other."""
@@ -146,17 +157,3 @@ def ask_member(member, with_probabilities, X):
         table = member.predict_proba(X)
     return member.predict(X), table
 
-
-def check_bases(bases, weighs):
-    """Refuse what cannot be a member."""
-    for base in bases:
-        if isinstance(base, type) or not hasattr(base, "fit"):
-            raise TypeError(
-                f"Members must be classifiers, such as DecisionTreeClassifier(); got "
-                f"{base!r}."
-            )
-        if get_tags(base).input_tags.pairwise:
-            raise ValueError(
-                f"{base!r} takes a matrix of kernels or distances. Rows to ask for are "
-                "not known in advance: give it the kernel as a function."
-            )

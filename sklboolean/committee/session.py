@@ -3,13 +3,17 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bases import seed_of
-from sklboolean.committee.gibbs import GibbsCommittee, build_space
+from sklboolean.committee.gibbs import GibbsCommittee, build_space, kernel_of
 from sklboolean.committee.information import label_entropy
 from sklboolean.committee.members import EstimatorCommittee, set_seed
+from sklboolean.committee.parameters import (
+    member_bases,
+    n_initial,
+    uses_version_space,
+)
 from sklboolean.committee.strategies import (
     NEED_PROBABILITIES,
     STRATEGIES,
@@ -17,20 +21,7 @@ from sklboolean.committee.strategies import (
 )
 from sklboolean.committee.stream import rejections_allowed
 
-__all__ = ["Session", "member_bases"]
-
-# Rows at random with which classifiers begin, unless the user says otherwise.
-DEFAULT_INITIAL = 10
-
-
-def member_bases(learner):
-    """Return the unfitted members that a QueryByCommittee describes."""
-    if isinstance(learner.committee, list | tuple):
-        return list(learner.committee)
-    base = learner.estimator
-    base = DecisionTreeClassifier() if base is None else base
-    return [base] * learner.n_members
-
+__all__ = ["Session"]
 
 class Session:
     """What a QueryByCommittee knows between two labels.
@@ -52,19 +43,19 @@ class Session:
             np.random.RandomState(seed_of(random)) for _ in range(3)
         )
         self.gibbs_seed = seed_of(random)
-        self.is_gibbs = learner.uses_version_space
+        self.is_gibbs = uses_version_space(learner)
         if self.is_gibbs:
             space, as_rows = build_space(learner, n_features, seed_of(members))
             self.committee = GibbsCommittee(space, as_rows)
         else:
-            kind = "list" if isinstance(learner.committee, list) else learner.committee
+            kind = learner.committee if isinstance(learner.committee, str) else "list"
             self.committee = EstimatorCommittee(
                 member_bases(learner), kind, learner.rebag, members, learner.n_jobs
             )
         self.strategy = learner.strategy or "most_split"
         self.epsilon, self.delta = learner.epsilon, learner.delta
-        self.kernel = learner.kernel if callable(learner.kernel) else None
-        self.n_initial = n_initial(learner.initial, self.is_gibbs)
+        self.kernel = kernel_of(learner) if self.is_gibbs else None
+        self.n_initial = n_initial(learner)
         self.given_classes = self.classes = classes
         self.X = self.y = self.weights = None
         self.n_learned = self.n_given = self.n_seen = self.n_rejected = 0
@@ -189,9 +180,3 @@ class Session:
             return model.fit(self.X, self.y)
         return model.fit(self.X, self.y, sample_weight=self.weights)
 
-
-def n_initial(initial, is_gibbs):
-    """Return how many labels come before the committee's choice."""
-    if initial is None:
-        return 0 if is_gibbs else DEFAULT_INITIAL
-    return int(initial) if np.ndim(initial) == 0 else len(initial)

@@ -1,0 +1,67 @@
+"""Asking for labels, from a pool or a stream, until there is a reason to stop."""
+
+import numpy as np
+
+from sklboolean.committee.stream import next_row
+
+__all__ = ["ask_pool", "ask_stream"]
+
+
+def ask_pool(session, X, weights, candidates, source, options, report):
+    """Ask for the labels of the best rows of a table.
+
+    Parameters
+    ----------
+    session : Session
+    X : ndarray or sparse array of shape (n_rows, n_features)
+    weights : ndarray of shape (n_rows,)
+    candidates : ndarray of shape (n_rows,), bool
+        Rows that may be asked for.
+    source : callable
+        ``source(indices)`` gives their labels.
+    options : dict
+        ``first`` (indices of rows to begin with), ``batch_size``, ``budget``.
+    report : callable
+        Called after every batch.
+    """
+    session.n_seen += int(candidates.sum())
+    candidates, first = candidates.copy(), options["first"]
+    while True:
+        left = np.flatnonzero(candidates)
+        n = min(options["budget"] - session.n_queries, len(left))
+        if n <= 0:
+            session.stop_reason = "pool" if not len(left) else "max_queries"
+            return
+        if first is not None:
+            rows, first = first[: int(n)], None
+        else:
+            wanted = max(session.n_missing, options["batch_size"])
+            rows = left[session.choose(X[left], int(min(n, wanted)))]
+            if session.stop_reason:
+                return
+        session.add(X[rows], source(rows), weights[rows], rows.tolist())
+        candidates[rows] = False
+        report(session)
+
+
+def ask_stream(session, X, weights, candidates, source, options, report):
+    """Ask for the labels of rows on which two members differ, each row read once.
+
+    Parameters are those of `ask_pool`, with ``offset``, the number of rows of the
+    stream before X, among the options.
+    """
+    rows = np.flatnonzero(candidates)
+    read = X if len(rows) == X.shape[0] else X[rows]
+    coins = session.coins.random_sample((len(rows), 2))
+    position = 0
+    while not session.stop_reason:
+        if session.n_queries >= options["budget"]:
+            session.stop_reason = "max_queries"
+            return
+        found = next_row(session, read, coins, position)
+        if found is None:
+            return
+        row, position = rows[found : found + 1], found + 1
+        index = row + options["offset"]
+        session.add(X[row], source(index), weights[row], index.tolist())
+        report(session)

@@ -1,0 +1,350 @@
+"""The halfspaces of a kernel that agree with the labels seen so far."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean.committee.expectation_propagation import GaussianPosterior
+from sklboolean.committee.population import Population
+from sklboolean.committee.span import Placed, Span
+
+__all__ = ["GramKernel", "KernelVersionSpace"]
+
+GIBBS = ("auto", "ep", "liness", "hit_and_run")
+# Kernel values of rows with themselves, for kernels that compare all with all.
+DIAGONAL_BLOCK = 64
+
+
+class KernelVersionSpace:
+    """Posterior of the halfspaces of a kernel, given labels.
+
+    A hypothesis says yes to a row whose score is at least 0; before the labels, scores
+    are jointly normal with the kernel as covariance, so that directions of weight
+    vectors are uniform. The posterior lives in the span of the labelled rows [1]_.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(A, B)`` returns the float64 matrix of shape (n_rows_A, n_rows_B);
+        positive semidefinite.
+    gibbs : {"auto", "ep", "liness", "hit_and_run"}, default="auto"
+        How hypotheses are drawn. "ep": from the Gaussian of expectation propagation;
+        "liness": by elliptical slice sampling of a normal law cut by the labels;
+        "hit_and_run": by straight steps in the unit ball cut by the labels. "auto" is
+        "ep", whose cost and accuracy do not depend on mixing.
+    eta : float, default=0.0
+        Probability that a label was flipped, below 1/2.
+    n_steps : int, default=100
+        Steps of each chain after a block of labels.
+    n_chains : int, default=64
+        Number of chains.
+    diagonal : callable or None, default=None
+        ``diagonal(A)`` returns the kernel value of each row with itself. None: from
+        ``kernel``.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the chains.
+
+    Attributes
+    ----------
+    n_labels : int
+        Labels learned.
+    contradiction : int or None
+        Number of the label, counted from 0, with which no halfspace agreed any more.
+
+    References
+    ----------
+    .. [1] Gilad-Bachrach, Navot and Tishby, "Query by committee made real", NIPS 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.committee.kernel_space import KernelVersionSpace
+    >>> from sklboolean.kernels import ConjunctionKernel
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> space = KernelVersionSpace(ConjunctionKernel(max_literals=2))
+    >>> space.acceptance(X)
+    array([0.5, 0.5, 0.5, 0.5])
+    >>> space.learn(X[:2], np.array([False, True])).acceptance(X).round(2)
+    array([0.11, 0.89, 0.37, 0.63])
+    """
+
+    def __init__(
+        self, kernel, *, gibbs="auto", eta=0.0, n_steps=100, n_chains=64,
+        diagonal=None, random_state=None,
+    ):  # fmt: skip
+        check_choice(gibbs, "gibbs", GIBBS)
+        check_real(eta, "eta", 0.0)
+        if eta >= 0.5:
+            raise ValueError(f"eta must be less than 0.5; got {eta}.")
+        self.kernel = kernel
+        self.gibbs = gibbs
+        self.eta = float(eta)
+        self.n_steps = check_integer(n_steps, "n_steps", 1)
+        self.n_chains = check_integer(n_chains, "n_chains", 2)
+        self.diagonal = diagonal
+        seed = check_random_state(random_state).randint(2**31 - 1, size=4)
+        self._random = np.random.default_rng(seed)
+        self._span = Span()
+        self._basis = None
+        self._posterior = None
+        self.n_labels = 0
+        self.contradiction = None
+
+    @property
+    def is_empty(self):
+        """Whether no halfspace agrees with all labels (never with ``eta > 0``)."""
+        return self.contradiction is not None
+
+    def learn(self, rows, positive):
+        """Condition on more labels.
+
+        Parameters
+        ----------
+        rows : table of shape (n_rows, n_features)
+            What ``kernel`` takes.
+        positive : array-like of shape (n_rows,), bool
+
+        Returns
+        -------
+        self : object
+            Empty (`is_empty`) from the first label on with which no halfspace agrees:
+            it and those after it are not learned.
+        """
+        positive = np.asarray(positive, dtype=bool)
+        if rows.shape[0] != len(positive):
+            raise ValueError(
+                f"rows and positive must be equally many; got {rows.shape[0]} rows and "
+                f"{len(positive)} labels."
+            )
+        if self._posterior is None:
+            self._posterior = self._open_posterior(rows)
+        within, cross = self._kernel(rows, rows), self._cross(rows)
+        for i in range(len(positive)):
+            if self.is_empty:
+                break
+            placed = self._span.place(cross[i : i + 1], within[i : i + 1, i])
+            if not self._learn_one(placed, within[i, i], positive[i]):
+                self.contradiction = self.n_labels
+                break
+            self.n_labels += 1
+            if placed.residuals[0] > 0:
+                self._keep(rows[i : i + 1])
+                cross = np.column_stack([cross, within[:, i]])
+        self._posterior.settle()
+        return self
+
+    def _learn_one(self, placed, square, positive):
+        if square <= 0:
+            # The score is 0 whatever the weights: every halfspace says yes.
+            return bool(positive) or self.eta > 0
+        length = np.sqrt(square)
+        coordinates, residual = placed.coordinates[0] / length, placed.residuals[0]
+        residual = residual / square
+        if not self._posterior.learn(coordinates, residual, bool(positive)):
+            return False
+        if residual > 0:
+            self._span.extend(coordinates, residual, length)
+        return True
+
+    def _open_posterior(self, rows):
+        gibbs = self._chosen_gibbs(rows)
+        if gibbs == "ep":
+            return GaussianPosterior(self.eta)
+        return Population(gibbs, self.eta, self.n_steps, self.n_chains, self._random)
+
+    def _chosen_gibbs(self, rows):
+        return "ep" if self.gibbs == "auto" else self.gibbs
+
+    def _keep(self, row):
+        if self._basis is None:
+            self._basis = row.copy()
+        elif sparse.issparse(row):
+            self._basis = sparse.vstack([self._basis, row], format="csr")
+        else:
+            self._basis = np.concatenate([self._basis, row])
+
+    def _kernel(self, rows, others):
+        values = np.asarray(self.kernel(rows, others), dtype=np.float64)
+        if values.shape != (rows.shape[0], others.shape[0]):
+            raise ValueError(
+                f"kernel must return a matrix of shape {rows.shape[0], others.shape[0]}"
+                f"; got {values.shape}."
+            )
+        if not np.all(np.isfinite(values)):
+            raise ValueError("kernel returned NaN or infinity: scale or normalise it.")
+        return values
+
+    def _cross(self, rows):
+        if self._basis is None:
+            return np.empty((rows.shape[0], 0))
+        return self._kernel(rows, self._basis)
+
+    def _squares(self, rows):
+        if self.diagonal is not None:
+            return np.asarray(self.diagonal(rows), dtype=np.float64)
+        squares = np.empty(rows.shape[0])
+        for first in range(0, len(squares), DIAGONAL_BLOCK):
+            block = rows[first : first + DIAGONAL_BLOCK]
+            squares[first : first + DIAGONAL_BLOCK] = np.diagonal(
+                self._kernel(block, block)
+            )
+        return squares
+
+    def place(self, rows):
+        """Return rows as the space sees them now, to ask several things of them.
+
+        Parameters
+        ----------
+        rows : table, or Placed
+
+        Returns
+        -------
+        placed : Placed
+            Valid until the next `learn`; may stand for ``rows`` in every method.
+        """
+        if isinstance(rows, Placed):
+            return rows
+        return self._span.place(self._cross(rows), self._squares(rows), rows)
+
+    def _ask(self, rows):
+        if self.is_empty:
+            raise ValueError(
+                f"No halfspace agrees with all labels: number {self.contradiction}, "
+                "counted from 0, contradicts those before it. Set eta to the share of "
+                "labels that may be wrong, or use a richer kernel."
+            )
+        if self._posterior is None:
+            self._posterior = self._open_posterior(rows)
+        return self.place(rows), self._posterior
+
+    def acceptance(self, rows):
+        """Return the probability that a halfspace of the posterior says yes.
+
+        Parameters
+        ----------
+        rows : table of shape (n_rows, n_features), or Placed
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows,), float64
+            Of the hypothesis, without the flips of labels. Chains: the mean over the
+            chains of the exact probability given the part in the span.
+        """
+        placed, posterior = self._ask(rows)
+        return posterior.acceptance(placed)
+
+    def accepts(self, rows, n_draws, random):
+        """Return the answers of halfspaces drawn from the posterior.
+
+        Chains are drawn without replacement as long as there are any; they do not move
+        between calls (see `refresh`). Outside the span of the labelled rows scores of
+        one hypothesis are drawn for each row by itself: each row's answers have their
+        exact law, and two members differ on it as often as they should.
+
+        Parameters
+        ----------
+        rows : table of shape (n_rows, n_features), or Placed
+        n_draws : int
+        random : RandomState or Generator
+
+        Returns
+        -------
+        answers : ndarray of shape (n_draws, n_rows), bool
+        """
+        placed, posterior = self._ask(rows)
+        scores = (placed.coordinates @ posterior.draw(n_draws, random)).T
+        if np.any(placed.residuals):
+            scores = scores + self._outside(placed, n_draws, random)
+        return scores >= 0
+
+    def _outside(self, placed, n_draws, random):
+        noise = random.normal(size=(n_draws, len(placed.residuals)))
+        return noise * np.sqrt(placed.residuals)
+
+    def mean_scores(self, rows):
+        """Return the mean score of each row: positive where most halfspaces say yes.
+
+        Parameters
+        ----------
+        rows : table of shape (n_rows, n_features), or Placed
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,), float64
+        """
+        placed, posterior = self._ask(rows)
+        return placed.coordinates @ posterior.mean()
+
+    def refresh(self):
+        """Move the chains on by ``n_steps``: fresh hypotheses for a stream.
+
+        Returns
+        -------
+        self : object
+        """
+        if self._posterior is not None and not self.is_empty:
+            self._posterior.settle()
+        return self
+
+    def report(self):
+        """Say how far the draws can be trusted.
+
+        Returns
+        -------
+        report : dict
+            Of chains: the autocorrelation of directions by lag, effective sample size,
+            steps that one independent hypothesis takes, steps, restarts. Of expectation
+            propagation: sweeps, convergence, the last change. Both: ``n_labels`` and
+            ``rank``, the dimension of the span.
+        """
+        own = {} if self._posterior is None else self._posterior.report()
+        return {"n_labels": self.n_labels, "rank": self._span.rank, **own}
+
+
+class GramKernel:
+    """A precomputed kernel matrix as a kernel of row numbers.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_rows, n_rows)
+        Symmetric, positive semidefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.committee.kernel_space import GramKernel, KernelVersionSpace
+    >>> kernel = GramKernel(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> space = KernelVersionSpace(kernel, diagonal=kernel.diagonal)
+    >>> space.learn(np.array([0]), [True]).acceptance(np.array([1])).round(2)
+    array([0.67])
+    """
+
+    def __init__(self, gram):
+        self.gram = gram
+
+    def __call__(self, rows, others):
+        """Return the kernel between two arrays of row numbers.
+
+        Parameters
+        ----------
+        rows, others : ndarray of int
+
+        Returns
+        -------
+        values : ndarray of shape (len(rows), len(others))
+        """
+        return self.gram[np.ix_(rows, others)]
+
+    def diagonal(self, rows):
+        """Return the kernel of rows with themselves.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+
+        Returns
+        -------
+        values : ndarray of shape (len(rows),)
+        """
+        return self.gram[rows, rows]
