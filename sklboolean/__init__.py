@@ -7,6 +7,7 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.committee.query import QueryByCommittee
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
 from sklboolean.online.elimination import ConjunctionClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",
+    "QueryByCommittee",
     "Winnow",
     "show_versions",
 ]

@@ -3,8 +3,18 @@
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
 
-__all__ = ["AnswerBook", "Oracle", "check_labels", "split_labels"]
+from sklboolean._core.validation import check_sample_weight
+from sklboolean.committee.parameters import check_weighable, table_reading
+
+__all__ = [
+    "AnswerBook",
+    "Oracle",
+    "check_labels",
+    "read_labelled",
+    "read_weights",
+]
 
 
 def is_unlabeled(y, unlabeled):
@@ -61,8 +71,8 @@ def split_labels(y, unlabeled, classes):
     if mark_is_class or (one_more and isinstance(unlabeled, int | np.integer)):
         raise ValueError(
             f"unlabeled={unlabeled!r} may be a class here: y holds {unlabeled!r} and "
-            f"{labels[:1].tolist() or 'nothing else'}. Mark missing labels with a value "
-            "that no class has, or pass classes= to say that it is none."
+            f"{labels[:1].tolist() or 'nothing else'}. Mark missing labels with what "
+            "is no class, or pass classes= to say that it is none."
         )
     return y, known
 
@@ -78,15 +88,50 @@ def check_labels(labels):
     return labels
 
 
+def read_labelled(learner, X, y, oracle, classes, *, reset=True):
+    """Return the checked table, the labels, and where there are any."""
+    options = table_reading(learner) | {"reset": reset}
+    if y is None and oracle is not None:
+        X = validate_data(learner, X, **options)
+        return X, np.zeros(X.shape[0]), np.zeros(X.shape[0], dtype=bool)
+    if y is None or not is_unlabeled(np.asarray(y), learner.unlabeled).any():
+        X, y = validate_data(learner, X, y, **options)
+        has_label = np.ones(len(y), dtype=bool)
+    else:
+        X = validate_data(learner, X, **options)
+        y, has_label = split_labels(y, learner.unlabeled, classes)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has {len(y)}.")
+    if oracle is None and not has_label.any():
+        raise ValueError(
+            "y holds no label: there is nothing to learn from. Give labels to some "
+            "rows, or an oracle."
+        )
+    if oracle is not None and has_label.all():
+        raise ValueError(
+            "All rows are labelled, so that there is nothing to ask the oracle: "
+            "mark missing labels in y with `unlabeled`, or leave y out."
+        )
+    return X, y, has_label
+
+
+def read_weights(learner, sample_weight, n_rows):
+    """Return the weights of rows, 1 unless they are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    check_weighable(learner)
+    return check_sample_weight(sample_weight, n_rows)
+
+
 class AnswerBook:
     """Labels that are known to the experimenter; only what is asked for is read."""
 
-    def __init__(self, y):
-        self.y = y
+    def __init__(self, y, first=0):
+        self.y, self.first = y, first
 
     def __call__(self, indices):
         """Return the labels of rows."""
-        return self.y[indices]
+        return self.y[indices - self.first]
 
 
 class Oracle:

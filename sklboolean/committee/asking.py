@@ -4,7 +4,7 @@ import numpy as np
 
 from sklboolean.committee.stream import next_row
 
-__all__ = ["ask_pool", "ask_stream"]
+__all__ = ["ask_pool", "ask_stream", "asking_options"]
 
 
 def ask_pool(session, X, weights, candidates, source, options, report):
@@ -65,3 +65,20 @@ def ask_stream(session, X, weights, candidates, source, options, report):
         index = row + options["offset"]
         session.add(X[row], source(index), weights[row], index.tolist())
         report(session)
+
+
+def asking_options(learner, candidates, offset=0):
+    """Return how a table is asked about."""
+    first = None if np.ndim(learner.initial) == 0 else np.asarray(learner.initial)
+    if first is not None:
+        outside = (first < 0) | (first >= len(candidates))
+        if learner.mode == "stream" or outside.any() or not candidates[first].all():
+            raise ValueError(
+                f"initial={first.tolist()} must be rows of X that can be asked "
+                "for; streams are read in order and take a number."
+            )
+        first = np.unique(first)
+    return {
+        "first": first, "offset": offset, "batch_size": learner.batch_size,
+        "budget": learner._budget(),
+    }  # fmt: skip

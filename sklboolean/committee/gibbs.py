@@ -59,9 +59,7 @@ class GibbsCommittee:
             gains[i] = -np.log2(max(chance, np.finfo(np.float64).eps))
             # Without noise a label that is known already tells nothing.
             repeats = int(weight) if eta else 1
-            self.space.learn(
-                np.repeat(row, repeats, axis=0), np.repeat(positive, repeats)
-            )
+            self.space.learn(row[[0] * repeats], positive[[0] * repeats])
             if self.space.is_empty:
                 raise ValueError(empty_message())
         return gains
@@ -98,9 +96,10 @@ def build_space(learner, n_features, seed):
     """
     committee, hypotheses = learner.committee, learner.hypotheses
     if not isinstance(committee, str):
-        return deepcopy(committee), take_rows
+        is_linear = isinstance(committee, KernelVersionSpace)
+        return deepcopy(committee), take_reals if is_linear else take_rows
     if hypotheses is None:
-        return build_halfspaces(learner, seed), take_rows
+        return build_halfspaces(learner, seed), take_reals
     if isinstance(hypotheses, str):
         space = build_finite_space(
             hypotheses, n_features, max_literals=learner.max_literals,
@@ -142,6 +141,11 @@ def take_rows(X, _classes):
     return X
 
 
+def take_reals(X, _classes):
+    """Return rows as real numbers: products of bits would be bits."""
+    return X.astype(np.float64, copy=False)
+
+
 def take_bits(X, _classes):
     """Return rows of Boolean features."""
     return X > 0
@@ -163,7 +167,7 @@ def ask_functions(X, classes, functions):
             answers[:, k] = said.astype(bool)
         else:
             raise ValueError(
-                f"hypotheses[{k}] must return a label of {classes.tolist()}, or a bool, "
+                f"hypotheses[{k}] must return a label of {classes.tolist()} or a bool "
                 f"for each of the {len(X)} rows; it gave shape {said.shape}, dtype "
                 f"{said.dtype}."
             )

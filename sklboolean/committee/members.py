@@ -8,8 +8,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.bases import seed_of
-from sklboolean.committee.disagreement import align_probabilities
 from sklboolean.committee.strategies import Opinions
+from sklboolean.committee.votes import align_probabilities
 
 __all__ = ["EstimatorCommittee"]
 
@@ -95,7 +95,8 @@ class EstimatorCommittee:
         return np.ones(shape[::-1], dtype=np.int64)
 
     def _weights_of(self, k, weights):
-        counts = self.counts[k] if self.counts[k].any() else np.ones_like(self.counts[k])
+        counts = self.counts[k]
+        counts = counts if counts.any() else np.ones_like(counts)
         return counts * weights if self.weighable[k] else counts
 
     def _each(self, function, arguments, *common):
@@ -156,4 +157,3 @@ def ask_member(member, with_probabilities, X):
     if with_probabilities and hasattr(member, "predict_proba"):
         table = member.predict_proba(X)
     return member.predict(X), table
-

@@ -60,7 +60,7 @@ def check_parameters(learner):
         if learner.mode == "stream" and learner.strategy != "disagreement":
             raise ValueError(
                 "mode='stream' asks where two members differ: strategy must be "
-                f"'disagreement' or None, not {learner.strategy!r}, which compares rows."
+                f"'disagreement' or None; {learner.strategy!r} compares rows."
             )
     for name in ("epsilon", "delta"):
         value = getattr(learner, name)

@@ -23,6 +23,7 @@ from sklboolean.committee.stream import rejections_allowed
 
 __all__ = ["Session"]
 
+
 class Session:
     """What a QueryByCommittee knows between two labels.
 
@@ -61,6 +62,7 @@ class Session:
         self.n_learned = self.n_given = self.n_seen = self.n_rejected = 0
         self.query_indices, self.gains, self.entropies = [], [], []
         self.stop_reason = ""
+        self.pending = None  # the row of the stream that waits for its label
 
     @property
     def n_labels(self):
@@ -179,4 +181,3 @@ class Session:
         if (self.weights == 1).all():
             return model.fit(self.X, self.y)
         return model.fit(self.X, self.y, sample_weight=self.weights)
-

@@ -14,8 +14,8 @@ from sklboolean.committee.disagreement import (
     pairwise_disagreement,
     top_scores,
     vote_entropy,
-    vote_shares,
 )
+from sklboolean.committee.votes import vote_shares
 
 __all__ = ["STRATEGIES", "Opinions", "choose_rows"]
 
