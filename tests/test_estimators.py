@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import (
@@ -23,6 +23,7 @@ from sklboolean import (
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
+    QueryByCommittee,
     Winnow,
 )
 from sklboolean.kernels import TanimotoKernel
@@ -84,6 +85,28 @@ ESTIMATORS = [
     BoostByMajorityRegressor(
         Ridge(), variant="resample", n_estimators=11, n_samples_weak=50
     ),
+    QueryByCommittee(),
+    QueryByCommittee(LogisticRegression(), n_members=5, strategy="kl", rebag=True),
+    QueryByCommittee(
+        committee=[GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
+        strategy="margin",
+        final_estimator=LogisticRegression(),
+        batch_size=5,
+    ),
+    QueryByCommittee(
+        LogisticRegression(), committee="subsample", strategy="vote_entropy"
+    ),
+    QueryByCommittee(
+        DecisionTreeClassifier(max_features=1), committee="seed", epsilon=None
+    ),
+    QueryByCommittee(KNeighborsClassifier(3), n_members=3, prediction="gibbs"),
+    QueryByCommittee(mode="stream", initial=50),
+    QueryByCommittee(committee="gibbs", eta=0.05),
+    QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", mode="stream"),
+    QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel),
+    QueryByCommittee(
+        committee="gibbs", eta=0.1, hypotheses="conjunctions", max_literals=2
+    ),
 ]
 
 EQUIVALENCE = [
@@ -96,6 +119,7 @@ def expected_failures(estimator):
     """Rows that are drawn differ from draw to draw, be they repeated or weighted."""
     base = getattr(estimator, "estimator", None)
     drawn = isinstance(base, KNeighborsRegressor | KNeighborsClassifier)
+    drawn |= isinstance(estimator, QueryByCommittee)
     if drawn or getattr(estimator, "variant", None) == "resample":
         return dict.fromkeys(EQUIVALENCE, "rows are drawn at random")
     return {}

@@ -39,6 +39,8 @@ class HalfspaceVersionSpace(KernelVersionSpace):
         Labels learned.
     contradiction : int or None
         Number of the label, counted from 0, with which no halfspace agreed any more.
+    basis : table of shape (rank, n_features), or None before the first label
+        The labelled rows that span the others.
 
     References
     ----------
@@ -90,10 +92,10 @@ class HalfspaceVersionSpace(KernelVersionSpace):
         intercepts = self.fit_intercept * random.normal(size=n_draws)
         scores = safe_sparse_dot(placed.rows, weights) + intercepts
         if self._span.rank:
-            seen = safe_sparse_dot(self._basis, weights) + intercepts
+            seen = safe_sparse_dot(self.basis, weights) + intercepts
             seen = solve_triangular(
                 self._span.factor, seen / self._span.lengths[:, None], lower=True
             )
-            scores = scores - placed.coordinates @ seen
+            scores = scores - placed.coordinates.T @ seen
         # Rows in the span see nothing of it but rounding.
         return np.where(placed.residuals > 0, scores.T, 0.0)

@@ -9,11 +9,12 @@ from sklboolean.committee.expectation_propagation import GaussianPosterior
 from sklboolean.committee.population import Population
 from sklboolean.committee.span import Placed, Span
 
-__all__ = ["GramKernel", "KernelVersionSpace"]
+__all__ = ["KernelVersionSpace"]
 
 GIBBS = ("auto", "ep", "liness", "hit_and_run")
-# Kernel values of rows with themselves, for kernels that compare all with all.
-DIAGONAL_BLOCK = 64
+# Rows at a time whose diagonal is cut out of their matrix: a call costs as much as
+# some ten thousand pairs.
+DIAGONAL_BLOCK = 128
 
 
 class KernelVersionSpace:
@@ -51,6 +52,8 @@ class KernelVersionSpace:
         Labels learned.
     contradiction : int or None
         Number of the label, counted from 0, with which no halfspace agreed any more.
+    basis : table of shape (rank, n_features), or None before the first label
+        The labelled rows that span the others.
 
     References
     ----------
@@ -86,7 +89,7 @@ class KernelVersionSpace:
         seed = check_random_state(random_state).randint(2**31 - 1, size=4)
         self._random = np.random.default_rng(seed)
         self._span = Span()
-        self._basis = None
+        self.basis = None
         self._posterior = None
         self.n_labels = 0
         self.contradiction = None
@@ -104,6 +107,7 @@ class KernelVersionSpace:
         rows : table of shape (n_rows, n_features)
             What ``kernel`` takes.
         positive : array-like of shape (n_rows,), bool
+            True where the label is yes.
 
         Returns
         -------
@@ -119,32 +123,34 @@ class KernelVersionSpace:
             )
         if self._posterior is None:
             self._posterior = self._open_posterior(rows)
-        within, cross = self._kernel(rows, rows), self._cross(rows)
+        within = self._kernel(rows, rows)
+        placed = Placed.outside(np.diagonal(within), rows)
+        self._follow(placed)
         for i in range(len(positive)):
-            if self.is_empty:
+            grown = self._span.rank
+            if self.is_empty or not self._learn_one(placed, i, bool(positive[i])):
                 break
-            placed = self._span.place(cross[i : i + 1], within[i : i + 1, i])
-            if not self._learn_one(placed, within[i, i], positive[i]):
-                self.contradiction = self.n_labels
-                break
-            self.n_labels += 1
-            if placed.residuals[0] > 0:
-                self._keep(rows[i : i + 1])
-                cross = np.column_stack([cross, within[:, i]])
+            if self._span.rank > grown:
+                self._span.extend_placed(placed, within[:, i : i + 1])
         self._posterior.settle()
         return self
 
-    def _learn_one(self, placed, square, positive):
+    def _learn_one(self, placed, i, positive):
+        square, residual = placed.squares[i], placed.residuals[i]
         if square <= 0:
             # The score is 0 whatever the weights: every halfspace says yes.
-            return bool(positive) or self.eta > 0
-        length = np.sqrt(square)
-        coordinates, residual = placed.coordinates[0] / length, placed.residuals[0]
-        residual = residual / square
-        if not self._posterior.learn(coordinates, residual, bool(positive)):
+            possible = positive or self.eta > 0
+        else:
+            length, residual = np.sqrt(square), residual / square
+            coordinates = placed.coordinates[:, i] / length
+            possible = self._posterior.learn(coordinates, residual, positive)
+        if not possible:
+            self.contradiction = self.n_labels
             return False
+        self.n_labels += 1
         if residual > 0:
             self._span.extend(coordinates, residual, length)
+            self._keep(placed.rows[i : i + 1])
         return True
 
     def _open_posterior(self, rows):
@@ -157,12 +163,12 @@ class KernelVersionSpace:
         return "ep" if self.gibbs == "auto" else self.gibbs
 
     def _keep(self, row):
-        if self._basis is None:
-            self._basis = row.copy()
+        if self.basis is None:
+            self.basis = row.copy()
         elif sparse.issparse(row):
-            self._basis = sparse.vstack([self._basis, row], format="csr")
+            self.basis = sparse.vstack([self.basis, row], format="csr")
         else:
-            self._basis = np.concatenate([self._basis, row])
+            self.basis = np.concatenate([self.basis, row])
 
     def _kernel(self, rows, others):
         values = np.asarray(self.kernel(rows, others), dtype=np.float64)
@@ -174,11 +180,6 @@ class KernelVersionSpace:
         if not np.all(np.isfinite(values)):
             raise ValueError("kernel returned NaN or infinity: scale or normalise it.")
         return values
-
-    def _cross(self, rows):
-        if self._basis is None:
-            return np.empty((rows.shape[0], 0))
-        return self._kernel(rows, self._basis)
 
     def _squares(self, rows):
         if self.diagonal is not None:
@@ -192,20 +193,53 @@ class KernelVersionSpace:
         return squares
 
     def place(self, rows):
-        """Return rows as the space sees them now, to ask several things of them.
+        """Return rows as the space sees them, to ask for them again and again.
+
+        What is returned may stand for ``rows`` in every method. It follows later labels
+        by itself, at the price of one kernel column for each: a pool is placed once,
+        and its rows must not be changed afterwards.
 
         Parameters
         ----------
-        rows : table, or Placed
+        rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes; a Placed is brought up to date.
 
         Returns
         -------
         placed : Placed
-            Valid until the next `learn`; may stand for ``rows`` in every method.
         """
-        if isinstance(rows, Placed):
-            return rows
-        return self._span.place(self._cross(rows), self._squares(rows), rows)
+        if not isinstance(rows, Placed):
+            rows = Placed.outside(self._squares(rows), rows)
+        return self._follow(rows)
+
+    def place_values(self, cross, squares):
+        """Return rows known by their kernel values only, as `place` does.
+
+        Parameters
+        ----------
+        cross : ndarray of shape (n_rows, rank)
+            Kernel values with the rows of ``basis``.
+        squares : ndarray of shape (n_rows,)
+            Kernel values of the rows with themselves.
+
+        Returns
+        -------
+        placed : Placed
+            Valid until the next `learn`.
+        """
+        placed = Placed.outside(squares)
+        if self._span.rank:
+            self._span.extend_placed(placed, np.asarray(cross, dtype=np.float64))
+        return placed
+
+    def _follow(self, placed):
+        known = len(placed.coordinates)
+        if known < self._span.rank:
+            if placed.rows is None:
+                raise ValueError("Labels were learned since: call place_values again.")
+            cross = self._kernel(placed.rows, self.basis[known:])
+            self._span.extend_placed(placed, cross)
+        return placed
 
     def _ask(self, rows):
         if self.is_empty:
@@ -224,6 +258,7 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
 
         Returns
         -------
@@ -245,15 +280,18 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
         n_draws : int
+            Number of halfspaces.
         random : RandomState or Generator
+            Draws them.
 
         Returns
         -------
         answers : ndarray of shape (n_draws, n_rows), bool
         """
         placed, posterior = self._ask(rows)
-        scores = (placed.coordinates @ posterior.draw(n_draws, random)).T
+        scores = posterior.draw(n_draws, random).T @ placed.coordinates
         if np.any(placed.residuals):
             scores = scores + self._outside(placed, n_draws, random)
         return scores >= 0
@@ -268,13 +306,14 @@ class KernelVersionSpace:
         Parameters
         ----------
         rows : table of shape (n_rows, n_features), or Placed
+            What ``kernel`` takes.
 
         Returns
         -------
         scores : ndarray of shape (n_rows,), float64
         """
         placed, posterior = self._ask(rows)
-        return placed.coordinates @ posterior.mean()
+        return posterior.mean() @ placed.coordinates
 
     def refresh(self):
         """Move the chains on by ``n_steps``: fresh hypotheses for a stream.
@@ -300,51 +339,3 @@ class KernelVersionSpace:
         """
         own = {} if self._posterior is None else self._posterior.report()
         return {"n_labels": self.n_labels, "rank": self._span.rank, **own}
-
-
-class GramKernel:
-    """A precomputed kernel matrix as a kernel of row numbers.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n_rows, n_rows)
-        Symmetric, positive semidefinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklboolean.committee.kernel_space import GramKernel, KernelVersionSpace
-    >>> kernel = GramKernel(np.array([[2.0, 1.0], [1.0, 2.0]]))
-    >>> space = KernelVersionSpace(kernel, diagonal=kernel.diagonal)
-    >>> space.learn(np.array([0]), [True]).acceptance(np.array([1])).round(2)
-    array([0.67])
-    """
-
-    def __init__(self, gram):
-        self.gram = gram
-
-    def __call__(self, rows, others):
-        """Return the kernel between two arrays of row numbers.
-
-        Parameters
-        ----------
-        rows, others : ndarray of int
-
-        Returns
-        -------
-        values : ndarray of shape (len(rows), len(others))
-        """
-        return self.gram[np.ix_(rows, others)]
-
-    def diagonal(self, rows):
-        """Return the kernel of rows with themselves.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-
-        Returns
-        -------
-        values : ndarray of shape (len(rows),)
-        """
-        return self.gram[rows, rows]

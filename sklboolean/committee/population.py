@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from sklboolean.committee.chains import (
+    TINY,
     ball_radii,
     draw_beyond,
     move_in_ball,
@@ -19,6 +20,12 @@ __all__ = ["Population"]
 
 # Labels learned together: this share of the steps after each, and all at the end.
 STEPS_BETWEEN = 0.1
+# A label that fewer chains survive is split into easier ones.
+FEW_SURVIVORS = 0.25
+# Levels stand just above the median, where half of the chains are.
+ABOVE_MEDIAN = 1.000001
+# More levels than this, each of half the volume: start from the inside.
+MAX_LEVELS = 100
 # A population that starts from a single point gets this many times the steps.
 COLD_STARTS = 10
 
@@ -47,6 +54,7 @@ class Population:
         self.margins = np.empty((0, n_chains))
         self.signed_rows = np.empty((0, 0))
         self.n_steps_taken = 0
+        self.n_levels = 0
         self.n_restarts = 0
 
     @property
@@ -85,13 +93,15 @@ class Population:
         the label says of it is one truncation.
         """
         bounds = margins / deviation
-        log_right = log_ndtr(bounds)
+        log_right = np.log1p(-self.eta) + log_ndtr(bounds)
+        log_wrong = np.full(len(bounds), -np.inf)
+        if self.eta:
+            log_wrong = np.log(self.eta) + log_ndtr(-bounds)
+        log_weights = np.logaddexp(log_right, log_wrong)
         # From the largest, so that some chain has a positive weight.
-        scale = log_right.max()
-        right = (1.0 - self.eta) * np.exp(log_right - scale)
-        wrong = self.eta * np.exp(log_ndtr(-bounds) - scale) if self.eta else 0.0
-        chosen = systematic_indices(right + wrong, self.random)
-        share_right = (right / (right + wrong))[chosen]
+        weights = np.exp(log_weights - log_weights.max())
+        chosen = systematic_indices(weights, self.random)
+        share_right = np.exp(log_right - log_weights)[chosen]
         agrees = self.random.random(len(chosen)) < share_right
         outside = draw_beyond(bounds[chosen], agrees, self.random)
         self.weights = np.vstack([self.weights[:, chosen], sign * outside])
@@ -99,32 +109,57 @@ class Population:
         self.signed_rows[-1] = np.append(signed, sign * deviation)
         new = margins[chosen] + deviation * outside
         # Rounding must not put a chain on the wrong side.
-        new = np.where(agrees, np.maximum(new, 1e-300), np.minimum(new, -1e-300))
+        new = np.where(agrees, np.maximum(new, TINY), np.minimum(new, -TINY))
         self.margins = np.vstack([self.margins[:, chosen], new])
 
     def _reweigh(self, signed, margins):
         """Keep the chains that agree; those that die start again from survivors."""
-        weights = np.where(margins > 0, 1.0 - self.eta, self.eta)
-        if not weights.any():
-            return self._restart(np.vstack([self.signed_rows, signed]))
+        if self.eta:
+            weights = np.where(margins > 0, 1.0 - self.eta, self.eta)
+            self._choose(weights, signed, margins)
+            return True
+        rows = np.vstack([self.signed_rows, signed])
+        if not np.any(margins > 0) and interior_direction(rows) is None:
+            return False
+        self._split(signed)
+        return True
+
+    def _choose(self, weights, signed, margins):
         chosen = systematic_indices(weights, self.random)
         self.weights = self.weights[:, chosen]
         self.signed_rows = np.vstack([self.signed_rows, signed])
         self.margins = np.vstack([self.margins, margins])[:, chosen]
-        return True
 
-    def _restart(self, signed_rows):
-        direction = interior_direction(signed_rows)
-        if direction is None:
-            return False
+    def _split(self, signed):
+        """Turn a label that few chains survive into several that half of them do.
+
+        All halfspaces of the cone agree with the sum of the signed rows, so that adding
+        a multiple of it to the new row gives a wider cone than the label's.
+        """
+        rows, towards = self.signed_rows, self.signed_rows.sum(axis=0)
+        for _ in range(MAX_LEVELS):
+            margins = signed @ self.weights
+            if np.mean(margins > 0) >= FEW_SURVIVORS:
+                self._choose(margins > 0, signed, margins)
+                return
+            heights = towards @ self.weights
+            level = ABOVE_MEDIAN * np.median(-margins / heights)
+            margins += level * heights
+            self._choose(margins > 0, signed + level * towards, margins)
+            self.advance(self.n_steps)
+            self.signed_rows, self.margins = rows, self.margins[:-1]
+            self.n_levels += 1
+        self._start_inside(np.vstack([rows, signed]))
+
+    def _start_inside(self, signed_rows):
+        """Start all chains from one point, with more steps to leave it."""
         self.n_restarts += 1
+        direction = interior_direction(signed_rows)
         self.signed_rows = signed_rows
-        n_chains = self.weights.shape[1]
-        self.weights = np.repeat(direction[:, None], n_chains, axis=1)
+        self.weights = np.repeat(direction[:, None], self.weights.shape[1], axis=1)
         normal_radii(self.weights, self.random)
         self.margins = signed_rows @ self.weights
         self.advance(COLD_STARTS * self.n_steps)
-        return True
 
     def settle(self):
         """Move every chain on, after the last label of a block."""
@@ -157,7 +192,7 @@ class Population:
 
         Outside the span, where scores are normal, their probability is exact.
         """
-        scores = placed.coordinates @ self.weights
+        scores = placed.coordinates.T @ self.weights
         deviations = np.sqrt(placed.residuals)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             yes = ndtr(scores / deviations)
@@ -169,7 +204,7 @@ class Population:
         No chain is drawn twice before all were drawn once.
         """
         n_chains = self.weights.shape[1]
-        rounds = -(-n_draws // n_chains)
+        rounds = max(1, -(-n_draws // n_chains))
         chosen = np.concatenate([random.permutation(n_chains) for _ in range(rounds)])
         return self.weights[:, chosen[:n_draws]]
 
@@ -188,7 +223,9 @@ class Population:
             ``effective_sample_size`` : float, independent directions that the probe's
             steps of all chains are worth;
             ``steps_per_hypothesis`` : float, steps that are worth one independent draw;
-            ``n_chains``, ``n_steps``, ``n_steps_taken``, ``n_restarts``.
+            ``n_levels``, steps between labels that few chains survived;
+            ``n_restarts``, starts from a single point;
+            ``n_chains``, ``n_steps``, ``n_steps_taken``.
         """
         probe = deepcopy(self)
         trace = [
@@ -206,6 +243,7 @@ class Population:
             "n_chains": n_chains,
             "n_steps": self.n_steps,
             "n_steps_taken": self.n_steps_taken,
+            "n_levels": self.n_levels,
             "n_restarts": self.n_restarts,
         }
 

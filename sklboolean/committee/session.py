@@ -24,6 +24,11 @@ from sklboolean.committee.stream import rejections_allowed
 __all__ = ["Session"]
 
 
+# Classifiers can agree by chance, or because none has seen a second class much; so
+# they have to agree this many times in succession.
+PATIENCE = 10
+
+
 class Session:
     """What a QueryByCommittee knows between two labels.
 
@@ -59,7 +64,9 @@ class Session:
         self.n_initial = n_initial(learner)
         self.given_classes = self.classes = classes
         self.X = self.y = self.weights = None
-        self.n_learned = self.n_given = self.n_seen = self.n_rejected = 0
+        self.n_agreed = self.n_learned = self.n_given = self.n_seen = (
+            self.n_rejected
+        ) = 0
         self.query_indices, self.gains, self.entropies = [], [], []
         self.stop_reason = ""
         self.pending = None  # the row of the stream that waits for its label
@@ -169,7 +176,9 @@ class Session:
         )
         self.entropies.append(label_entropy(opinions.consensus))
         # A filter would be expected to reject more rows than Figure 3.2 allows.
-        if opinions.differing.mean() * self.rejections_allowed() < 1:
+        agrees = opinions.differing.mean() < 1 / self.rejections_allowed()
+        self.n_agreed = self.n_agreed + 1 if agrees else 0
+        if self.n_agreed >= (1 if self.is_gibbs else PATIENCE):
             self.stop_reason = "agreement"
         scores = STRATEGIES[self.strategy](opinions, self.ties)
         return choose_rows(scores, X, n, self.ties, self.kernel)

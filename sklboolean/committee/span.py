@@ -29,18 +29,26 @@ class Placed:
 
     Parameters
     ----------
-    coordinates : ndarray of shape (n_rows, rank)
-        The part of each row in the span of the labelled rows.
-    residuals : ndarray of shape (n_rows,)
-        The squared length of the part outside it.
     rows : table or None
-        The rows themselves where they are vectors; None when only kernel values are
-        known.
+        The rows; None when only kernel values are known.
+    residuals : ndarray of shape (n_rows,)
+        Squared lengths of the parts outside the span of the labelled rows.
+    coordinates : ndarray of shape (rank, n_rows)
+        The parts in the span.
+    squares : ndarray of shape (n_rows,)
+        Squared lengths.
     """
 
-    coordinates: np.ndarray
+    rows: object
     residuals: np.ndarray
-    rows: object = None
+    coordinates: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def outside(cls, squares, rows=None):
+        """Place rows in the span of no rows: all of them is outside it."""
+        squares = np.asarray(squares, dtype=np.float64)
+        return cls(rows, squares.copy(), np.empty((0, len(squares))), squares)
 
 
 class Span:
@@ -58,32 +66,29 @@ class Span:
     def rank(self):
         return len(self.lengths)
 
-    def place(self, cross, diagonal, rows=None):
-        """Return rows in the coordinates of the span.
+    def extend_placed(self, placed, cross):
+        """Bring rows up to a basis that has grown, in place.
 
         Parameters
         ----------
-        cross : ndarray of shape (n_rows, rank)
-            Kernel values with the rows of the basis.
-        diagonal : ndarray of shape (n_rows,)
-            Kernel values of the rows with themselves.
-        rows : table or None
-
-        Returns
-        -------
         placed : Placed
+            In the span of the first members of the basis.
+        cross : ndarray of shape (n_rows, n_new)
+            Kernel values with the members since.
         """
-        if not self.rank:
-            return Placed(np.empty((len(diagonal), 0)), np.array(diagonal, float), rows)
+        known = len(placed.coordinates)
         # The basis is scaled to length 1: signs of scores do not depend on lengths,
         # and kernels of long conjunctions reach far beyond the square root of float64.
-        scaled = (cross / self.lengths).T
-        coordinates = solve_triangular(
-            self.factor, scaled, lower=True, check_finite=False
-        ).T
-        residuals = diagonal - np.einsum("ij,ij->i", coordinates, coordinates)
-        residuals[residuals < IN_SPAN * diagonal] = 0.0
-        return Placed(coordinates, residuals, rows)
+        scaled = (cross / self.lengths[known:]).T
+        new = solve_triangular(
+            self.factor[known:, known:],
+            scaled - self.factor[known:, :known] @ placed.coordinates,
+            lower=True,
+            check_finite=False,
+        )
+        placed.coordinates = np.concatenate([placed.coordinates, new])
+        placed.residuals -= np.einsum("ij,ij->j", new, new)
+        placed.residuals[placed.residuals < IN_SPAN * placed.squares] = 0.0
 
     def extend(self, coordinates, residual, length):
         """Take a row into the basis.
