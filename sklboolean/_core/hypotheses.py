@@ -11,7 +11,13 @@ from math import comb
 import numpy as np
 
 from sklboolean._core._popcount import count_ones
-from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.bits import (
+    BitColumns,
+    BitRows,
+    count_common,
+    pack_dense,
+    unpack_words,
+)
 from sklboolean._core.validation import check_choice, check_integer
 
 __all__ = [
@@ -29,6 +35,10 @@ __all__ = [
 # Memberships of literals in hypotheses that are built at most: a byte each while
 # they are written, a bit each afterwards.
 LARGEST_TABLE = 2**28
+
+# Up to so many, counting for all pairs of rows and hypotheses is faster than OR-ing
+# sets of hypotheses, a row at a time (measured).
+FEW_HYPOTHESES = 2000
 
 NAMED_CLASSES = ("conjunctions", "disjunctions", "k-disjunctions")
 
@@ -143,11 +153,25 @@ class LiteralClass:
         """
         literals = with_negations(values, self.monotone)
         sets = np.empty((len(values), self.members.shape[1]), dtype=np.uint64)
+        if self.n_hypotheses <= min(FEW_HYPOTHESES, 10 * (len(values) - 1)):
+            self._accept_by_counts(literals, sets)
+            return sets
         for row, true in enumerate(literals):
             chosen = self.members[true if self.disjunctive else ~true]
             np.bitwise_or.reduce(chosen, axis=0, out=sets[row])
         # A conjunction accepts unless it holds a false literal.
         return sets if self.disjunctive else full_set(self.n_hypotheses) & ~sets
+
+    def _accept_by_counts(self, literals, sets):
+        # Hypotheses as rows of literals: all pairs at once, not a row at a time.
+        held = self.literals_of(np.arange(self.n_hypotheses))
+        held = BitColumns.from_rows(_as_bit_rows(held))
+        literals = literals if self.disjunctive else ~literals
+        step = max(1, 2**20 // max(1, self.n_hypotheses))
+        for first in range(0, len(literals), step):
+            rows = _as_bit_rows(literals[first : first + step])
+            hits = count_common(rows, held) > 0
+            sets[first : first + step] = pack_dense(hits if self.disjunctive else ~hits)
 
     def literals_of(self, hypotheses):
         """Return the literals of hypotheses: bool of shape (n, n_literals)."""
@@ -268,16 +292,22 @@ class MistakeCounts:
 def take_bits(sets, hypotheses):
     """Return packed sets of which only some members are left, numbered anew."""
     word, bit = hypotheses >> 6, (hypotheses & 63).astype(np.uint64)
-    taken = np.zeros((len(sets), max(1, -(-len(hypotheses) // 64))), dtype=np.uint64)
-    for old, new in zip(sets, taken, strict=True):
-        kept = (old[word] >> bit) & np.uint64(1)
-        new[:] = pack_dense(kept.astype(bool)[None])[0]
+    taken = np.empty((len(sets), max(1, -(-len(hypotheses) // 64))), dtype=np.uint64)
+    step = max(1, 2**20 // max(1, len(hypotheses)))
+    for first in range(0, len(sets), step):
+        words = np.take(sets[first : first + step], word, axis=1)
+        kept = (words >> bit) & np.uint64(1)
+        taken[first : first + step] = pack_dense(kept.astype(bool))
     return taken
 
 
 def full_set(n_hypotheses):
     """Return the set of all hypotheses, shape (1, n_words)."""
     return pack_dense(np.ones((1, n_hypotheses), dtype=bool))
+
+
+def _as_bit_rows(table):
+    return BitRows.from_words(pack_dense(table), table.shape[1])
 
 
 def _literal_sets(n_features, longest, monotone):

@@ -1,4 +1,10 @@
-"""What all version spaces check and say."""
+"""What all version spaces check and say.
+
+A version space has ``eta``, ``is_empty``, ``learn(rows, positive)``, which adds to what
+was learned before, ``acceptance(rows)``, the posterior probability of a positive label,
+and ``accepts(rows, n_draws, random)``, the answers of hypotheses drawn independently
+from the posterior: each hypothesis answers all rows.
+"""
 
 import numpy as np
 

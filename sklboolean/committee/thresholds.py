@@ -58,6 +58,7 @@ class ThresholdVersionSpace:
         self.n_features = 1
         self.eta = check_noise(eta)
         self._edges = np.array([low, high], dtype=np.float64)
+        self._masses = np.diff(self._edges)
         self._positives = self._negatives = np.zeros(0)
 
     def learn(self, rows, positive):
@@ -82,16 +83,21 @@ class ThresholdVersionSpace:
         low, high = self._edges[[0, -1]]
         inside = values[(values > low) & (values < high)]
         self._edges = np.unique(np.append(self._edges, inside))
+        mistakes = self._mistakes()
+        least = mistakes.min() if self.eta else 0
+        weights = (self.eta / (1 - self.eta)) ** (mistakes - least)
+        self._masses = weights * np.diff(self._edges)
 
     @property
     def is_empty(self):
         """Whether no threshold agrees with all labels; never with label noise."""
-        return not self.eta and bool(self._mistakes().min() > 0)
+        return not self._masses.any()
 
     @property
     def interval(self):
         """The least and the largest threshold that is possible, as two floats."""
-        possible = np.flatnonzero(self._masses())
+        self._check_not_empty()
+        possible = np.flatnonzero(self._masses)
         return float(self._edges[possible[0]]), float(self._edges[possible[-1] + 1])
 
     def acceptance(self, rows):
@@ -113,7 +119,8 @@ class ThresholdVersionSpace:
             For other shapes or values, and if the version space is empty.
         """
         values = _check_values(rows)
-        cumulative = np.append(0, np.cumsum(self._masses()))
+        self._check_not_empty()
+        cumulative = np.append(0, np.cumsum(self._masses))
         return np.interp(values, self._edges, cumulative / cumulative[-1])
 
     def accepts(self, rows, n_draws, random):
@@ -139,9 +146,10 @@ class ThresholdVersionSpace:
             For other shapes or values, and if the version space is empty.
         """
         values = _check_values(rows)
-        masses = self._masses()
         n_draws = check_integer(n_draws, "n_draws", 1)
-        cell = random.choice(len(masses), size=n_draws, p=masses / masses.sum())
+        self._check_not_empty()
+        shares = self._masses / self._masses.sum()
+        cell = random.choice(len(shares), size=n_draws, p=shares)
         first, last = self._edges[cell], self._edges[cell + 1]
         thresholds = last - (last - first) * random.random_sample(n_draws)
         # A cell is open on its left: its first edge may be a negative row.
@@ -156,13 +164,9 @@ class ThresholdVersionSpace:
         accepted = n_negatives - np.searchsorted(self._negatives, last, side="left")
         return refused + accepted
 
-    def _masses(self):
-        """Return the posterior weight of each cell, up to a factor."""
+    def _check_not_empty(self):
         if self.is_empty:
             raise ValueError(empty_message())
-        mistakes = self._mistakes()
-        weights = (self.eta / (1 - self.eta)) ** (mistakes - mistakes.min())
-        return weights * np.diff(self._edges)
 
 
 def _check_values(rows):

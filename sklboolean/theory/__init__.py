@@ -1,4 +1,4 @@
-"""Theory: bounds, class sizes, sample complexity, halfspaces, the majority game."""
+"""Theory: bounds, class sizes, sample complexity, halfspaces, games, committees."""
 
 from sklboolean.boosting.game import majority_potentials, majority_weights
 from sklboolean.boosting.game_play import play_majority_game
@@ -14,6 +14,10 @@ from sklboolean.theory.class_sizes import (
     n_halfspaces_bound,
     n_k_cnf,
     n_k_dnf,
+)
+from sklboolean.theory.committee import (
+    information_gain_lower_bound,
+    query_stopping_wait,
 )
 from sklboolean.theory.halfspaces import (
     at_least_halfspace,
@@ -56,6 +60,7 @@ __all__ = [
     "filter_sample_bound",
     "halving_mistake_bound",
     "hinge_deviation",
+    "information_gain_lower_bound",
     "majority_gate_size",
     "majority_potentials",
     "majority_weights",
@@ -71,6 +76,7 @@ __all__ = [
     "perceptron_mistake_bound",
     "perceptron_mistake_bound_nonseparable",
     "play_majority_game",
+    "query_stopping_wait",
     "sample_complexity",
     "subsample_bound",
     "survival_length",

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sklboolean._core import hypotheses
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.hypotheses import (
+    AnswerTable,
     FunctionClass,
     LiteralClass,
     MistakeCounts,
@@ -54,6 +56,38 @@ def test_class_answers_as_each_of_its_formulas(
     for row, accepting in zip(rows, answers, strict=True):
         for literals, accepts in zip(sets, accepting, strict=True):
             assert accepts == quantifier(row[j] == value for j, value in literals)
+
+
+@pytest.mark.parametrize("disjunctive", [False, True])
+@pytest.mark.parametrize("n_hypotheses", [0, 1, 64, 233])
+def test_both_ways_to_answer_agree(disjunctive, n_hypotheses, monkeypatch):
+    random = np.random.RandomState(n_hypotheses)
+    listed = LiteralClass.build(9, longest=3, disjunctive=disjunctive, monotone=False)
+    chosen = random.randint(listed.n_hypotheses, size=n_hypotheses)
+    part = listed.take(chosen)
+    rows = random.random_sample((6000, 9)) < 0.5
+    by_counts = part.accepting(rows)
+    answers = unpack_words(listed.accepting(rows), listed.n_hypotheses)
+    expected = answers[:, chosen]
+    np.testing.assert_array_equal(unpack_words(by_counts, n_hypotheses), expected)
+    monkeypatch.setattr(hypotheses, "FEW_HYPOTHESES", -1)
+    np.testing.assert_array_equal(part.accepting(rows), by_counts)
+    np.testing.assert_array_equal(
+        part.literals_of(np.arange(n_hypotheses)), listed.literals_of(chosen)
+    )
+
+
+@given(st.integers(0, 999))
+def test_parts_of_a_class_answer_as_the_whole(seed):
+    random = np.random.RandomState(seed)
+    answers = random.random_sample((random.randint(1, 200), 6)) < 0.5
+    chosen = random.randint(len(answers), size=random.randint(0, 150))
+    points = np.arange(6)[:, None]
+    part = AnswerTable.build(answers).take(chosen)
+    sets = unpack_words(part.accepting(points), len(chosen))
+    np.testing.assert_array_equal(sets, answers[chosen].T)
+    # Bits past the last are 0: sets can be counted as they are.
+    assert hypotheses.size_of(part.sets).sum() == answers[chosen].sum()
 
 
 def test_class_too_large_to_list_is_refused_before_it_is_built():
