@@ -1,6 +1,7 @@
 """Asking for labels, from a pool or a stream, until there is a reason to stop."""
 
 import numpy as np
+from scipy import sparse
 
 from sklboolean.committee.stream import next_row
 
@@ -26,6 +27,7 @@ def ask_pool(session, X, weights, candidates, source, options, report):
     """
     session.n_seen += int(candidates.sum())
     candidates, first = candidates.copy(), options["first"]
+    twins = twins_of(X) if session.is_exact else np.arange(X.shape[0])
     while True:
         left = np.flatnonzero(candidates)
         n = min(options["budget"] - session.n_queries, len(left))
@@ -41,7 +43,26 @@ def ask_pool(session, X, weights, candidates, source, options, report):
                 return
         session.add(X[rows], source(rows), weights[rows], rows.tolist())
         candidates[rows] = False
+        candidates &= ~np.isin(twins, twins[rows])
         report(session)
+
+
+def twins_of(X):
+    """Return a number for each row, the same for equal rows.
+
+    Without noise the label of a row is that of all its twins: none needs to be asked
+    for, even where a posterior that is approximate has doubts left.
+    """
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X)
+        rows.sum_duplicates()
+        keys = [
+            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
+            for a, b in zip(rows.indptr, rows.indptr[1:], strict=False)
+        ]
+        numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+        return np.array([numbers[key] for key in keys])
+    return np.unique(X, axis=0, return_inverse=True)[1].ravel()
 
 
 def ask_stream(session, X, weights, candidates, source, options, report):

@@ -67,6 +67,10 @@ class EstimatorCommittee:
             self._seed()
         drawn = self._draw(weights[self.counts.shape[1] :])
         self.counts = np.hstack([self.counts, drawn])
+        # Everybody sees the first row of each class: a rare class that no sample
+        # holds would never be doubted.
+        firsts = np.unique(y, return_index=True)[1]
+        self.counts[:, firsts] = np.maximum(self.counts[:, firsts], 1)
         shown = [self._weights_of(k, weights) for k in range(len(self.members))]
         arguments = zip(self.members, self.weighable, shown, strict=True)
         self.fitted = self._each(fit_member, arguments, X, y)

@@ -232,14 +232,12 @@ version space, default="bootstrap"
             ``query_indices_`` and ``query_labels_``.
         """
         with self._answers_kept(oracle):
-            table = X
+            table, classes = X, None if classes is None else np.unique(classes)
             X, y, has_label = read_labelled(self, X, y, oracle, classes)
             weights = read_weights(self, sample_weight, X.shape[0])
             counts = weights > 0
             given = np.flatnonzero(has_label & counts)
-            if classes is not None:
-                classes = np.unique(classes)
-            elif oracle is None:
+            if classes is None and oracle is None:
                 classes, _codes = encode_classes(y[given])
             session = self._session = Session(self, self.n_features_in_, classes)
             if oracle is None:
@@ -284,7 +282,7 @@ version space, default="bootstrap"
             When the oracle fails. Its answers before that are kept.
         """
         with self._answers_kept(oracle):
-            known = None if classes is None else np.unique(classes)
+            classes = None if classes is None else np.unique(classes)
             session, offset = None, 0
             for chunk in chunks:
                 table, y = (chunk, None) if oracle is not None else chunk
@@ -292,10 +290,12 @@ version space, default="bootstrap"
                     self, table, y, oracle, classes, reset=session is None
                 )
                 if session is None:
-                    session = self._session = Session(self, self.n_features_in_, known)
+                    session = self._session = Session(
+                        self, self.n_features_in_, classes
+                    )
                 source = AnswerBook(y, offset)
                 if oracle is not None:
-                    source = Oracle(oracle, table, known, self.unlabeled, offset)
+                    source = Oracle(oracle, table, classes, self.unlabeled, offset)
                 candidates = np.full(X.shape[0], True) if oracle else has_label
                 ask_stream(
                     session, X, np.ones(X.shape[0]), candidates, source,

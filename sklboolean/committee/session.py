@@ -72,6 +72,11 @@ class Session:
         self.pending = None  # the row of the stream that waits for its label
 
     @property
+    def is_exact(self):
+        """Whether a label says the same of all equal rows: there is no noise."""
+        return self.is_gibbs and not getattr(self.committee.space, "eta", 0)
+
+    @property
     def n_labels(self):
         """How many labels are known."""
         return 0 if self.y is None else len(self.y)
