@@ -73,7 +73,7 @@ def _set_radii(weights, radii):
     return factors
 
 
-def draw_on_line(breaks, flips, n_wrong, lower, upper, penalty, random):
+def draw_on_line(breaks, flips, lower, upper, penalty, random):
     """Draw a point of each line whose density is exp(-penalty * number wrong).
 
     Parameters
@@ -82,8 +82,6 @@ def draw_on_line(breaks, flips, n_wrong, lower, upper, penalty, random):
         Where a label turns right or wrong, between ``lower`` and ``upper``.
     flips : ndarray of shape (n_breaks, n_chains)
         What crossing a break upwards adds to the number wrong: -1, 0 or 1.
-    n_wrong : ndarray of shape (n_chains,)
-        Number wrong at ``lower``.
     lower, upper : ndarray of shape (n_chains,)
         Ends of the lines.
     penalty : float >= 0
@@ -96,8 +94,9 @@ def draw_on_line(breaks, flips, n_wrong, lower, upper, penalty, random):
     order = np.argsort(breaks, axis=0)
     inner = np.take_along_axis(breaks, order, axis=0)
     edges = np.concatenate([lower[None], inner, upper[None]])
-    wrong = np.concatenate([n_wrong[None], np.take_along_axis(flips, order, axis=0)])
-    wrong = np.cumsum(wrong, axis=0)
+    # How many are wrong at the lower end makes no difference.
+    wrong = np.cumsum(np.take_along_axis(flips, order, axis=0), axis=0)
+    wrong = np.concatenate([np.zeros_like(lower, dtype=int)[None], wrong])
     lengths = np.diff(edges, axis=0)
     fewest = np.min(wrong, axis=0, where=lengths > 0, initial=len(breaks))
     # Segments of length 0 may have fewer wrong still: they must not overflow.
@@ -142,7 +141,7 @@ def move_on_ellipse(weights, margins, signed_rows, penalty, random):
         angles = draw_on_line(
             np.concatenate([first, first + np.pi]),
             np.concatenate([rising, -rising]),
-            np.sum(margins < 0, axis=0), lower, lower + 2 * np.pi, penalty, random,
+            lower, lower + 2 * np.pi, penalty, random,
         )  # fmt: skip
     cosines, sines = np.cos(angles), np.sin(angles)
     _move(weights, margins, cosines, sines, other, across, np.isinf(penalty))
@@ -172,13 +171,13 @@ def move_in_ball(weights, margins, signed_rows, penalty, random):
         upper = np.minimum(upper, -1 / ratios.min(axis=0, initial=-TINY))
         steps = lower + (upper - lower) * random.random(len(lower))
     else:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             breaks = -margins / across
+        # Rows that are on one side all along the chord turn at its lower end.
         inside = (breaks > lower) & (breaks < upper)
-        flips = np.where(inside, np.where(across > 0, -1, 1), 0)
         breaks = np.where(inside, breaks, lower)
-        n_wrong = np.sum(margins + lower * across < 0, axis=0)
-        steps = draw_on_line(breaks, flips, n_wrong, lower, upper, penalty, random)
+        flips = np.where(across > 0, -1, 1)
+        steps = draw_on_line(breaks, flips, lower, upper, penalty, random)
     ones = np.ones(len(steps))
     _move(weights, margins, ones, steps, other, across, np.isinf(penalty))
 

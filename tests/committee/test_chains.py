@@ -304,7 +304,7 @@ def test_points_of_a_line_follow_its_steps(seed, n_breaks, penalty):
     points = draw_on_line(
         np.repeat(breaks[shuffled, None], n, axis=1),
         np.repeat(flips[shuffled, None], n, axis=1),
-        np.full(n, 6), np.zeros(n), np.ones(n), penalty, random,
+        np.zeros(n), np.ones(n), penalty, random,
     )  # fmt: skip
     mass = np.diff(np.r_[0, breaks, 1]) * np.exp(-penalty * np.r_[0, flips].cumsum())
     mass /= mass.sum()
