@@ -197,8 +197,9 @@ class Oracle:
             if self.classes is not None:
                 wanted = f"one of {self.classes.tolist()}"
             raise ValueError(
-                f"The oracle answered {labels[odd].tolist()[0]!r} for row {indices[odd][0]}; "
-                f"{wanted} was expected. The answers before it are kept."
+                f"The oracle answered {labels[odd].tolist()[0]!r} for row "
+                f"{indices[odd][0]}; {wanted} was expected. The answers before "
+                "it are kept."
             )
         return labels
 

@@ -44,7 +44,7 @@ version space, default="bootstrap"
         with them, or a random half, or only a ``random_state`` of its own. "gibbs":
         members are drawn from the version space, all hypotheses that agree with the
         labels: those of ``hypotheses``, or halfspaces. Two classes only.
-    n_members : int, default=2
+    n_members : int, default=5
         Number of classifiers. A version space is asked as a whole.
     strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", "most_split", \
 "margin"} or None, default=None
@@ -158,11 +158,11 @@ version space, default="bootstrap"
     ...     committee="gibbs", hypotheses="thresholds", random_state=0
     ... ).fit(X, y)
     >>> learner.n_queries_, learner.score(X, y)
-    (8, 0.995)
+    (6, 0.992)
     """
 
     def __init__(
-        self, estimator=None, *, committee="bootstrap", n_members=2, strategy=None,
+        self, estimator=None, *, committee="bootstrap", n_members=5, strategy=None,
         mode="pool", epsilon=0.05, delta=0.05, hypotheses=None, max_literals=None,
         monotone=False, kernel=None, fit_intercept=True, gibbs="auto", eta=0.0,
         n_steps=100, n_chains=64, batch_size=1, max_queries=None, initial=None,

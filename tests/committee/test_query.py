@@ -185,15 +185,15 @@ def test_real_thresholds_lose_7_12_nat_per_label():
     losses = []
     for seed in range(60):
         random = np.random.RandomState(seed)
-        x, target = random.random_sample((2000, 1)), random.random_sample()
+        x, target = random.random_sample((5000, 1)), random.random_sample()
         learner = QueryByCommittee(
-            committee="gibbs", hypotheses="thresholds", mode="stream", max_queries=6,
+            committee="gibbs", hypotheses="thresholds", mode="stream", max_queries=4,
             random_state=seed, epsilon=None,
         )  # fmt: skip
         learner.fit_stream([(x, x[:, 0] >= target)], classes=[False, True])
         assert learner.stop_reason_ == "max_queries"
         low, high = learner.committee_.interval
-        losses.append(-np.log(high - low) / 6)
+        losses.append(-np.log(high - low) / 4)
     assert abs(np.mean(losses) - 7 / 12) < 4 * np.std(losses) / np.sqrt(60)
 
 
