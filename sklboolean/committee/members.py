@@ -2,6 +2,8 @@
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.parallel import Parallel, delayed
@@ -33,6 +35,8 @@ class EstimatorCommittee:
         self.kind, self.rebag, self.random, self.n_jobs = kind, rebag, random, n_jobs
         self.members = [clone(base) for base in bases]
         self.weighable = [has_fit_parameter(base, "sample_weight") for base in bases]
+        # Trees check and copy every table, unless they are told not to.
+        self.quick = [has_fit_parameter(base, "check_input") for base in bases]
         self.counts = np.zeros((len(bases), 0), dtype=np.int64)
         self._seed()
         # A member that knows one class is a constant; many classifiers refuse it.
@@ -72,8 +76,10 @@ class EstimatorCommittee:
         firsts = np.unique(y, return_index=True)[1]
         self.counts[:, firsts] = np.maximum(self.counts[:, firsts], 1)
         shown = [self._weights_of(k, weights) for k in range(len(self.members))]
-        arguments = zip(self.members, self.weighable, shown, strict=True)
-        self.fitted = self._each(fit_member, arguments, X, y)
+        arguments = zip(
+            self.members, self.weighable, shown, self._tables(X), strict=True
+        )
+        self.fitted = self._each(fit_member, arguments, y)
         for k, member in enumerate(self.fitted):
             if not isinstance(member, DummyClassifier):
                 self.members[k] = member
@@ -103,11 +109,27 @@ class EstimatorCommittee:
         counts = counts if counts.any() else np.ones_like(counts)
         return counts * weights if self.weighable[k] else counts
 
+    def _tables(self, X):
+        """Return the table for each member, and how it is to be read."""
+        narrow = None
+        if any(self.quick) and not sparse.issparse(X) and X.dtype.kind in "buif":
+            with np.errstate(over="ignore"):
+                narrow = np.ascontiguousarray(X, dtype=np.float32)
+            narrow = narrow if np.isfinite(narrow).all() else None
+        return [
+            (X, {}) if narrow is None or not quick else (narrow, {"check_input": False})
+            for quick in self.quick
+        ]
+
     def _each(self, function, arguments, *common):
-        if effective_n_jobs(self.n_jobs) == 1:
-            return [function(*own, *common) for own in arguments]
-        calls = (delayed(function)(*own, *common) for own in arguments)
-        return Parallel(n_jobs=self.n_jobs)(calls)
+        # Tables were checked when they came in, parameters when they were used first.
+        with config_context(
+            assume_finite=True, skip_parameter_validation=self.fitted[0] is not None
+        ):
+            if effective_n_jobs(self.n_jobs) == 1:
+                return [function(*own, *common) for own in arguments]
+            calls = (delayed(function)(*own, *common) for own in arguments)
+            return Parallel(n_jobs=self.n_jobs)(calls)
 
     def opinions(self, X, classes, *, with_probabilities=False):
         """Ask all members.
@@ -116,8 +138,8 @@ class EstimatorCommittee:
         -------
         opinions : Opinions
         """
-        arguments = ((member, with_probabilities) for member in self.fitted)
-        answers = self._each(ask_member, arguments, X)
+        arguments = zip(self.fitted, self._tables(X), strict=True)
+        answers = self._each(ask_member, arguments, with_probabilities)
         votes = np.array([np.searchsorted(classes, labels) for labels, _ in answers])
         probabilities = None
         if all(table is not None for _, table in answers):
@@ -142,22 +164,25 @@ def set_seed(estimator, seed):
     estimator.set_params(**dict.fromkeys(names, seed))
 
 
-def fit_member(member, weighable, weights, X, y):
+def fit_member(member, weighable, weights, table, y):
     """Fit a member to the rows that it sees, by weights or by repeating rows."""
-    rows = np.flatnonzero(weights)
+    (X, options), rows = table, np.flatnonzero(weights)
     if (y[rows] == y[rows[0]]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[rows], y[rows])
     if not weighable:
         rows = np.repeat(np.arange(len(weights)), weights)
-        return member.fit(X[rows], y[rows])
-    if (weights[rows] == 1).all():
-        return member.fit(X[rows], y[rows])
-    return member.fit(X[rows], y[rows], sample_weight=weights[rows])
+        return member.fit(X[rows], y[rows], **options)
+    if (weights[rows] != 1).any():
+        options = options | {"sample_weight": weights[rows]}
+    return member.fit(X[rows], y[rows], **options)
 
 
-def ask_member(member, with_probabilities, X):
+def ask_member(member, table, with_probabilities):
     """Return the labels that a member predicts, and its probabilities or None."""
-    table = None
+    X, options = table
+    if isinstance(member, DummyClassifier):
+        options = {}
     if with_probabilities and hasattr(member, "predict_proba"):
-        table = member.predict_proba(X)
-    return member.predict(X), table
+        chances = member.predict_proba(X, **options)
+        return member.classes_[chances.argmax(axis=1)], chances
+    return member.predict(X, **options), None
