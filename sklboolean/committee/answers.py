@@ -1,12 +1,18 @@
 """Where labels come from: a hidden answer book, or an oracle that is asked."""
 
+from numbers import Real
+
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import check_sample_weight
-from sklboolean.committee.parameters import check_weighable, table_reading
+from sklboolean.committee.parameters import (
+    check_weighable,
+    table_reading,
+    uses_version_space,
+)
 
 __all__ = [
     "AnswerBook",
@@ -67,8 +73,9 @@ def split_labels(y, unlabeled, classes):
         y = full
     mark_is_class = classes is not None and is_unlabeled(classes, unlabeled).any()
     one_more = classes is None and len(np.unique(labels)) == 1 and not known.all()
+    is_nan = isinstance(unlabeled, Real) and np.isnan(unlabeled)
     # Words and missing values are no class by accident; a number can be.
-    if mark_is_class or (one_more and isinstance(unlabeled, int | np.integer)):
+    if mark_is_class or (one_more and not is_nan and isinstance(unlabeled, Real)):
         raise ValueError(
             f"unlabeled={unlabeled!r} may be a class here: y holds {unlabeled!r} and "
             f"{labels[:1].tolist() or 'nothing else'}. Mark missing labels with what "
@@ -120,7 +127,14 @@ def read_weights(learner, sample_weight, n_rows):
     if sample_weight is None:
         return np.ones(n_rows)
     check_weighable(learner)
-    return check_sample_weight(sample_weight, n_rows)
+    weights = check_sample_weight(sample_weight, n_rows)
+    odd = weights[weights != np.floor(weights)]
+    if uses_version_space(learner) and len(odd):
+        raise ValueError(
+            "A version space takes sample_weight as repeated rows, in whole numbers; "
+            f"got {odd[0]:g}. A committee of classifiers takes any."
+        )
+    return weights
 
 
 class AnswerBook:

@@ -40,26 +40,19 @@ class GibbsCommittee:
         Raises
         ------
         ValueError
-            When no hypothesis is left, and for weights that are no whole numbers.
+            When no hypothesis is left.
         """
-        rows = self.as_rows(X[len(y) - n_new :], classes)
-        gains = np.empty(n_new)
-        for i, weight in enumerate(weights[len(y) - n_new :]):
-            if weight != np.floor(weight):
-                raise ValueError(
-                    f"A version space takes sample_weight as repeated rows: {weight:g} "
-                    "is not a whole number."
-                )
-            positive = y[len(y) - n_new + i : len(y) - n_new + i + 1] == classes[1]
-            row = rows[i : i + 1]
-            chance = float(self.space.acceptance(row)[0])
+        first, eta = len(y) - n_new, getattr(self.space, "eta", 0)
+        rows = self.as_rows(X[first:], classes)
+        positive, gains = y[first:] == classes[1], np.empty(n_new)
+        # Without noise a label that is known already tells nothing.
+        repeats = weights[first:].astype(np.intp) if eta else np.ones(n_new, np.intp)
+        for i in range(n_new):
+            chance = float(self.space.acceptance(rows[i : i + 1])[0])
+            chance = eta + (1 - 2 * eta) * (chance if positive[i] else 1 - chance)
             # Sampled posteriors can miss the label that comes; no gain is infinite.
-            eta = getattr(self.space, "eta", 0)
-            chance = eta + (1 - 2 * eta) * (chance if positive[0] else 1 - chance)
             gains[i] = -np.log2(max(chance, np.finfo(np.float64).eps))
-            # Without noise a label that is known already tells nothing.
-            repeats = int(weight) if eta else 1
-            self.space.learn(row[[0] * repeats], positive[[0] * repeats])
+            self.space.learn(rows[[i] * repeats[i]], positive[[i] * repeats[i]])
             if self.space.is_empty:
                 raise ValueError(empty_message())
         return gains

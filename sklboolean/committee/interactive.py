@@ -5,13 +5,11 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import (
     check_integer,
-    check_sample_weight,
     unchanged_on_error,
 )
-from sklboolean.committee.answers import check_labels
+from sklboolean.committee.answers import check_labels, read_weights
 from sklboolean.committee.parameters import (
     check_parameters,
-    check_weighable,
     table_reading,
 )
 from sklboolean.committee.session import Session
@@ -109,12 +107,9 @@ class InteractiveMixin:
         """
         with unchanged_on_error(self):
             session, X, y = self._open(X, y)
-            weights = np.ones(len(y))
-            if sample_weight is not None:
-                check_weighable(self)
-                weights = check_sample_weight(sample_weight, len(y))
-                kept = np.flatnonzero(weights)
-                X, y, weights = X[kept], y[kept], weights[kept]
+            weights = read_weights(self, sample_weight, len(y))
+            kept = np.flatnonzero(weights)
+            X, y, weights = X[kept], y[kept], weights[kept]
             asked = [] if session.pending is None else [session.pending]
             session.add(X, check_labels(y), weights, asked)
             session.pending = None

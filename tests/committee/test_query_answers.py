@@ -284,7 +284,7 @@ def test_weights_for_who_cannot_take_them():
     with pytest.raises(ValueError, match="takes no sample_weight"):
         final.fit(X, y, sample_weight=weights)
     space = QueryByCommittee(committee="gibbs", eta=0.1, gibbs="ep", random_state=0)
-    with pytest.raises(ValueError, match="not a whole number"):
+    with pytest.raises(ValueError, match="in whole numbers; got"):
         space.fit(X, y, sample_weight=weights / 2)
 
 
