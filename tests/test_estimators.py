@@ -105,7 +105,9 @@ ESTIMATORS = [
     QueryByCommittee(
         DecisionTreeClassifier(max_features=1), committee="seed", max_queries=60
     ),
-    QueryByCommittee(KNeighborsClassifier(3), n_members=3, prediction="gibbs"),
+    QueryByCommittee(
+        KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=60
+    ),
     QueryByCommittee(mode="stream", initial=50),
     QueryByCommittee(committee="gibbs", eta=0.05, n_steps=30, max_queries=40),
     QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", mode="stream"),
