@@ -7,6 +7,7 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.committee.query import QueryByCommittee
 from sklboolean.density.mixture import BernoulliMixture
 from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
@@ -30,6 +31,7 @@ __all__ = [
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",
+    "QueryByCommittee",
     "Winnow",
     "show_versions",
 ]

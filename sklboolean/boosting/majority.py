@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from sklboolean._core.bases import reading, seed_of
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.validation import encode_classes, unchanged_on_error
 from sklboolean.boosting.parameters import (
@@ -21,8 +22,8 @@ from sklboolean.boosting.policies import held_out_margins, were_tested
 from sklboolean.boosting.rounds import EDGE_TOLERANCE, play_rounds
 from sklboolean.boosting.streaming import StreamMixin
 from sklboolean.boosting.stump import BooleanStump
-from sklboolean.boosting.voting import VotingMixin, reading
-from sklboolean.boosting.weak import StumpLearner, make_learner, seed_of
+from sklboolean.boosting.voting import VotingMixin
+from sklboolean.boosting.weak import StumpLearner, make_learner
 
 __all__ = ["BoostByMajority"]
 

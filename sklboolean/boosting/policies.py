@@ -13,10 +13,11 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
+from sklboolean._core.bases import seed_of
 from sklboolean.boosting.game_rounds import max_gamma
 from sklboolean.boosting.rounds import Policy, play_rounds
 from sklboolean.boosting.votes import vote_margins
-from sklboolean.boosting.weak import make_learner, seed_of, take
+from sklboolean.boosting.weak import make_learner, take
 
 __all__ = ["candidate_policies", "choose_policy", "held_out_margins", "were_tested"]
 

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklboolean._core.bases import reading
 from sklboolean._core.validation import (
     check_integer,
     check_real,
@@ -26,7 +27,6 @@ from sklboolean.boosting.parameters import (
 )
 from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
 from sklboolean.boosting.tolerance import ROUNDING, AgreementLearner, check_regressor
-from sklboolean.boosting.voting import reading
 
 __all__ = ["BoostByMajorityRegressor"]
 

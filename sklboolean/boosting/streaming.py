@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from sklboolean._core.bases import reading, seed_of
 from sklboolean._core.validation import (
     check_choice,
     check_real,
@@ -15,8 +16,7 @@ from sklboolean._core.validation import (
 from sklboolean.boosting.filtering import FilterStream
 from sklboolean.boosting.parameters import check_parameters
 from sklboolean.boosting.stump import BooleanStump
-from sklboolean.boosting.voting import reading
-from sklboolean.boosting.weak import as_codes, seed_of
+from sklboolean.boosting.weak import as_codes
 
 __all__ = ["StreamMixin"]
 

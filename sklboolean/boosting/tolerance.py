@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 
-from sklboolean.boosting.weak import draw_rows, fit_clone, scaled_to, seed_of
+from sklboolean._core.bases import fit_clone, seed_of
+from sklboolean.boosting.weak import draw_rows, scaled_to
 
 __all__ = ["ROUNDING", "AgreementLearner", "check_regressor", "least_tolerance"]
 

@@ -4,22 +4,13 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklboolean._core.bases import reading
 from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.validation import as_boolean
 from sklboolean.boosting.votes import add_votes, vote_margins
 from sklboolean.boosting.weak import as_codes, stump_votes
 
-__all__ = ["VotingMixin", "reading"]
-
-
-def reading(base):
-    """Return how a table for a base classifier is validated."""
-    inner = get_tags(base).input_tags
-    return {
-        "accept_sparse": "csr" if inner.sparse else False,
-        "dtype": None if inner.string or inner.allow_nan else "numeric",
-        "ensure_all_finite": "allow-nan" if inner.allow_nan else True,
-    }
+__all__ = ["VotingMixin"]
 
 
 class VotingMixin(ScorePredictionMixin):

@@ -6,10 +6,10 @@ scikit-learn classifier, and shows it a distribution by weights or by resampling
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 
+from sklboolean._core.bases import fit_clone, seed_of
 from sklboolean._core.validation import as_boolean, check_binarize
 from sklboolean.boosting.columns import StumpTable
 from sklboolean.boosting.literals import best_stump, class_signs
@@ -22,22 +22,15 @@ __all__ = [
     "StumpLearner",
     "as_codes",
     "draw_rows",
-    "fit_clone",
     "fit_labels",
     "make_learner",
     "scaled_to",
-    "seed_of",
     "stump_votes",
     "take",
 ]
 
 # Values of a block of rows whose votes are summed.
 BLOCK_VALUES = 2**22
-
-
-def seed_of(rng):
-    """Draw the seed of a base hypothesis."""
-    return int(rng.randint(np.iinfo(np.int32).max))
 
 
 def as_codes(labels, classes):
@@ -89,20 +82,6 @@ def columns_of(table, features):
         return table[:, features].toarray().astype(np.float64)
     words = table[:, features >> 6] >> (features & 63).astype(np.uint64)
     return (words & np.uint64(1)).astype(np.float64)
-
-
-def fit_clone(base, X, y, seed, weights=None):
-    """Fit a clone of an estimator, which takes a seed wherever it has chance in it."""
-    hypothesis = clone(base)
-    random = [
-        name
-        for name in hypothesis.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    hypothesis.set_params(**dict.fromkeys(random, seed))
-    if weights is None:
-        return hypothesis.fit(X, y)
-    return hypothesis.fit(X, y, sample_weight=weights)
 
 
 def fit_labels(base, X, y, seed, weights=None):
