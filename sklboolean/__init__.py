@@ -7,6 +7,7 @@ from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
+from sklboolean.density.combination_machine import CombinationMachine
 from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -21,6 +22,7 @@ __all__ = [
     "BoostByMajority",
     "BoostByMajorityRegressor",
     "ChowLiuTree",
+    "CombinationMachine",
     "ConjunctionClassifier",
     "ConsistentHalfspace",
     "HalvingClassifier",
