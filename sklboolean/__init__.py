@@ -8,6 +8,7 @@ from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.density.combination_machine import CombinationMachine
+from sklboolean.density.mixture import BernoulliMixture
 from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
 from sklboolean.online.averaged_perceptron import AveragedPerceptron
@@ -18,6 +19,7 @@ from sklboolean.online.winnow import Winnow
 
 __all__ = [
     "AveragedPerceptron",
+    "BernoulliMixture",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",

@@ -15,9 +15,11 @@ from sklearn.utils.estimator_checks import (
 import sklboolean
 from sklboolean import (
     AveragedPerceptron,
+    BernoulliMixture,
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
+    ChowLiuTree,
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
@@ -84,6 +86,11 @@ ESTIMATORS = [
     BoostByMajorityRegressor(
         Ridge(), variant="resample", n_estimators=11, n_samples_weak=50
     ),
+    BernoulliMixture(),
+    BernoulliMixture(3, growth=None, n_init=3, alpha=1.0),
+    BernoulliMixture(2, warm_start=True, binarize=0.5),
+    ChowLiuTree(),
+    ChowLiuTree(alpha=1e-6, binarize=1),
 ]
 
 EQUIVALENCE = [

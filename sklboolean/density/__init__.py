@@ -1,3 +1,6 @@
 """Density models of Boolean rows, with exact likelihoods."""
 
-__all__ = []
+from sklboolean.density.mixture import BernoulliMixture
+from sklboolean.density.tree import ChowLiuTree
+
+__all__ = ["BernoulliMixture", "ChowLiuTree"]

@@ -28,7 +28,7 @@ from sklboolean.density.model import BinaryDensityMixin
 from sklboolean.density.most_probable import most_probable
 from sklboolean.density.parameters import check_affordable, check_settings
 from sklboolean.density.rbm import rbm_of, weights_of_rbm
-from sklboolean.density.starts import held_out_rows, starts_of
+from sklboolean.density.machine_starts import held_out_rows, starts_of
 from sklboolean.density.tables import read_signs, to_codes
 from sklboolean.density.training import learn, warn_of_large_weights
 
