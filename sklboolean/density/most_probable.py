@@ -5,6 +5,8 @@ bits are tried one and all; of many, the hidden units' likeliest explanations ar
 starts of ascents that flip one bit at a time.
 """
 
+import warnings
+
 import numpy as np
 
 from sklboolean.density.conditionals import (
@@ -50,6 +52,11 @@ def most_probable(weights, signs, max_active=None):
     signs : ndarray of shape (n_rows, n), dtype int8
         Exact for rows with up to 12 missing bits. Of more, no single bit could be
         changed for the better.
+
+    Warns
+    -----
+    UserWarning
+        If more bits are missing in some row.
     """
     filled, n_missing = signs.copy(), (signs == 0).sum(axis=1)
     for k in np.unique(n_missing[n_missing > 0]):
@@ -61,6 +68,15 @@ def most_probable(weights, signs, max_active=None):
             filled[rows[:, None], np.nonzero(free)[1].reshape(-1, k)] = 2 * bits - 1
         else:
             filled[rows] = _best_ascent(weights, signs[rows], free, max_active)
+    n_inexact = np.count_nonzero(n_missing > ALL_TRIED)
+    if n_inexact:
+        warnings.warn(
+            f"In {n_inexact} rows more than {ALL_TRIED} bits are missing, too many to "
+            "compare all completions; a good one is given, perhaps not the most "
+            "probable. method='mean' and 'sample' are exact.",
+            UserWarning,
+            stacklevel=5,
+        )
     return filled
 
 

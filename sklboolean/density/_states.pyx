@@ -1,0 +1,111 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Sums over pairs of states of two halves of the units, from tables (see states.h).
+
+Callers allocate and validate; the functions release the GIL.
+"""
+from libc.math cimport log
+from libc.stdint cimport int64_t
+
+cdef extern from "states.h" nogil:
+    ctypedef struct sklb_states:
+        int64_t n_columns, block, n_blocks
+        const double *left
+        const double *right
+        const double *left_mantissas
+        const double *right_mantissas
+        const int64_t *left_exponents
+        const int64_t *right_exponents
+        const int64_t *limits
+        const int64_t *parents
+        const double *agree
+        const double *differ
+        double *left_sums
+        double *right_sums
+        double *left_means
+        double *right_means
+        double *edges
+        double *scratch
+        int64_t scale, highest, n_left, started
+    ctypedef void (*sklb_sum_states)(sklb_states *, int64_t, int64_t) noexcept nogil
+    ctypedef void (*sklb_weigh_states)(const sklb_states *, int64_t, int64_t, double *,
+                                       int64_t *) noexcept nogil
+    sklb_sum_states sklb_choose_sum_states(int path)
+    sklb_weigh_states sklb_choose_weigh_states(int path)
+    int SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP
+
+PANEL, BLOCK, GROUP = SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP
+
+
+cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
+    """Point the C structure to the tables, which the caller keeps alive."""
+    cdef:
+        const double[:, :, ::1] left = tables.left
+        const double[::1] right = tables.right
+        const double[::1] left_mantissas = tables.left_mantissas
+        const double[::1] right_mantissas = tables.right_mantissas
+        const int64_t[::1] left_exponents = tables.left_exponents
+        const int64_t[::1] right_exponents = tables.right_exponents
+        const int64_t[::1] limits = tables.limits, parents
+        const double[::1] agree, differ
+    states.n_left, states.n_columns = left.shape[0], left.shape[1]
+    states.block = tables.block
+    states.n_blocks = right_mantissas.shape[0] // states.block
+    states.left, states.right = &left[0, 0, 0], &right[0]
+    states.left_mantissas, states.right_mantissas = &left_mantissas[0], &right_mantissas[0]
+    states.left_exponents, states.right_exponents = &left_exponents[0], &right_exponents[0]
+    states.limits = &limits[0]
+    states.scratch = &scratch[0]
+    states.parents = NULL
+    if tables.parents is not None:
+        parents, agree, differ = tables.parents, tables.agree, tables.differ
+        states.parents, states.agree, states.differ = &parents[0], &agree[0], &differ[0]
+    return 0
+
+
+def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
+               int64_t[::1] scale, double[::1] left_sums, double[::1] right_sums,
+               double[:, ::1] left_means, double[::1] right_means, double[::1] edges,
+               int path):
+    """Add the weights of left states [first, last) with all right states to the sums.
+
+    Sums are multiples of 2**scale[0]; ``scale`` holds the exponent in force, the highest
+    one seen, and whether there was any. Means are weight times mean of each column, left
+    out where ``left_means`` is None.
+    """
+    cdef sklb_states states
+    cdef sklb_sum_states run = sklb_choose_sum_states(path)
+    fill(&states, tables, scratch)
+    states.scale, states.highest, states.started = scale[0], scale[1], scale[2]
+    states.left_sums, states.right_sums = &left_sums[0], &right_sums[0]
+    states.left_means = states.right_means = states.edges = NULL
+    if left_means is not None:
+        states.left_means, states.right_means = &left_means[0, 0], &right_means[0]
+        states.edges = &edges[0]
+    with nogil:
+        run(&states, first, last)
+    scale[0], scale[1], scale[2] = states.scale, states.highest, states.started
+
+
+def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] log_weights,
+                 int path):
+    """Write the log weight of left states first, ... with each right state."""
+    cdef:
+        sklb_states states
+        sklb_weigh_states weigh = sklb_choose_weigh_states(path)
+        double mantissas[128]
+        int64_t exponents[128]
+        double log_2 = log(2.0)
+        Py_ssize_t row, block, r, n_rows = log_weights.shape[0]
+        Py_ssize_t start, count, n_right = log_weights.shape[1]
+    fill(&states, tables, scratch)
+    with nogil:
+        for row in range(n_rows):
+            for block in range(states.n_blocks):
+                start = block * states.block
+                count = min(states.limits[first + row], n_right) - start
+                if count <= 0:
+                    break
+                weigh(&states, first + row, block, mantissas, exponents)
+                for r in range(min(count, <Py_ssize_t> states.block)):
+                    log_weights[row, start + r] = (log(mantissas[r])
+                                                   + exponents[r] * log_2)

@@ -1,0 +1,142 @@
+/* Sums over pairs of states, one of each half of the units.
+ *
+ * The field of a column is the sum of what the two halves give, so a pair of factors
+ * (e^a, e^-a) is a product of two tabulated ones: no exponential and no tanh per state.
+ * The weight of a pair of states is a product over columns of x + y, kept as a mantissa
+ * in [1, 2) and an exponent; (x - y) / (x + y) is the mean of the column.
+ *
+ * With a tree over the columns the factors travel from the leaves to the roots: a child
+ * with factors (u, v) multiplies its parent's by (s u + v / s, u / s + s v), s = e^J. */
+#ifndef SKLB_STATES_H
+#define SKLB_STATES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "../_core/cpu.h"
+
+#define SKLB_PANEL 8    /* right states side by side */
+#define SKLB_BLOCK 128  /* right states whose tables stay in the second-level cache */
+#define SKLB_GROUP 4    /* columns that share one exponent and one division */
+#define SKLB_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
+#define SKLB_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
+
+typedef struct {
+    int64_t n_columns, block, n_blocks;
+    const double *left;  /* [state][column][2] */
+    const double *right; /* [block][group][panel][4][2][8], tree: [panel][column][2][8] */
+    const double *left_mantissas, *right_mantissas;
+    const int64_t *left_exponents, *right_exponents;
+    const int64_t *limits; /* how many right states each left state goes with */
+    const int64_t *parents; /* NULL, or the parent of each column, -1 at roots; a parent
+                             * stands after its children */
+    const double *agree, *differ; /* s and 1 / s, the larger of them taken out */
+    /* results, as multiples of 2^scale */
+    double *left_sums, *right_sums;
+    double *left_means, *right_means; /* NULL: no gradient */
+    double *edges;
+    double *scratch; /* 32 n_columns, for a tree */
+    int64_t scale, highest;
+    int64_t n_left, started;
+} sklb_states;
+
+SKLB_INLINE double sklb_power(int64_t exponent) {
+    uint64_t bits = (uint64_t)((exponent < -1022 ? -1022 : exponent) + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, 8);
+    return power;
+}
+
+static void sklb_rescale_states(sklb_states *s, int64_t scale) {
+    int64_t n_right = s->block * s->n_blocks;
+    double factor = s->scale - scale < -1022 ? 0.0 : sklb_power(s->scale - scale);
+    for (int64_t i = 0; i < s->n_left; i++) s->left_sums[i] *= factor;
+    for (int64_t i = 0; i < n_right; i++) s->right_sums[i] *= factor;
+    if (s->left_means) {
+        for (int64_t i = 0; i < s->n_left * s->n_columns; i++) s->left_means[i] *= factor;
+        for (int64_t i = 0; i < n_right * s->n_columns; i++) s->right_means[i] *= factor;
+        for (int64_t i = 0; s->parents && i < s->n_columns; i++) s->edges[i] *= factor;
+    }
+    s->scale = scale;
+}
+
+/* Turn mantissas and exponents of states first, first + 1, ... beside left state l into
+ * weights, and add them to the sums. The rest of the last panel gets weight 0. */
+SKLB_INLINE void sklb_settle(sklb_states *s, int64_t l, int64_t first, int64_t n,
+                             const double *restrict mantissas,
+                             const int64_t *restrict exponents, double *restrict weights) {
+    int64_t top = exponents[0], padded = (n + SKLB_PANEL - 1) / SKLB_PANEL * SKLB_PANEL;
+    double total[SKLB_PANEL] = {0};
+    for (int64_t r = 0; r < n; r++) top = exponents[r] > top ? exponents[r] : top;
+    if (!s->started) s->scale = s->highest = top;
+    s->started = 1;
+    if (top > s->highest) s->highest = top;
+    if (top > s->scale + SKLB_HEADROOM) sklb_rescale_states(s, top);
+    int64_t scale = s->scale;
+    for (int64_t r = 0; r < padded; r++)
+        weights[r] = mantissas[r] * sklb_power(exponents[r] - scale);
+    for (int64_t r = n; r < padded; r++) weights[r] = 0.0;
+    double *restrict sums = s->right_sums + first;
+    for (int64_t r = 0; r < padded; r += SKLB_PANEL)
+        for (int k = 0; k < SKLB_PANEL; k++) {
+            total[k] += weights[r + k];
+            sums[r + k] += weights[r + k];
+        }
+    s->left_sums[l] += ((total[0] + total[1]) + (total[2] + total[3])) +
+                       ((total[4] + total[5]) + (total[6] + total[7]));
+}
+
+/* Whether any state of a panel is worth its gradient. */
+SKLB_INLINE int sklb_matters(const sklb_states *s, const double *weights) {
+    double threshold = sklb_power(s->highest - SKLB_SKIPPED - s->scale), largest = 0.0;
+    for (int k = 0; k < SKLB_PANEL; k++)
+        largest = weights[k] > largest ? weights[k] : largest;
+    return largest > threshold;
+}
+
+typedef void (*sklb_sum_states)(sklb_states *s, int64_t first, int64_t last);
+typedef void (*sklb_weigh_states)(const sklb_states *s, int64_t l, int64_t block,
+                                  double *mantissas, int64_t *exponents);
+
+#define SKLB_JOIN_(a, b) a##b
+#define SKLB_JOIN(a, b) SKLB_JOIN_(a, b)
+
+#define NAME(name) SKLB_JOIN(name, _plain)
+#define TARGET
+#if defined(__GNUC__) || defined(__clang__)
+#define WIDTH 2
+#else
+#define WIDTH 1
+#endif
+#include "states_lanes.h"
+
+#if SKLB_X86
+#define NAME(name) SKLB_JOIN(name, _avx2)
+#define TARGET __attribute__((target("avx2")))
+#define WIDTH 4
+#include "states_lanes.h"
+#define NAME(name) SKLB_JOIN(name, _avx512)
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define WIDTH 8
+#include "states_lanes.h"
+#endif
+
+static sklb_sum_states sklb_choose_sum_states(int path) {
+#if SKLB_X86
+    if (path == SKLB_AVX512) return sum_states_avx512;
+    if (path == SKLB_AVX2) return sum_states_avx2;
+#endif
+    (void)path;
+    return sum_states_plain;
+}
+
+static sklb_weigh_states sklb_choose_weigh_states(int path) {
+#if SKLB_X86
+    if (path == SKLB_AVX512) return weigh_states_avx512;
+    if (path == SKLB_AVX2) return weigh_states_avx2;
+#endif
+    (void)path;
+    return weigh_states_plain;
+}
+
+#endif

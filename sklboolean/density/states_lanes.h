@@ -1,0 +1,269 @@
+/* The loops of states.h for registers of WIDTH numbers. Included once for each width,
+ * with NAME (of a function) and TARGET (its instruction set); both end here. */
+
+#if WIDTH == 1
+typedef double NAME(lanes);
+typedef uint64_t NAME(ints);
+#else
+typedef double NAME(lanes) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef uint64_t NAME(ints) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+#endif
+#define LANES NAME(lanes)
+#define INTS NAME(ints)
+#define AT(pointer) (*(const LANES *)(pointer))
+#define INTO(pointer) (*(LANES *)(pointer))
+
+TARGET SKLB_INLINE double NAME(across)(LANES value) {
+    double parts[WIDTH], sum = 0.0;
+    memcpy(parts, &value, sizeof(parts));
+    for (int k = 0; k < WIDTH; k++) sum += parts[k];
+    return sum;
+}
+
+/* Exponents of positive numbers, as integers with the bias. */
+TARGET SKLB_INLINE INTS NAME(exponent)(LANES value) {
+    INTS bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits >> 52;
+}
+
+TARGET SKLB_INLINE LANES NAME(mantissa)(LANES value) {
+    INTS bits;
+    memcpy(&bits, &value, sizeof(bits));
+    bits = (bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
+    memcpy(&value, &bits, sizeof(bits));
+    return value;
+}
+
+/* 2^-(exponent), of biased exponents */
+TARGET SKLB_INLINE LANES NAME(inverse_power)(INTS exponent) {
+    LANES power;
+    exponent = (2046 - exponent) << 52;
+    memcpy(&power, &exponent, sizeof(power));
+    return power;
+}
+
+/* -- independent columns ------------------------------------------------------------ */
+
+TARGET static void NAME(weigh_block)(const double *left, const double *right,
+                                     int64_t n_groups, int64_t stride, int64_t n_panels,
+                                     double *restrict mantissas,
+                                     int64_t *restrict exponents) {
+    for (int64_t g = 0; g < n_groups; g++, left += 8, right += 8 * stride)
+        for (int64_t r = 0; r < SKLB_PANEL * n_panels; r += WIDTH) {
+            const double *q = right + r / SKLB_PANEL * 64 + r % SKLB_PANEL;
+            LANES product = (left[0] * AT(q) + left[1] * AT(q + 8)) *
+                            (left[2] * AT(q + 16) + left[3] * AT(q + 24)) *
+                            ((left[4] * AT(q + 32) + left[5] * AT(q + 40)) *
+                             (left[6] * AT(q + 48) + left[7] * AT(q + 56)));
+            product *= AT(mantissas + r);
+            *(INTS *)(exponents + r) += NAME(exponent)(product) - 1023;
+            INTO(mantissas + r) = NAME(mantissa)(product);
+        }
+}
+
+/* One division for four columns: w / (s0 s1 s2 s3) times the other three. */
+TARGET static void NAME(add_means)(const double *left, const double *right,
+                                   int64_t n_groups, int64_t stride,
+                                   const int32_t *panels, int64_t n_panels,
+                                   const double *weights, double *restrict left_means,
+                                   double *restrict right_means) {
+    for (int64_t g = 0; g < n_groups; g++) {
+        const double a0 = left[0], b0 = left[1], a1 = left[2], b1 = left[3];
+        const double a2 = left[4], b2 = left[5], a3 = left[6], b3 = left[7];
+        LANES total0 = {0}, total1 = {0}, total2 = {0}, total3 = {0};
+        for (int64_t i = 0; i < n_panels; i++)
+            for (int k = 0; k < SKLB_PANEL; k += WIDTH) {
+                const double *q = right + panels[i] * 64 + k;
+                double *out = right_means + panels[i] * 32 + k;
+                LANES x0 = a0 * AT(q), y0 = b0 * AT(q + 8);
+                LANES x1 = a1 * AT(q + 16), y1 = b1 * AT(q + 24);
+                LANES x2 = a2 * AT(q + 32), y2 = b2 * AT(q + 40);
+                LANES x3 = a3 * AT(q + 48), y3 = b3 * AT(q + 56);
+                LANES s0 = x0 + y0, s1 = x1 + y1, s2 = x2 + y2, s3 = x3 + y3;
+                LANES s01 = s0 * s1, s23 = s2 * s3;
+                LANES share = AT(weights + panels[i] * SKLB_PANEL + k) / (s01 * s23);
+                LANES share01 = share * s23, share23 = share * s01;
+                LANES mean0 = share01 * s1 * (x0 - y0), mean1 = share01 * s0 * (x1 - y1);
+                LANES mean2 = share23 * s3 * (x2 - y2), mean3 = share23 * s2 * (x3 - y3);
+                total0 += mean0;
+                total1 += mean1;
+                total2 += mean2;
+                total3 += mean3;
+                INTO(out) += mean0;
+                INTO(out + 8) += mean1;
+                INTO(out + 16) += mean2;
+                INTO(out + 24) += mean3;
+            }
+        left_means[0] += NAME(across)(total0);
+        left_means[1] += NAME(across)(total1);
+        left_means[2] += NAME(across)(total2);
+        left_means[3] += NAME(across)(total3);
+        left += 8;
+        left_means += 4;
+        right += 8 * stride;
+        right_means += 4 * stride;
+    }
+}
+
+/* -- a tree over the columns -------------------------------------------------------- */
+
+/* Up: kept[2 c], kept[2 c + 1] become the factors of column c with its subtree, such
+ * that what it says to its parent has a sum in [1, 2). */
+TARGET SKLB_INLINE void NAME(rise)(const sklb_states *s, const double *left,
+                                   const double *right, LANES *kept, double *mantissas,
+                                   int64_t *exponents) {
+    int64_t n = s->n_columns;
+    LANES mantissa = AT(mantissas);
+    INTS sum = *(INTS *)exponents - (uint64_t)(1023 * n);
+    for (int64_t c = 0; c < n; c++) {
+        kept[2 * c] = left[2 * c] * AT(right + 16 * c);
+        kept[2 * c + 1] = left[2 * c + 1] * AT(right + 16 * c + 8);
+    }
+    for (int64_t c = 0; c < n; c++) {
+        LANES u = kept[2 * c], v = kept[2 * c + 1];
+        int64_t parent = s->parents[c];
+        if (parent < 0) {
+            mantissa *= u + v;
+            sum += NAME(exponent)(mantissa);
+            mantissa = NAME(mantissa)(mantissa);
+            continue;
+        }
+        double agree = s->agree[c], differ = s->differ[c];
+        LANES plus = agree * u + differ * v, minus = differ * u + agree * v;
+        INTS exponent = NAME(exponent)(plus + minus);
+        LANES power = NAME(inverse_power)(exponent);
+        sum += exponent;
+        kept[2 * c] = u * power;
+        kept[2 * c + 1] = v * power;
+        kept[2 * parent] *= plus * power;
+        kept[2 * parent + 1] *= minus * power;
+    }
+    INTO(mantissas) = mantissa;
+    *(INTS *)exponents = sum;
+}
+
+/* Down: kept becomes the weight with which each column is +1 and -1. */
+TARGET SKLB_INLINE void NAME(descend)(const sklb_states *s, LANES weight, LANES *kept,
+                                      LANES *left_means, LANES *edges,
+                                      double *restrict right_means) {
+    for (int64_t c = s->n_columns - 1; c >= 0; c--) {
+        LANES u = kept[2 * c], v = kept[2 * c + 1];
+        int64_t parent = s->parents[c];
+        if (parent < 0) {
+            LANES share = weight / (u + v);
+            u *= share;
+            v *= share;
+        } else {
+            double agree = s->agree[c], differ = s->differ[c];
+            LANES plus = agree * u + differ * v, minus = differ * u + agree * v;
+            LANES inverse = 1.0 / (plus * minus);
+            LANES if_plus = kept[2 * parent] * minus * inverse;
+            LANES if_minus = kept[2 * parent + 1] * plus * inverse;
+            LANES same = agree * (u * if_plus + v * if_minus);
+            edges[c] += same - differ * (v * if_plus + u * if_minus);
+            u *= agree * if_plus + differ * if_minus;
+            v *= differ * if_plus + agree * if_minus;
+        }
+        kept[2 * c] = u;
+        kept[2 * c + 1] = v;
+        LANES mean = u - v;
+        left_means[c] += mean;
+        INTO(right_means + SKLB_PANEL * c) += mean;
+    }
+}
+
+TARGET static void NAME(sum_tree_states)(sklb_states *s, int64_t first, int64_t last) {
+    int64_t n = s->n_columns;
+    LANES *kept = (LANES *)s->scratch; /* [8 / WIDTH][column][2] */
+    LANES *means = kept + 2 * n * (SKLB_PANEL / WIDTH), *edges = means + n;
+    double mantissas[SKLB_PANEL], weights[SKLB_PANEL];
+    int64_t exponents[SKLB_PANEL];
+    for (int64_t l = first; l < last; l++) {
+        const double *left = s->left + 2 * n * l;
+        memset(means, 0, 2 * n * sizeof(LANES));
+        for (int64_t r = 0; r < s->limits[l]; r += SKLB_PANEL) {
+            const double *right = s->right + 2 * n * r;
+            int64_t count = s->limits[l] - r < SKLB_PANEL ? s->limits[l] - r : SKLB_PANEL;
+            for (int k = 0; k < SKLB_PANEL; k++) {
+                mantissas[k] = s->left_mantissas[l] * s->right_mantissas[r + k];
+                exponents[k] = s->left_exponents[l] + s->right_exponents[r + k];
+            }
+            for (int k = 0; k < SKLB_PANEL; k += WIDTH)
+                NAME(rise)(s, left, right + k, kept + 2 * n * (k / WIDTH), mantissas + k,
+                           exponents + k);
+            int64_t scale = s->scale;
+            sklb_settle(s, l, r, count, mantissas, exponents, weights);
+            if (!s->left_means || !sklb_matters(s, weights)) continue;
+            if (r && scale != s->scale) { /* what is not yet in left_means and edges */
+                double factor = scale - s->scale < -1022 ? 0 : sklb_power(scale - s->scale);
+                for (int64_t c = 0; c < 2 * n; c++) means[c] *= factor;
+            }
+            for (int k = 0; k < SKLB_PANEL; k += WIDTH)
+                NAME(descend)(s, AT(weights + k), kept + 2 * n * (k / WIDTH), means, edges,
+                              s->right_means + n * r + k);
+        }
+        for (int64_t c = 0; s->left_means && c < n; c++) {
+            s->left_means[n * l + c] += NAME(across)(means[c]);
+            s->edges[c] += NAME(across)(edges[c]);
+        }
+    }
+}
+
+/* -- both --------------------------------------------------------------------------- */
+
+/* Mantissas and exponents of one left state with one block of right states. */
+TARGET static void NAME(weigh_states)(const sklb_states *s, int64_t l, int64_t block,
+                                      double *mantissas, int64_t *exponents) {
+    int64_t n = s->n_columns, start = block * s->block, count = s->limits[l] - start;
+    if (count > s->block) count = s->block;
+    for (int64_t r = 0; r < s->block; r++) {
+        mantissas[r] = s->left_mantissas[l] * s->right_mantissas[start + r];
+        exponents[r] = s->left_exponents[l] + s->right_exponents[start + r];
+    }
+    if (s->parents) {
+        for (int64_t r = 0; r < count; r += WIDTH)
+            NAME(rise)(s, s->left + 2 * n * l,
+                       s->right + 2 * n * (start + r / SKLB_PANEL * SKLB_PANEL) +
+                           r % SKLB_PANEL,
+                       (LANES *)s->scratch, mantissas + r, exponents + r);
+    } else {
+        NAME(weigh_block)(s->left + 2 * n * l, s->right + 2 * n * start, n / SKLB_GROUP,
+                          s->block, (count + SKLB_PANEL - 1) / SKLB_PANEL, mantissas,
+                          exponents);
+    }
+}
+
+/* Sums, and means where wanted, of left states [first, last) with all right states. */
+TARGET static void NAME(sum_states)(sklb_states *s, int64_t first, int64_t last) {
+    double mantissas[SKLB_BLOCK], weights[SKLB_BLOCK];
+    int64_t exponents[SKLB_BLOCK], n = s->n_columns;
+    int32_t panels[SKLB_BLOCK / SKLB_PANEL];
+    if (s->parents) {
+        NAME(sum_tree_states)(s, first, last);
+        return;
+    }
+    for (int64_t b = 0; b < s->n_blocks; b++)
+        for (int64_t l = first; l < last; l++) {
+            int64_t start = b * s->block, count = s->limits[l] - start, n_panels = 0;
+            if (count <= 0) continue;
+            if (count > s->block) count = s->block;
+            NAME(weigh_states)(s, l, b, mantissas, exponents);
+            sklb_settle(s, l, start, count, mantissas, exponents, weights);
+            if (!s->left_means) continue;
+            for (int64_t r = 0; r < count; r += SKLB_PANEL)
+                if (sklb_matters(s, weights + r))
+                    panels[n_panels++] = (int32_t)(r / SKLB_PANEL);
+            NAME(add_means)(s->left + 2 * n * l, s->right + 2 * n * start, n / SKLB_GROUP,
+                            s->block, panels, n_panels, weights, s->left_means + n * l,
+                            s->right_means + n * start);
+        }
+}
+
+#undef LANES
+#undef INTS
+#undef AT
+#undef INTO
+#undef NAME
+#undef TARGET
+#undef WIDTH
