@@ -20,6 +20,7 @@ from sklboolean import (
     BoostByMajority,
     BoostByMajorityRegressor,
     ChowLiuTree,
+    CombinationMachine,
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
@@ -90,6 +91,11 @@ ESTIMATORS = [
     BernoulliMixture(3, growth=None, n_init=3, alpha=1.0),
     BernoulliMixture(2, warm_start=True, binarize=0.5),
     ChowLiuTree(),
+    CombinationMachine(),
+    CombinationMachine(2, base="chow_liu", max_iter=50),
+    CombinationMachine(6, max_active=2, n_init=1, max_iter=30),
+    CombinationMachine(3, visible_bias=False, solver="gradient", max_iter=30),
+    CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30),
     ChowLiuTree(alpha=1e-6, binarize=1),
 ]
 
