@@ -226,7 +226,10 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             For a machine with a tree or with `max_active`.
         """
         check_is_fitted(self)
-        return rbm_of(self._weights(), self.max_active)
+        rbm = rbm_of(self._weights(), self.max_active)
+        if hasattr(self, "feature_names_in_"):
+            rbm.feature_names_in_ = self.feature_names_in_
+        return rbm
 
     @classmethod
     def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
@@ -250,4 +253,6 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         check_affordable(n, m, None, exact_limit)
         machine = cls(m, exact_limit=exact_limit)
         machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
+        if hasattr(rbm, "feature_names_in_"):
+            machine.feature_names_in_ = rbm.feature_names_in_
         return machine._publish(weights, [])
