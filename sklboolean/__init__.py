@@ -8,6 +8,7 @@ from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
 from sklboolean.boosting.stump import BooleanStump
 from sklboolean.committee.query import QueryByCommittee
+from sklboolean.density.combination_machine import CombinationMachine
 from sklboolean.density.mixture import BernoulliMixture
 from sklboolean.density.tree import ChowLiuTree
 from sklboolean.kernels.perceptron import KernelPerceptron
@@ -25,6 +26,7 @@ __all__ = [
     "BoostByMajority",
     "BoostByMajorityRegressor",
     "ChowLiuTree",
+    "CombinationMachine",
     "ConjunctionClassifier",
     "ConjunctionFeatures",
     "ConsistentHalfspace",

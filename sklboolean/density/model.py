@@ -60,7 +60,7 @@ class BinaryDensityMixin(DensityMixin):
       joint distribution given the known ones;
     * ``_most_probable(signs)``: signs with the jointly most probable missing bits;
 
-    and may replace ``_log_odds`` by something faster.
+    and may replace ``_log_odds`` and ``_complete_by_means`` by something faster.
     """
 
     def __sklearn_tags__(self):
@@ -78,6 +78,10 @@ class BinaryDensityMixin(DensityMixin):
             other[:, column] = -1
             odds[:, column] -= self._log_density(other)
         return odds
+
+    def _complete_by_means(self, signs):
+        """Return rows with the conditional mean of each missing bit."""
+        return np.where(signs == 0, 2 * expit(self._log_odds(signs)) - 1, signs)
 
     def score_samples(self, X):
         """Return the log-likelihood of each row.
@@ -163,9 +167,7 @@ class BinaryDensityMixin(DensityMixin):
         if len(incomplete):
             rng = check_random_state(random_state)
             complete = {
-                "mean": lambda rows: np.where(
-                    rows == 0, 2 * expit(self._log_odds(rows)) - 1, rows
-                ),
+                "mean": self._complete_by_means,
                 "map": self._most_probable,
                 "sample": lambda rows: self._complete_at_random(rows, rng),
             }[method]

@@ -1,0 +1,258 @@
+"""The combination machine of Freund's chapter 4, learned and asked exactly."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.validation import unchanged_on_error
+from sklboolean._core.weights import check_sample_weight
+from sklboolean.density.hidden_states import log_partition
+from sklboolean.density.likelihood import make_table
+from sklboolean.density.machine_answers import MachineAnswersMixin
+from sklboolean.density.machine_starts import held_out_rows, starts_of
+from sklboolean.density.parameters import check_affordable, check_settings
+from sklboolean.density.rbm import rbm_of, weights_of_rbm
+from sklboolean.density.tables import read_signs
+from sklboolean.density.training import learn, warn_of_large_weights
+
+__all__ = ["CombinationMachine"]
+
+
+class CombinationMachine(MachineAnswersMixin, BaseEstimator):
+    """Density of Boolean rows as combinations of hidden units, with exact likelihood.
+
+    With inputs x in {-1, +1} and hidden units h in {0, 1} the probability is
+    proportional to the sum over h of exp(h . (W x + theta) + b . x): each active unit
+    adds its pattern of correlated inputs. The model is that of ``BernoulliRBM``, but
+    its likelihood, gradient, samples and completions are exact: sums over all hidden
+    states. With a tree between the inputs it needs far fewer hidden units.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number m of hidden units.
+    base : {"independent", "chow_liu"}, default="independent"
+        What the inputs are without hidden units. "chow_liu": the most likely tree, with
+        couplings that are learned together with the units; as exact, and a better fit.
+    visible_bias : bool, default=True
+        Learn input biases b. False: the machine of the thesis, b = 0.
+    max_active : int or None, default=None
+        Only hidden states with at most so many active units, for many components. Such
+        a machine is another model, not an approximation: 1 gives a mixture of m + 1
+        products.
+    solver : {"lbfgs", "gradient"}, default="lbfgs"
+        "gradient": steps of fixed length with momentum, as in the thesis.
+    init : "random", ndarray or tuple of ndarray, default="random"
+        Components to start from, of shape (n_components, n_features), or a tuple of
+        them with hidden biases, and perhaps visible biases.
+    n_init : int, default=4
+        Random starts: the better half of short ascents goes on, until one is left.
+    alpha : float, default=1e-4
+        Penalty: alpha / 2 times the squares of the weights, less hidden biases, is
+        taken from the mean log-likelihood. Fewer than 2000 rows may need 1e-3.
+    learning_rate : float, default=0.05
+        Step of "gradient".
+    momentum : float, default=0.9
+        Part of the last step that "gradient" adds to the next.
+    max_iter : int, default=500
+        Iterations of the ascent that is kept. On real data the likelihood may rise on.
+    tol : float, default=1e-5
+        Stop when ten iterations gain less, in nats for a row.
+    early_stopping : bool, default=False
+        Choose starts and iterations by rows that are held out; stop when they have not
+        gained for 25 iterations.
+    validation_fraction : float, default=0.1
+        Share of rows to hold out.
+    tree_updates : int, default=4
+        How often the tree is learned again, from what the hidden units leave
+        unexplained.
+    warm_start : bool, default=False
+        Go on from the weights of the last ``fit``.
+    binarize : float or None, default=0.0
+        A value above it is true. None demands the codes 0 and 1, or -1 and 1.
+    exact_limit : int, default=20
+        Sums over more than 2 ** exact_limit states are refused.
+    random_state : int, RandomState instance or None, default=None
+        For starts, held-out rows and new trees.
+    n_jobs : int or None, default=None
+        Threads. The result does not depend on it.
+    verbose : int, default=0
+        1 prints the mean log-likelihood of each iteration.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features_in_), dtype float64
+        Weights W.
+    hidden_bias_ : ndarray of shape (n_components,), dtype float64
+        Biases theta.
+    visible_bias_ : ndarray of shape (n_features_in_,), dtype float64
+        Biases b.
+    tree_ : ndarray of shape (n_features_in_,), dtype int64, or None
+        Column number of the parent of each input; -1 for the root.
+    couplings_ : ndarray of shape (n_features_in_,), dtype float64, or None
+        Weights of products of each input and its parent; 0 for the root.
+    log_partition_ : float
+        Log of the sum over all inputs and hidden states.
+    log_likelihoods_ : ndarray of shape (n_iter_,), dtype float64
+        Mean over the training rows after each iteration, in nats.
+    n_iter_ : int
+        Iterations of the ascent that was kept.
+    n_components_ : int
+        Number of hidden units.
+    codes_ : ndarray of shape (2,), dtype float64
+        How rows are written in answers: (-1, 1) when all values learned were -1 or 1,
+        else (0, 1).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    ChowLiuTree : The tree alone.
+    BernoulliMixture : One hidden class for each row; learns with missing bits.
+    sklearn.neural_network.BernoulliRBM : The same model, without likelihood.
+
+    References
+    ----------
+    Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
+    Ph.D. thesis, 1993, chapter 4; equations 4.4 and 4.10 to 4.15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean import CombinationMachine
+    >>> X = [[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]] * 9
+    >>> machine = CombinationMachine(2, random_state=0).fit(X)
+    >>> machine.impute([[1, np.nan, np.nan, 0]], method="map")
+    array([[1., 1., 0., 0.]])
+    >>> machine.sample(2, random_state=0).shape
+    (2, 4)
+    """
+
+    def __init__(
+        self, n_components=10, *, base="independent", visible_bias=True,
+        max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
+        learning_rate=0.05, momentum=0.9, max_iter=500, tol=1e-5, early_stopping=False,
+        validation_fraction=0.1, tree_updates=4, warm_start=False, binarize=0.0,
+        exact_limit=20, random_state=None, n_jobs=None, verbose=0,
+    ):  # fmt: skip
+        self.n_components = n_components
+        self.base = base
+        self.visible_bias = visible_bias
+        self.max_active = max_active
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.alpha = alpha
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.tree_updates = tree_updates
+        self.warm_start = warm_start
+        self.binarize = binarize
+        self.exact_limit = exact_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn the weights of greatest penalised likelihood.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows without missing bits.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), float or None, default=None
+            Weights of the rows, at least 0; a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data, and for sums that are not affordable. What was
+            learned before is kept.
+        """
+        with unchanged_on_error(self):
+            settings = check_settings(self)
+            signs = read_signs(self, X, reset=True, allow_missing=False)
+            n_rows, n = signs.shape
+            check_affordable(n, self.n_components, self.max_active, self.exact_limit)
+            given = np.ones(n_rows) if sample_weight is None else sample_weight
+            sample_weight = check_sample_weight(given, n_rows)
+            rng, held_out = check_random_state(self.random_state), None
+            if self.early_stopping:
+                apart = held_out_rows(n_rows, self.validation_fraction, rng)
+                held_out = make_table(signs[apart], sample_weight[apart])
+                signs, sample_weight = signs[~apart], sample_weight[~apart]
+            table = make_table(signs, sample_weight)
+            starts = starts_of(self, signs, sample_weight, table.visible, rng)
+            run = learn(starts, table, sample_weight.sum(), settings, rng, held_out)
+            kept = run.best if self.early_stopping else run.weights
+            self._publish(kept, run.log_likelihoods)
+        warn_of_large_weights(self._weights(), self.alpha)
+        return self
+
+    def _publish(self, weights, log_likelihoods):
+        self.components_, self.hidden_bias_, self.visible_bias_ = weights[:3]
+        self.tree_, self.couplings_ = weights.parents, weights.couplings
+        self.log_partition_ = log_partition(weights, self.max_active, self.n_jobs)
+        self.n_components_ = len(self.components_)
+        self.log_likelihoods_ = np.array(log_likelihoods)
+        self.n_iter_ = len(log_likelihoods)
+        return self
+
+    def to_bernoulli_rbm(self):
+        """Return scikit-learn's machine with the same distribution of bits 0 and 1.
+
+        Returns
+        -------
+        rbm : BernoulliRBM
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            For a machine with a tree or with `max_active`.
+        """
+        check_is_fitted(self)
+        rbm = rbm_of(self._weights(), self.max_active)
+        if hasattr(self, "feature_names_in_"):
+            rbm.feature_names_in_ = self.feature_names_in_
+        return rbm
+
+    @classmethod
+    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
+        """Return a machine with the distribution of a BernoulliRBM, asked exactly.
+
+        Parameters
+        ----------
+        rbm : BernoulliRBM
+            Fitted.
+        exact_limit : int, default=20
+            Sums over more than 2 ** exact_limit states are refused.
+
+        Returns
+        -------
+        machine : CombinationMachine
+            Fitted; ``warm_start=True`` lets ``fit`` go on from it.
+        """
+        check_is_fitted(rbm)
+        weights = weights_of_rbm(rbm)
+        m, n = weights.components.shape
+        check_affordable(n, m, None, exact_limit)
+        machine = cls(m, exact_limit=exact_limit)
+        machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
+        if hasattr(rbm, "feature_names_in_"):
+            machine.feature_names_in_ = rbm.feature_names_in_
+        return machine._publish(weights, [])

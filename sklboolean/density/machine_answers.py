@@ -1,0 +1,110 @@
+"""What a fitted combination machine can be asked."""
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from sklboolean.density import log_space
+from sklboolean.density.conditionals import (
+    complete_at_random,
+    complete_by_means,
+    known_log_odds,
+    log_sums_of_known,
+    reconstruction_error,
+)
+from sklboolean.density.hidden_states import Weights
+from sklboolean.density.likelihood import hidden_posteriors
+from sklboolean.density.model import BinaryDensityMixin
+from sklboolean.density.most_probable import most_probable
+from sklboolean.density.tables import read_signs, to_codes
+
+__all__ = ["MachineAnswersMixin"]
+
+
+class MachineAnswersMixin(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin
+):
+    """Likelihood, completion, hidden units and samples from fitted weights."""
+
+    @property
+    def _n_features_out(self):
+        return len(self.components_)
+
+    def _weights(self):
+        inputs = self.visible_bias_, self.tree_, self.couplings_
+        return Weights(self.components_, self.hidden_bias_, *inputs)
+
+    def _log_density(self, signs):
+        known = log_sums_of_known(self._weights(), signs, self.max_active, self.n_jobs)
+        return known - self.log_partition_
+
+    def _log_odds(self, signs):
+        if signs.all():
+            return known_log_odds(self._weights(), signs, self.max_active)
+        return super()._log_odds(signs)
+
+    def _complete_by_means(self, signs):
+        return complete_by_means(self._weights(), signs, self.max_active, self.n_jobs)
+
+    def _complete_at_random(self, signs, rng):
+        return complete_at_random(self._weights(), signs, rng, self.max_active)
+
+    def _most_probable(self, signs):
+        return most_probable(self._weights(), signs, self.max_active)
+
+    def transform(self, X):
+        """Return the probability of each hidden unit given the row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows without missing bits.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_components), dtype float64
+            That the unit is active.
+        """
+        check_is_fitted(self)
+        signs = read_signs(self, X, allow_missing=False)
+        activations = signs @ self.components_.T + self.hidden_bias_
+        return hidden_posteriors(activations, self.max_active)[1]
+
+    def inverse_transform(self, X):
+        """Return the means of the inputs given hidden units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_components)
+            States of the hidden units, from 0 to 1.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_rows, n_features), dtype float64
+            In the codes of the rows that were learned, ``codes_``.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64)
+        if X.shape[1] != self.n_components_:
+            width = f"{X.shape[1]} columns for {self.n_components_} hidden units"
+            raise ValueError(f"X has {width}; it must have one for each.")
+        fields = log_space.log_sums(self._weights(), X)[1]
+        return to_codes(log_space.means(self._weights(), fields)[0], self.codes_)
+
+    def reconstruction_error(self, X):
+        """Return what it costs to tell rows from their likeliest hidden states.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows without missing bits.
+
+        Returns
+        -------
+        error : float
+            Mean of -log2 p(x | h) for a bit (Freund, section 4.4), where h is the
+            likeliest state given x. It falls with more units: h comes for free.
+        """
+        check_is_fitted(self)
+        signs = read_signs(self, X, allow_missing=False)
+        return reconstruction_error(self._weights(), signs, self.max_active)

@@ -1,0 +1,132 @@
+"""Where to start to learn a machine: the base distribution and weak hidden units."""
+
+import numpy as np
+
+from sklboolean._core.validation import check_choice
+from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
+from sklboolean.density.coordinates import Coordinates
+
+__all__ = ["held_out_rows", "starts_of"]
+
+SCALE = 0.1  # of random components: near the base, but off the saddle at 0
+ALPHA = 1.0  # smoothing of the base, in rows
+
+
+def base_of(signs, sample_weight, base, visible_bias):
+    """Return visible biases, and parents and couplings of the tree if there is one."""
+    n = signs.shape[1]
+    parents = np.full(n, -1, dtype=np.int64)
+    if base == "chow_liu":
+        parents = chow_liu_parents(signs, sample_weight, ALPHA)
+    tables = log_conditionals(signs, parents, sample_weight, ALPHA)
+    # log p(x | p) is a constant + own x + other p + coupling x p.
+    own = (tables[:, :, 1] - tables[:, :, 0]).sum(axis=1) / 4
+    other = (tables[:, 1] - tables[:, 0]).sum(axis=1) / 4
+    couplings = tables[:, 1, 1] - tables[:, 1, 0] - tables[:, 0, 1] + tables[:, 0, 0]
+    child = parents >= 0
+    np.add.at(own, parents[child], other[child])
+    if not visible_bias:
+        own = np.zeros(n)
+    if base != "chow_liu":
+        return own, None, None
+    return own, parents, np.where(child, couplings / 4, 0.0)
+
+
+def start_of(components, base, centre, visible_bias):
+    """Return the base distribution with hidden units that are active half of the time.
+
+    Parameters
+    ----------
+    components : ndarray of shape (m, n)
+    base : tuple
+        From ``base_of``.
+    centre : ndarray of shape (n,)
+        Means of the inputs.
+    visible_bias : bool
+    """
+    visible, parents, couplings = base
+    coordinates = Coordinates(len(components), centre, visible_bias, parents)
+    parts = [components.ravel(), np.zeros(len(components))]
+    parts += [visible] * visible_bias + [couplings] * (parents is not None)
+    return coordinates.weights_of(np.concatenate(parts))
+
+
+def starts_of(machine, signs, sample_weight, centre, rng):
+    """Return the weights from which a machine's parameters say to start.
+
+    Parameters
+    ----------
+    machine : CombinationMachine
+        With checked parameters.
+    signs : ndarray of shape (n_rows, n), dtype int8
+    sample_weight : ndarray of shape (n_rows,)
+    centre : ndarray of shape (n,)
+    rng : RandomState
+
+    Returns
+    -------
+    starts : list of Weights
+    """
+    shape = machine.n_components, signs.shape[1]
+    if machine.warm_start and hasattr(machine, "components_"):
+        return [_fitted_weights(machine, shape)]
+    base = base_of(signs, sample_weight, machine.base, machine.visible_bias)
+    arrays = given_arrays(machine.init, *shape)
+    if arrays is None:
+        draws = rng.normal(scale=SCALE, size=(machine.n_init, *shape))
+        return [start_of(draw, base, centre, machine.visible_bias) for draw in draws]
+    start = start_of(arrays[0], base, centre, machine.visible_bias)
+    names = ("hidden_bias", "visible_bias")
+    return [start._replace(**dict(zip(names, arrays[1:], strict=False)))]
+
+
+def _fitted_weights(machine, shape):
+    """Return the weights of the last fit if they suit the parameters."""
+    weights = machine._weights()
+    if weights.components.shape != shape:
+        raise ValueError(
+            f"warm_start=True goes on from components of shape "
+            f"{weights.components.shape}; n_components and X now ask for {shape}. Set "
+            "warm_start=False to start anew."
+        )
+    if (weights.parents is None) != (machine.base == "independent"):
+        raise ValueError(
+            "warm_start=True goes on with the base of the last fit, which was not "
+            f"{machine.base!r}. Set warm_start=False to start anew."
+        )
+    return weights
+
+
+def given_arrays(init, m, n):
+    """Return the arrays of a start, or None for random ones.
+
+    Returns
+    -------
+    arrays : list of ndarray or None
+        Components, and hidden and visible biases where they were given.
+    """
+    if isinstance(init, str):
+        check_choice(init, "init", ("random",))
+        return None
+    arrays = list(init) if isinstance(init, tuple) else [init]
+    arrays = [np.array(array, dtype=np.float64) for array in arrays]
+    shapes, expected = [array.shape for array in arrays], [(m, n), (m,), (n,)]
+    if not arrays or shapes != expected[: len(shapes)]:
+        raise ValueError(
+            f"init has arrays of shapes {shapes}; with n_components={m} and {n} "
+            f"features they must be the first of {expected}: components, hidden biases "
+            "and visible biases."
+        )
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError("init holds values that are not finite.")
+    return arrays
+
+
+def held_out_rows(n_rows, fraction, rng):
+    """Return which rows are held out: a mask, with rows on both sides."""
+    if n_rows < 2:
+        raise ValueError("early_stopping=True needs two rows or more; X has 1 sample.")
+    n_apart = min(max(1, round(fraction * n_rows)), n_rows - 1)
+    apart = np.zeros(n_rows, dtype=bool)
+    apart[rng.permutation(n_rows)[:n_apart]] = True
+    return apart

@@ -1,0 +1,59 @@
+"""Parameters of the combination machine: checks, and whether sums are affordable."""
+
+from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean.density.conditionals import n_hidden_states
+from sklboolean.density.hidden_states import work_of
+from sklboolean.density.training import Settings
+
+__all__ = ["check_affordable", "check_settings"]
+
+MULTIPLICATIONS_PER_SECOND = 2e9
+
+
+def check_settings(machine):
+    """Check the parameters of a machine and return those of learning."""
+    check_integer(machine.n_components, "n_components", 1)
+    check_choice(machine.base, "base", ("independent", "chow_liu"))
+    check_choice(machine.solver, "solver", ("lbfgs", "gradient"))
+    check_integer(machine.n_init, "n_init", 1)
+    check_integer(machine.exact_limit, "exact_limit", 1, 30)
+    if machine.max_active is not None:
+        check_integer(machine.max_active, "max_active", 1)
+    if not 0 < check_real(machine.validation_fraction, "validation_fraction") < 1:
+        raise ValueError(
+            "validation_fraction must be between 0 and 1; got "
+            f"{machine.validation_fraction}."
+        )
+    momentum = check_real(machine.momentum, "momentum", 0.0)
+    if momentum >= 1:
+        raise ValueError(f"momentum must be below 1; got {momentum}.")
+    return Settings(
+        solver=machine.solver,
+        alpha=check_real(machine.alpha, "alpha", 0.0),
+        visible_bias=bool(machine.visible_bias),
+        max_active=machine.max_active,
+        learning_rate=check_real(
+            machine.learning_rate, "learning_rate", 0.0, strict=True
+        ),
+        momentum=momentum,
+        max_iter=check_integer(machine.max_iter, "max_iter", 1),
+        tol=check_real(machine.tol, "tol", 0.0),
+        tree_updates=check_integer(machine.tree_updates, "tree_updates", 0),
+        n_jobs=machine.n_jobs,
+        verbose=check_integer(machine.verbose, "verbose", 0),
+    )
+
+
+def check_affordable(n, m, max_active, exact_limit):
+    """Refuse sums over more than 2 ** exact_limit states."""
+    if min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit:
+        return
+    multiplications, n_bytes = work_of(n, m, max_active)
+    raise ValueError(
+        f"The exact likelihood of n_components={m} with {n} features needs "
+        f"{multiplications:.1e} multiplications for each gradient, about "
+        f"{multiplications / MULTIPLICATIONS_PER_SECOND:.1e} seconds, and "
+        f"{n_bytes:.1e} bytes: more than exact_limit={exact_limit} allows, 2 ** "
+        f"{exact_limit} states. Take at most {exact_limit} components, or max_active=2 "
+        "for hidden states with at most two active units, or raise exact_limit."
+    )
