@@ -21,6 +21,7 @@ from sklboolean.committee.information import (
     label_entropy,
 )
 from sklboolean.committee.kernel_space import KernelVersionSpace
+from sklboolean.committee.query import QueryByCommittee
 from sklboolean.committee.thresholds import ThresholdVersionSpace
 from sklboolean.committee.votes import align_probabilities, vote_shares
 
@@ -29,6 +30,7 @@ __all__ = [
     "GramKernel",
     "HalfspaceVersionSpace",
     "KernelVersionSpace",
+    "QueryByCommittee",
     "ThresholdVersionSpace",
     "align_probabilities",
     "bayes_error_bounds",
