@@ -26,9 +26,7 @@ __all__ = [
 ]
 
 LOG_2 = np.log(2.0)
-LARGEST_FIELD = (
-    100.0  # four columns share an exponent: e^400 and its square are numbers
-)
+LARGEST_FIELD = 100.0  # four columns share an exponent: e^400 and its square are numbers
 LARGEST_RATIO = 500.0  # log of the ratio of the two factors of a column in a tree
 SLABS = 8  # of left states, each with its own sums: the same for any number of threads
 SLICE = 1 << 26  # multiplications between two looks at the keyboard
@@ -234,9 +232,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     path = CPU_PATHS.index(cpu_path())
     most = max(len(slab.left_sums) for slab in slabs)
     step = max(1, SLICE // (n_right * columns))
-    for row in range(
-        0, most, step
-    ):  # each turn is short: an interrupt is seen after it
+    for row in range(0, most, step):  # each turn is short: an interrupt is seen after it
 
         def add(first, last, row=row):
             for slab in slabs[first:last]:
@@ -262,9 +258,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     right_means = gather("right_means")
     if tables.parents is None:
         blocks, panels = n_right // tables.block, tables.block // PANEL
-        right_means = right_means.reshape(
-            blocks, columns // GROUP, panels, GROUP, PANEL
-        )
+        right_means = right_means.reshape(blocks, columns // GROUP, panels, GROUP, PANEL)
         right_means = right_means.transpose(0, 2, 4, 1, 3)
     else:
         right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)

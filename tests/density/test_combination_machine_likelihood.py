@@ -1,0 +1,345 @@
+"""The likelihood, its gradient and conditionals against sums over everything."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_machine import (
+    agreeing,
+    all_inputs,
+    conditional,
+    distribution,
+    joint_log_weights,
+)
+from scipy.special import logsumexp
+from scipy.stats import chi2
+
+from sklboolean.density import conditionals
+from sklboolean.density.coordinates import Coordinates
+from sklboolean.density.hidden_states import Weights, log_partition
+from sklboolean.density.likelihood import (
+    edge_means,
+    hidden_posteriors,
+    log_numerators,
+    make_table,
+    mean_log_likelihood,
+)
+from sklboolean.density.most_probable import most_probable
+from sklboolean.density.tree_updates import coupling_gains, with_new_tree
+
+
+def draw_weights(seed, m, n, *, tree=False, scale=1.0):
+    rng = np.random.default_rng(seed)
+    parents, couplings = None, None
+    if tree:
+        # A forest: each column hangs on one that was placed before it, or on none.
+        parents, order = np.full(n, -1), rng.permutation(n)
+        for place, column in enumerate(order):
+            parent = rng.integers(-1, place)
+            parents[column] = order[parent] if parent >= 0 else -1
+        couplings = np.where(parents < 0, 0.0, scale * rng.normal(size=n))
+    return Weights(
+        scale * rng.normal(size=(m, n)),
+        scale * rng.normal(size=m),
+        scale * rng.normal(size=n),
+        parents,
+        couplings,
+    )
+
+
+machines = st.builds(
+    draw_weights,
+    st.integers(0, 10**6),
+    st.integers(1, 5),
+    st.integers(1, 6),
+    tree=st.booleans(),
+    scale=st.sampled_from([0.1, 1.0, 5.0]),
+)
+limits = st.sampled_from([None, 1, 2])
+
+
+@given(machines, limits)
+@settings(deadline=None)
+def test_numerators_and_partition_are_the_sums(weights, max_active):
+    _, _, scores = joint_log_weights(weights, max_active)
+    rows = all_inputs(len(weights.visible_bias))
+    found = log_numerators(weights, rows, max_active)
+    np.testing.assert_allclose(found, logsumexp(scores, axis=1), atol=1e-10)
+    log_z = log_partition(weights, max_active)
+    assert np.exp(found - log_z).sum() == pytest.approx(1, abs=1e-12)
+
+
+@given(machines, limits)
+@settings(deadline=None)
+def test_hidden_posteriors_are_those_of_bayes(weights, max_active):
+    inputs, states, scores = joint_log_weights(weights, max_active)
+    activations = inputs @ weights.components.T + weights.hidden_bias
+    posterior = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    found = hidden_posteriors(activations, max_active)[1]
+    np.testing.assert_allclose(found, posterior @ states, atol=1e-10)
+
+
+def test_hidden_posteriors_of_many_or_extreme_units():
+    activations = np.random.default_rng(0).normal(size=(3, 1500))
+    log_sums, _ = hidden_posteriors(activations)
+    np.testing.assert_allclose(log_sums, np.logaddexp(0, activations).sum(axis=1))
+    log_sums, means = hidden_posteriors(np.array([[1e6, -1e6, 0.0]]))
+    assert log_sums == pytest.approx(1e6 + np.log(2))
+    np.testing.assert_array_equal(means, [[1, 0, 0.5]])
+
+
+def draw_table(seed, n, n_rows=30):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1, 1], size=(n_rows, n)).astype(np.int8)
+    weights = rng.integers(0, 3, n_rows).astype(float)
+    weights[0] = 1.0
+    return signs, weights
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20))
+def test_table_merges_equal_rows(seed, n):
+    signs, weights = draw_table(seed, n)
+    signs[5:12] = signs[4]
+    table = make_table(signs, weights)
+    assert len(np.unique(table.signs, axis=0)) == len(table.signs)
+    assert table.shares.min() > 0
+    for row, share in zip(table.signs, table.shares, strict=True):
+        same = (signs == row).all(axis=1)
+        assert share == pytest.approx(weights[same].sum() / weights.sum())
+    assert table.shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(
+        table.visible, np.average(signs, axis=0, weights=weights), atol=1e-14
+    )
+
+
+def test_table_does_not_depend_on_the_order_of_rows():
+    signs, weights = draw_table(0, 4)
+    order = np.random.default_rng(1).permutation(len(signs))
+    for a, b in zip(
+        make_table(signs, weights),
+        make_table(signs[order], weights[order]),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(machines, limits, st.booleans(), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=40)
+def test_gradient_is_that_of_the_enumerated_likelihood(
+    weights, max_active, visible_bias, seed
+):
+    m, n = weights.components.shape
+    signs, row_weights = draw_table(seed, n)
+    table = make_table(signs, row_weights)
+    coordinates = Coordinates(m, table.visible, visible_bias, weights.parents)
+    vector = coordinates.vector_of(weights)
+    if not visible_bias:
+        weights = weights._replace(visible_bias=np.zeros(n))
+    for found, given_part in zip(coordinates.weights_of(vector), weights, strict=True):
+        if given_part is not None:
+            np.testing.assert_allclose(found, given_part, atol=1e-12)
+    index = (signs > 0) @ 2 ** np.arange(n)[::-1]
+
+    def by_enumeration(vector):
+        scores = joint_log_weights(coordinates.weights_of(vector), max_active)[2]
+        rows = logsumexp(scores, axis=1)
+        return np.average(rows[index], weights=row_weights) - logsumexp(rows)
+
+    edges = None if weights.parents is None else edge_means(table, weights.parents)
+    value, gradient, log_z = mean_log_likelihood(weights, table, edges, max_active)
+    assert log_z == pytest.approx(log_partition(weights, max_active))
+    assert value == pytest.approx(by_enumeration(vector), abs=1e-9)
+    slope = coordinates.gradient_of(gradient)
+    step = 1e-6
+    expected = np.array(
+        [
+            (
+                by_enumeration(vector + step * unit)
+                - by_enumeration(vector - step * unit)
+            )
+            / (2 * step)
+            for unit in np.eye(len(vector))
+        ]
+    )
+    if weights.parents is not None:  # a root's coupling takes no part
+        expected[-n:] = np.where(weights.parents < 0, 0.0, expected[-n:])
+    np.testing.assert_allclose(slope, expected, atol=1e-5)
+
+
+def test_gradient_does_not_depend_on_threads():
+    weights = draw_weights(0, 4, 30, tree=True)
+    signs, _ = draw_table(1, 30, n_rows=5000)
+    table = make_table(signs)
+    edges = edge_means(table, weights.parents)
+    one = mean_log_likelihood(weights, table, edges, n_jobs=1)
+    two = mean_log_likelihood(weights, table, edges, n_jobs=2)
+    assert one[0] == two[0]
+    for a, b in zip(one[1], two[1], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_turning_a_unit_around_keeps_the_machine():
+    weights = draw_weights(3, 3, 4)
+    coordinates = Coordinates(3, np.full(4, 0.3), True, None)
+    vector = coordinates.vector_of(weights)
+    turned = vector.copy()
+    turned[:4] *= -1  # the first unit's components
+    turned[12] *= -1  # and its bias
+    np.testing.assert_allclose(
+        distribution(coordinates.weights_of(turned)), distribution(weights), atol=1e-14
+    )
+
+
+def draw_gaps(seed, n, n_rows=12):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1, 1], size=(n_rows, n)).astype(np.int8)
+    signs[rng.random(signs.shape) < rng.random()] = 0
+    return signs
+
+
+@pytest.fixture(params=["the fewer", "hidden states", "inputs"])
+def way(request, monkeypatch):
+    """Sums over what is less work, and each way on its own."""
+    if request.param != "the fewer":
+        chosen = request.param == "inputs"
+        monkeypatch.setattr(conditionals, "_few_inputs", lambda *_: chosen)
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("max_active", [None, 1, 2])
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.usefixtures("way")
+def test_marginals_and_means_are_those_of_enumeration(seed, max_active, tree):
+    weights = draw_weights(seed, 1 + seed % 4, 2 + seed % 5, tree=tree)
+    signs = draw_gaps(seed, 2 + seed % 5)
+    probabilities = distribution(weights, max_active)
+    log_z = logsumexp(joint_log_weights(weights, max_active)[2])
+    sums = conditionals.log_sums_of_known(weights, signs, max_active) - log_z
+    expected = [np.log(probabilities[agreeing(row)].sum()) for row in signs]
+    np.testing.assert_allclose(sums, expected, atol=1e-10)
+    means = [conditional(probabilities, row) @ all_inputs(len(row)) for row in signs]
+    filled = conditionals.complete_by_means(weights, signs, max_active)
+    np.testing.assert_allclose(filled, means, atol=1e-10)
+
+
+@given(machines, limits)
+@settings(deadline=None)
+def test_log_odds_are_those_of_flips(weights, max_active):
+    rows = all_inputs(len(weights.visible_bias))
+    odds = conditionals.known_log_odds(weights, rows, max_active)
+    for column in range(rows.shape[1]):
+        up, down = rows.copy(), rows.copy()
+        up[:, column], down[:, column] = 1, -1
+        expected = log_numerators(weights, up, max_active)
+        expected -= log_numerators(weights, down, max_active)
+        np.testing.assert_allclose(odds[:, column], expected, atol=1e-9)
+
+
+@given(machines, limits, st.integers(0, 10**6))
+@settings(deadline=None, max_examples=50)
+def test_most_probable_completion_is_the_best_of_all(weights, max_active, seed):
+    signs = draw_gaps(seed, len(weights.visible_bias))
+    probabilities = distribution(weights, max_active)
+    filled = most_probable(weights, signs, max_active)
+    index = (filled > 0) @ 2 ** np.arange(signs.shape[1])[::-1]
+    for row, found in zip(signs, index, strict=True):
+        assert agreeing(row)[found]
+        best = probabilities[agreeing(row)].max()
+        assert probabilities[found] == pytest.approx(best, rel=1e-9)
+
+
+def test_completion_of_many_bits_is_a_local_maximum_and_says_so():
+    weights = draw_weights(5, 4, 20, tree=True)
+    signs = np.zeros((2, 20), dtype=np.int8)
+    signs[0, 0] = 1
+    with pytest.warns(UserWarning, match="In 2 rows more than 12 bits"):
+        filled = most_probable(weights, signs)
+    assert filled[0, 0] == 1
+    odds = conditionals.known_log_odds(weights, filled)
+    assert (filled * odds > 0)[signs == 0].all()
+
+
+CHI_SQUARE_LEVEL = 1e-6  # of a false alarm, for each of the tables below
+
+
+def assert_drawn_from(numbers, probabilities):
+    """Pearson's test; values that are expected less than five times are merged."""
+    expected = probabilities * len(numbers)
+    counts = np.bincount(numbers, minlength=len(probabilities)).astype(float)
+    rare = expected < 5
+    expected = np.append(expected[~rare], expected[rare].sum())
+    counts = np.append(counts[~rare], counts[rare].sum())
+    kept = expected > 0
+    assert counts[~kept].sum() == 0
+    statistic = ((counts - expected)[kept] ** 2 / expected[kept]).sum()
+    assert statistic < chi2.isf(CHI_SQUARE_LEVEL, max(1, kept.sum() - 1))
+
+
+@pytest.mark.parametrize("max_active", [None, 1])
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.usefixtures("way")
+def test_draws_follow_the_conditional_distribution(tree, max_active):
+    weights = draw_weights(7, 3, 5, tree=tree)
+    probabilities = distribution(weights, max_active)
+    powers = 2 ** np.arange(5)[::-1]
+    for known in ([0, 0, 0, 0, 0], [0, 1, 0, -1, 0]):
+        signs = np.tile(np.array(known, dtype=np.int8), (20000, 1))
+        rng = np.random.RandomState(0)
+        drawn = conditionals.complete_at_random(weights, signs, rng, max_active)
+        assert (drawn[:, signs[0] != 0] == signs[:, signs[0] != 0]).all()
+        assert_drawn_from((drawn > 0) @ powers, conditional(probabilities, signs[0]))
+
+
+def test_a_wrong_distribution_would_be_seen():
+    probabilities = distribution(draw_weights(7, 3, 5))
+    numbers = np.random.default_rng(0).choice(32, 20000, p=probabilities)
+    assert_drawn_from(numbers, probabilities)
+    with pytest.raises(AssertionError):
+        assert_drawn_from(numbers, probabilities**0.9 / (probabilities**0.9).sum())
+
+
+def test_reconstruction_error_is_the_code_length_given_the_likeliest_state():
+    for tree, max_active in [(False, None), (True, None), (True, 1)]:
+        weights = draw_weights(2, 3, 5, tree=tree)
+        inputs, _, scores = joint_log_weights(weights, max_active)
+        likeliest = scores.argmax(axis=1)
+        given_state = scores[np.arange(len(inputs)), likeliest]
+        given_state = given_state - logsumexp(scores, axis=0)[likeliest]
+        expected = -given_state.mean() / (5 * np.log(2))
+        found = conditionals.reconstruction_error(
+            weights, inputs.astype(np.int8), max_active
+        )
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+# Trees
+
+
+def test_gain_of_an_edge_is_that_of_fitting_the_pair():
+    # Two independent bits in the machine, dependent ones in the table: the edge alone
+    # can make the pair right, and gains its mutual information.
+    seen = np.array([[0.4, 0.1], [0.1, 0.4]])[:, :, None, None] * np.ones((2, 2, 2, 2))
+    apart = np.full((2, 2, 2, 2), 0.25)
+    gains = coupling_gains(seen, apart, np.zeros((2, 2)))
+    information = 0.8 * np.log(1.6) + 0.2 * np.log(0.4)
+    np.testing.assert_allclose(gains, information)
+    # A machine that has the edge already: without it, it is the other machine.
+    coupling = np.log(0.4 / 0.1) / 2
+    again = coupling_gains(seen, seen, np.full((2, 2), coupling))
+    np.testing.assert_allclose(again, information)
+
+
+def test_new_tree_links_what_depends():
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1, 1], size=(3000, 4)).astype(np.int8)
+    flipped = rng.random(3000) < 0.1
+    signs[:, 3] = np.where(flipped, -signs[:, 1], signs[:, 1])
+    table = make_table(signs)
+    chain = np.array([-1, 0, 1, 2])
+    weights = Weights(np.zeros((1, 4)), np.zeros(1), np.zeros(4), chain, np.zeros(4))
+    renewed = with_new_tree(weights, table, 3000, np.random.RandomState(0))
+    edges = {frozenset(edge) for edge in enumerate(renewed.parents)}
+    assert frozenset([1, 3]) in edges
+    assert not renewed.couplings.any()
+    again = with_new_tree(renewed, table, 3000, np.random.RandomState(0))
+    assert again is renewed

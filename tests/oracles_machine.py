@@ -1,0 +1,46 @@
+"""Slow twins of the combination machine: sums over all inputs and hidden states."""
+
+from itertools import product
+
+import numpy as np
+
+
+def all_inputs(n):
+    """All rows of signs; the first bit is the slowest to change."""
+    return np.array(list(product([-1, 1], repeat=n)), dtype=np.int8).reshape(-1, n)
+
+
+def joint_log_weights(weights, max_active=None):
+    """Log of the unnormalised p(x, h), an axis for inputs and one for hidden states."""
+    m, n = weights.components.shape
+    inputs = all_inputs(n).astype(float)
+    states = np.array(list(product([0.0, 1.0], repeat=m)))
+    own = inputs @ weights.visible_bias
+    if weights.parents is not None:
+        for child, parent in enumerate(weights.parents):
+            if parent >= 0:
+                own += weights.couplings[child] * inputs[:, child] * inputs[:, parent]
+    scores = (inputs @ weights.components.T + weights.hidden_bias) @ states.T
+    scores += own[:, None]
+    if max_active is not None:
+        scores[:, states.sum(axis=1) > max_active] = -np.inf
+    return inputs, states, scores
+
+
+def distribution(weights, max_active=None):
+    """Probabilities of all inputs in the order of ``all_inputs``."""
+    scores = joint_log_weights(weights, max_active)[2]
+    joint = np.exp(scores - scores.max())
+    return joint.sum(axis=1) / joint.sum()
+
+
+def agreeing(signs):
+    """Which of all inputs agree with the known bits of a row."""
+    inputs = all_inputs(len(signs))
+    return ((signs == 0) | (inputs == signs)).all(axis=1)
+
+
+def conditional(probabilities, signs):
+    """The distribution of all inputs given the known bits of a row."""
+    kept = np.where(agreeing(signs), probabilities, 0.0)
+    return kept / kept.sum()
