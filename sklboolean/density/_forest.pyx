@@ -1,8 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Draws of inputs that form a forest, given their fields; nothing is checked here."""
 
-cdef double FLOOR = 1e-140  # products of two of them are normal numbers
-
 
 def draw_signs(
     const double[:, ::1] fields,
@@ -20,34 +18,32 @@ def draw_signs(
 
     The weight of a row is exp(sum f_c x_c + sum J_c x_c x_parent(c)). ``ratios`` holds
     exp(-2 |f|), ``links`` exp(-2 |J|), ``order`` parents before children; ``up`` and
-    ``down`` are room for the two messages of each input. The greater of both is kept at
-    1 and neither falls below FLOOR: no product overflows or vanishes.
+    ``down`` are room for how well each input and all below it like 1 and -1. The
+    greater of both is kept at 1: their ratio must not be beyond what a double holds.
     """
     cdef Py_ssize_t row, place, c, p, n = fields.shape[1]
-    cdef double plus, minus, link, ratio
+    cdef double plus, minus
     with nogil:
         for row in range(fields.shape[0]):
             for c in range(n):
-                ratio = max(ratios[row, c], FLOOR)
-                up[c] = 1.0 if fields[row, c] > 0 else ratio
-                down[c] = ratio if fields[row, c] > 0 else 1.0
+                up[c] = 1.0 if fields[row, c] > 0 else ratios[row, c]
+                down[c] = ratios[row, c] if fields[row, c] > 0 else 1.0
             for place in range(n - 1, -1, -1):
                 c = order[place]
                 p = parents[c]
                 if p < 0:
                     continue
-                link = links[c]
                 if couplings[c] > 0:
-                    plus = up[p] * (up[c] + link * down[c])
-                    minus = down[p] * (link * up[c] + down[c])
+                    plus = up[p] * (up[c] + links[c] * down[c])
+                    minus = down[p] * (links[c] * up[c] + down[c])
                 else:
-                    plus = up[p] * (link * up[c] + down[c])
-                    minus = down[p] * (up[c] + link * down[c])
+                    plus = up[p] * (links[c] * up[c] + down[c])
+                    minus = down[p] * (up[c] + links[c] * down[c])
                 if plus > minus:
                     up[p] = 1.0
-                    down[p] = max(minus / plus, FLOOR)
+                    down[p] = minus / plus
                 else:
-                    up[p] = max(plus / minus, FLOOR)
+                    up[p] = plus / minus
                     down[p] = 1.0
             for place in range(n):
                 c = order[place]

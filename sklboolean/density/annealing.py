@@ -152,7 +152,9 @@ def estimate_log_partition(
     estimate : Estimate
     """
     rng = np.random.default_rng(seed)
-    states = mix(weights, np.resize(states, (n_chains, states.shape[1])), n_burn_in, rng)
+    states = mix(
+        weights, np.resize(states, (n_chains, states.shape[1])), n_burn_in, rng
+    )
     looks, means = [], []
     for _ in range(N_LOOKS):
         looks.append(draw_inputs(weights, states, rng))

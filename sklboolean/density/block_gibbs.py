@@ -7,12 +7,16 @@ them all exactly. Given the inputs the units are independent.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from sklboolean.density._forest import draw_signs
 from sklboolean.density.likelihood import hidden_posteriors
-from sklboolean.density.log_space import fields, topological
+from sklboolean.density.log_space import fields, log_sums, topological
 
 __all__ = ["Forest", "draw_hidden", "draw_inputs", "forest_of", "mix"]
+
+
+LARGEST = 600.0  # log-odds; exp(-600) is a normal number
 
 
 class Forest(NamedTuple):
@@ -23,10 +27,9 @@ class Forest(NamedTuple):
 
 
 def forest_of(weights):
-    """Return the forest of a machine; without a tree each input is a root."""
-    n = len(weights.visible_bias)
+    """Return the forest of a machine, or None without a tree."""
     if weights.parents is None:
-        return Forest(np.arange(n, dtype=np.intp), np.full(n, -1, dtype=np.intp))
+        return None
     order = topological(weights.parents).astype(np.intp)
     return Forest(order, weights.parents.astype(np.intp))
 
@@ -47,15 +50,32 @@ def draw_inputs(weights, states, rng, forest=None):
     -------
     signs : ndarray of shape (n_rows, n), dtype float64
     """
+    chances = rng.random((len(states), len(weights.visible_bias)))
+    if weights.parents is None:
+        return np.where(chances < expit(2 * fields(weights, states)), 1.0, -1.0)
     forest = forest_of(weights) if forest is None else forest
-    seen = fields(weights, states)
-    n = seen.shape[1]
-    couplings = np.zeros(n) if weights.couplings is None else weights.couplings
-    signs, chances = np.empty_like(seen), rng.random(seen.shape)
-    links = np.exp(np.maximum(-2 * np.abs(couplings), -300.0))
-    ratios = np.exp(np.maximum(-2 * np.abs(seen), -300.0))
-    room = np.empty((2, n))
-    draw_signs(seen, ratios, chances, *forest, couplings, links, *room, signs)
+    seen, links = fields(weights, states), 2 * np.abs(weights.couplings)
+    # What children may tell their parent, at most.
+    child = forest.parents >= 0
+    pull = np.bincount(forest.parents[child], links[child], len(links))
+    if (2 * np.abs(seen).max(axis=0) + pull).max() > LARGEST:
+        return _draw_by_logarithms(weights, states, chances, forest)
+    signs, room = np.empty_like(seen), np.empty((2, seen.shape[1]))
+    draw_signs(
+        seen, np.exp(-2 * np.abs(seen)), chances, *forest, weights.couplings,
+        np.exp(-links), *room, signs,
+    )  # fmt: skip
+    return signs
+
+
+def _draw_by_logarithms(weights, states, chances, forest):
+    """Draw inputs whose odds are beyond what a double holds."""
+    seen, signs = log_sums(weights, states)[1], np.empty_like(chances)
+    for bit in forest.order:
+        field, parent = seen[:, bit], forest.parents[bit]
+        if parent >= 0:
+            field = field + weights.couplings[bit] * signs[:, parent]
+        signs[:, bit] = np.where(chances[:, bit] < expit(2 * field), 1.0, -1.0)
     return signs
 
 

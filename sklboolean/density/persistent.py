@@ -11,11 +11,12 @@ import numpy as np
 
 from sklboolean.density.block_gibbs import draw_hidden, draw_inputs, forest_of
 from sklboolean.density.coordinates import Coordinates
-from sklboolean.density.hidden_states import Moments, Weights
+from sklboolean.density.hidden_states import Moments
 from sklboolean.density.likelihood import hidden_posteriors
 
 __all__ = ["Chains", "follow", "moments_of", "pass_over", "start_chains"]
 
+LARGEST = 1e6  # no weight of a machine that is learned comes near
 POWER = 7  # weights of step t in the average grow as t ** POWER: 96 % on the last third
 
 
@@ -122,9 +123,11 @@ def step(chains, rows, shares, coordinates, forest, settings, rate):
     dreamt, states = follow(weights, chains.states, forest, rng)
     # Of rows that weigh less than others less is demanded, and less is given.
     total = shares.sum()
-    slope = coordinates.gradient_of(
-        Moments(*(None if a is None else a - total * b for a, b in zip(excited, dreamt)))
+    difference = (
+        None if of_rows is None else of_rows - total * of_chains
+        for of_rows, of_chains in zip(excited, dreamt, strict=True)
     )
+    slope = coordinates.gradient_of(Moments(*difference))
     slope -= total * settings.alpha * coordinates.penalised(chains.vector)
     velocity = settings.momentum * chains.velocity + (1 - settings.momentum) * slope
     vector = chains.vector + rate * velocity
@@ -160,10 +163,8 @@ def pass_over(chains, signs, sample_weight, settings, rates):
     for batch, start in enumerate(range(0, len(signs), size)):
         rows = signs[start : start + size].astype(np.float64)
         shares = sample_weight[start : start + size] / len(rows)
-        chains = step(
-            chains, rows, shares, coordinates, forest, settings, rates(batch)
-        )
-        if not np.isfinite(chains.vector).all():
+        chains = step(chains, rows, shares, coordinates, forest, settings, rates(batch))
+        if np.abs(chains.vector).max() > LARGEST:
             raise ValueError(
                 "The weights grew without bound: "
                 f"learning_rate={settings.learning_rate} is too large. Take a tenth "
@@ -195,7 +196,5 @@ def epochs(chains, signs, sample_weight, settings, rng):
         def rate(batch, before=epoch * n_batches):
             return settings.learning_rate * (1 - (before + batch) / n_steps)
 
-        chains = pass_over(
-            chains, signs[order], sample_weight[order], settings, rate
-        )
+        chains = pass_over(chains, signs[order], sample_weight[order], settings, rate)
         yield chains
