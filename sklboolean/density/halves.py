@@ -4,7 +4,7 @@ A column's field is linear in the units, so its factors e^a and e^-a are product
 tabulated ones: 2 * 2^(m/2) rows of tables stand for 2^m states.
 """
 
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,9 @@ __all__ = [
 ]
 
 LOG_2 = np.log(2.0)
-LARGEST_FIELD = 100.0  # four columns share an exponent: e^400 and its square are numbers
+LARGEST_FIELD = (
+    100.0  # four columns share an exponent: e^400 and its square are numbers
+)
 LARGEST_RATIO = 500.0  # log of the ratio of the two factors of a column in a tree
 SLABS = 8  # of left states, each with its own sums: the same for any number of threads
 SLICE = 1 << 26  # multiplications between two looks at the keyboard
@@ -108,12 +110,22 @@ def ordinary(left_fields, right_fields, linear, parents=None, couplings=None):
     return bool(ratios.max(initial=0) <= LARGEST_RATIO)
 
 
-def _factors(fields):
-    """Return (e^a, e^-a) times e^(-|a|/2): their product stays near 1 both ways."""
+def _fill_factors(fields, factors):
+    """Write (e^a, e^-a) times e^(-|a|/2): their products stay near 1 both ways."""
     small = np.exp(-0.5 * np.abs(fields))
-    factors = np.stack([1 / small, small**3], axis=-1)
-    np.copyto(factors, factors[..., ::-1].copy(), where=(fields < 0)[..., None])
-    return factors
+    large, small = 1 / small, small * small * small
+    positive = fields > 0
+    factors[..., 0] = np.where(positive, large, small)
+    factors[..., 1] = np.where(positive, small, large)
+
+
+def _aligned(size, fill):
+    """An array on a cache line: loads that straddle two cost double."""
+    start = np.empty(size + 8)
+    first = -(start.ctypes.data // 8) % 8
+    aligned = start[first : first + size]
+    aligned.reshape(np.shape(fill) or -1)[...] = fill
+    return aligned
 
 
 def _mantissas(logs):
@@ -148,21 +160,22 @@ def build_tables(left, right, limits, parents=None, couplings=None):
         agree = np.exp(np.minimum(2 * strengths, 0))
         differ = np.exp(np.minimum(-2 * strengths, 0))
     left_table = np.ones((len(left_fields), columns, 2))
-    left_table[:, :n] = _factors(left_fields[:, order])
+    _fill_factors(left_fields[:, order], left_table[:, :n])
     right_table = np.full((padded, columns, 2), 0.5)  # sums of 1 for columns that pad
-    right_table[:n_right, :n] = _factors(right_fields[:, order])
+    _fill_factors(right_fields[:, order], right_table[:n_right, :n])
     if parents is None:
         shape = (padded // block, block // PANEL, PANEL, columns // GROUP, GROUP, 2)
         right_table = right_table.reshape(shape).transpose(0, 3, 1, 4, 5, 2)
     else:
         shape = (padded // PANEL, PANEL, columns, 2)
         right_table = right_table.reshape(shape).transpose(0, 2, 3, 1)
+    right = _aligned(right_table.size, right_table)
     right_logs = np.append(right_logs, np.zeros(padded - n_right))
     return Tables(
         left_table,
         *_mantissas(left_logs),
         limits,
-        np.ascontiguousarray(right_table).reshape(-1),
+        right,
         *_mantissas(right_logs),
         block,
         None if parents is None else places.astype(np.int64),
@@ -175,7 +188,7 @@ def build_tables(left, right, limits, parents=None, couplings=None):
 def log_weights(tables, first, last, n_right):
     """Return the log weights of left states [first, last) with all right states."""
     logs = np.full((last - first, n_right), -np.inf)
-    scratch = np.empty(32 * tables.left.shape[1])
+    scratch = _aligned(32 * tables.left.shape[1], 0.0)
     weigh_states(tables, first, scratch, logs, CPU_PATHS.index(cpu_path()))
     return logs
 
@@ -187,10 +200,10 @@ class _Slab:
         n_left, columns = tables.left.shape[:2]
         n_right = len(tables.right_mantissas)
         self.tables, self.scale = tables, np.zeros(3, dtype=np.int64)
-        self.scratch = np.empty(32 * columns)
-        self.left_sums, self.right_sums = np.zeros(n_left), np.zeros(n_right)
+        self.scratch = _aligned(32 * columns, 0.0)
+        self.left_sums, self.right_sums = np.zeros(n_left), _aligned(n_right, 0.0)
         self.left_means = np.zeros((n_left, columns)) if gradient else None
-        self.right_means = np.zeros(n_right * columns) if gradient else None
+        self.right_means = _aligned(n_right * columns, 0.0) if gradient else None
         self.edges = np.zeros(columns) if gradient else None
 
     def add(self, first, last, path):
@@ -226,13 +239,14 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     n_slabs = SLABS if work >= SLICE // SLABS and n_left >= SLABS else 1
     edges = [n_left * i // n_slabs for i in range(n_slabs + 1)]
     slabs = [
-        _Slab(tables.part(first, last), gradient)
-        for first, last in zip(edges[:-1], edges[1:], strict=True)
+        _Slab(tables.part(first, last), gradient) for first, last in pairwise(edges)
     ]
     path = CPU_PATHS.index(cpu_path())
     most = max(len(slab.left_sums) for slab in slabs)
-    step = max(1, SLICE // (n_right * columns))
-    for row in range(0, most, step):  # each turn is short: an interrupt is seen after it
+    step = max(1, SLICE // max(1, n_right * columns))
+    for row in range(
+        0, most, step
+    ):  # each turn is short: an interrupt is seen after it
 
         def add(first, last, row=row):
             for slab in slabs[first:last]:
@@ -258,7 +272,9 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     right_means = gather("right_means")
     if tables.parents is None:
         blocks, panels = n_right // tables.block, tables.block // PANEL
-        right_means = right_means.reshape(blocks, columns // GROUP, panels, GROUP, PANEL)
+        right_means = right_means.reshape(
+            blocks, columns // GROUP, panels, GROUP, PANEL
+        )
         right_means = right_means.transpose(0, 2, 4, 1, 3)
     else:
         right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)

@@ -21,6 +21,12 @@
 #define SKLB_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
 #define SKLB_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
 
+#if defined(__GNUC__) || defined(__clang__)
+#define SKLB_ALIGNED __attribute__((aligned(64)))
+#else
+#define SKLB_ALIGNED
+#endif
+
 typedef struct {
     int64_t n_columns, block, n_blocks;
     const double *left;  /* [state][column][2] */

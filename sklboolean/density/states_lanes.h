@@ -177,8 +177,8 @@ TARGET static void NAME(sum_tree_states)(sklb_states *s, int64_t first, int64_t 
     int64_t n = s->n_columns;
     LANES *kept = (LANES *)s->scratch; /* [8 / WIDTH][column][2] */
     LANES *means = kept + 2 * n * (SKLB_PANEL / WIDTH), *edges = means + n;
-    double mantissas[SKLB_PANEL], weights[SKLB_PANEL];
-    int64_t exponents[SKLB_PANEL];
+    SKLB_ALIGNED double mantissas[SKLB_PANEL], weights[SKLB_PANEL];
+    SKLB_ALIGNED int64_t exponents[SKLB_PANEL];
     for (int64_t l = first; l < last; l++) {
         const double *left = s->left + 2 * n * l;
         memset(means, 0, 2 * n * sizeof(LANES));
@@ -236,8 +236,9 @@ TARGET static void NAME(weigh_states)(const sklb_states *s, int64_t l, int64_t b
 
 /* Sums, and means where wanted, of left states [first, last) with all right states. */
 TARGET static void NAME(sum_states)(sklb_states *s, int64_t first, int64_t last) {
-    double mantissas[SKLB_BLOCK], weights[SKLB_BLOCK];
-    int64_t exponents[SKLB_BLOCK], n = s->n_columns;
+    SKLB_ALIGNED double mantissas[SKLB_BLOCK], weights[SKLB_BLOCK];
+    SKLB_ALIGNED int64_t exponents[SKLB_BLOCK];
+    int64_t n = s->n_columns;
     int32_t panels[SKLB_BLOCK / SKLB_PANEL];
     if (s->parents) {
         NAME(sum_tree_states)(s, first, last);

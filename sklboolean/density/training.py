@@ -56,6 +56,15 @@ class Run:
         self.best = weights  # by the held-out rows, if any
         self.n_before = 0  # iterations before the last change of the tree
 
+    def branch(self, weights):
+        """Return a run that goes on from changed weights."""
+        run = Run(weights)
+        run.log_likelihoods = self.log_likelihoods.copy()
+        run.objectives = self.objectives.copy()
+        run.held_out, run.best = self.held_out.copy(), self.best
+        run.n_before = len(run.objectives)
+        return run
+
     def score(self):
         """Return by what runs are compared."""
         return max(self.held_out) if self.held_out else self.objectives[-1]
@@ -87,15 +96,16 @@ class Ascent:
 
     def evaluate(self, vector):
         """Return the objective and its gradient, to be maximised."""
-        value, gradient, log_z = mean_log_likelihood(
-            self.coordinates.weights_of(vector),
-            self.table,
-            self.edges,
-            self.settings.max_active,
-            self.settings.n_jobs,
-        )
+        weights = self.coordinates.weights_of(vector)
+        limits = self.settings.max_active, self.settings.n_jobs
         penalised = self.coordinates.penalised(vector)
-        objective = value - self.settings.alpha / 2 * (penalised @ penalised)
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # what follows says it better
+            value, gradient, log_z = mean_log_likelihood(
+                weights, self.table, self.edges, *limits
+            )
+            objective = value - self.settings.alpha / 2 * (penalised @ penalised)
         slope = self.coordinates.gradient_of(gradient) - self.settings.alpha * penalised
         if not np.isfinite(objective):
             raise ValueError(
@@ -201,17 +211,25 @@ def learn(starts, table, n_rows, settings, rng, held_out=None):
             _advance(run, n_iter, table, held_out, settings)
         runs.sort(key=Run.score, reverse=True)
         runs, n_iter = runs[: (len(runs) + 1) // 2], 2 * n_iter
-    run = runs[0]
-    if run.weights.parents is not None:
-        for _ in range(settings.tree_updates):
-            _advance(run, BETWEEN_TREES, table, held_out, settings)
-            renewed = with_new_tree(
-                run.weights, table, n_rows, rng, settings.max_active
-            )
-            if renewed is run.weights:
-                break
-            run.weights, run.n_before = renewed, len(run.objectives)
+    run = _with_better_trees(runs[0], table, n_rows, settings, rng, held_out)
     _advance(run, settings.max_iter, table, held_out, settings)
+    return run
+
+
+def _with_better_trees(run, table, n_rows, settings, rng, held_out):
+    """Learn the tree again and again, as long as the run gets further with it."""
+    if run.weights.parents is None or not settings.tree_updates:
+        return run
+    _advance(run, BETWEEN_TREES, table, held_out, settings)
+    for _ in range(settings.tree_updates):
+        renewed = with_new_tree(run.weights, table, n_rows, rng, settings.max_active)
+        if renewed is run.weights or len(run.objectives) >= settings.max_iter:
+            return run
+        trial = run.branch(renewed)
+        _advance(trial, BETWEEN_TREES, table, held_out, settings)
+        if trial.score() <= run.score():
+            return run
+        run = trial
     return run
 
 
@@ -225,7 +243,8 @@ def warn_of_large_weights(weights, alpha):
         warnings.warn(
             f"A weight has grown to {largest:.3g}: some rows can be told from all "
             "others, and weights without bound make them ever more likely. Raise "
-            f"alpha, now {alpha}, or set early_stopping=True.",
+            f"alpha, now {alpha}, set early_stopping=True, or take a smaller "
+            "learning_rate with solver='gradient'.",
             ConvergenceWarning,
             stacklevel=3,
         )

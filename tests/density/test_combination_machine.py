@@ -1,0 +1,435 @@
+"""The combination machine as an estimator."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles_machine import agreeing, all_inputs, joint_log_weights
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neural_network import BernoulliRBM
+
+from sklboolean import ChowLiuTree, CombinationMachine
+from sklboolean.density.conditionals import complete_at_random
+from sklboolean.density.hidden_states import Weights
+
+N = 6
+EVERYTHING = (all_inputs(N) > 0).astype(float)
+
+
+def rows_of_patterns(n_rows=400, seed=0, n=N):
+    """Two overlapping patterns, drawn from a machine."""
+    rng = np.random.default_rng(seed)
+    components = np.zeros((2, n))
+    components[0, : n // 2 + 1], components[1, n // 2 :] = 1.5, -1.2
+    truth = Weights(components, np.array([-1.0, 0.5]), rng.normal(size=n) / 4)
+    nothing = np.zeros((n_rows, n), dtype=np.int8)
+    drawn = complete_at_random(truth, nothing, np.random.RandomState(seed))
+    return (drawn > 0).astype(float), truth
+
+
+X, TRUTH = rows_of_patterns()
+CONFIGURATIONS = [
+    {},
+    {"base": "chow_liu"},
+    {"visible_bias": False},
+    {"max_active": 1, "n_components": 4},
+    {"max_active": 2, "base": "chow_liu"},
+    {"solver": "gradient", "n_init": 2},
+    {"n_components": 9, "n_init": 1},
+    {"early_stopping": True},
+    {"base": "chow_liu", "visible_bias": False},
+]
+
+
+def machine(**parameters):
+    parameters = {"n_components": 3, "max_iter": 60, "random_state": 0} | parameters
+    return CombinationMachine(**parameters)
+
+
+@pytest.fixture(params=CONFIGURATIONS, ids=str, scope="module")
+def fitted(request):
+    return machine(**request.param).fit(X)
+
+
+def weights_of(model):
+    return Weights(
+        model.components_,
+        model.hidden_bias_,
+        model.visible_bias_,
+        model.tree_,
+        model.couplings_,
+    )
+
+
+def test_probabilities_sum_to_one(fitted):
+    probabilities = np.exp(fitted.score_samples(EVERYTHING))
+    assert probabilities.sum() == pytest.approx(1, abs=1e-12)
+    scores = joint_log_weights(weights_of(fitted), fitted.max_active)[2]
+    assert fitted.log_partition_ == pytest.approx(logsumexp(scores))
+    np.testing.assert_allclose(
+        np.log(probabilities), logsumexp(scores, axis=1) - fitted.log_partition_
+    )
+
+
+def test_history_ends_with_the_likelihood_that_was_reached(fitted):
+    assert fitted.n_iter_ == len(fitted.log_likelihoods_) <= fitted.max_iter
+    assert np.isfinite(fitted.log_likelihoods_).all()
+    if not fitted.early_stopping:
+        assert fitted.log_likelihoods_[-1] == pytest.approx(fitted.score(X))
+    assert fitted.n_components_ == len(fitted.components_) == fitted.n_components
+    if not fitted.visible_bias:
+        assert not fitted.visible_bias_.any()
+
+
+def test_missing_bits_are_summed_out(fitted):
+    probabilities = np.exp(fitted.score_samples(EVERYTHING))
+    rng = np.random.default_rng(1)
+    holes = np.where(rng.random((20, N)) < 0.5, np.nan, X[:20])
+    signs = np.where(np.isnan(holes), 0, 2 * X[:20] - 1)
+    kept = np.array([agreeing(row) for row in signs])
+    np.testing.assert_allclose(
+        fitted.score_samples(holes), np.log(kept @ probabilities), atol=1e-10
+    )
+    conditional = kept * probabilities / (kept @ probabilities)[:, None]
+    np.testing.assert_allclose(
+        fitted.impute(holes), conditional @ EVERYTHING, atol=1e-10
+    )
+    filled = fitted.impute(holes, method="map")
+    best = EVERYTHING[conditional.argmax(axis=1)]
+    np.testing.assert_array_equal(filled, best)
+
+
+def test_joint_conditional_of_chosen_bits(fitted):
+    probabilities = np.exp(fitted.score_samples(EVERYTHING))
+    found = fitted.predict_proba_bits(X[:10], [4, 1])
+    for row, joint in zip(X[:10], found, strict=True):
+        others = [0, 2, 3, 5]
+        same = (EVERYTHING[:, others] == row[others]).all(axis=1)
+        expected = [
+            probabilities[same & (EVERYTHING[:, 4] == i) & (EVERYTHING[:, 1] == j)]
+            for i in (0, 1)
+            for j in (0, 1)
+        ]
+        np.testing.assert_allclose(joint, np.ravel(expected) / np.sum(expected))
+
+
+def test_errors_are_those_of_the_thesis(fitted):
+    log_loss = -fitted.score(X) / (N * np.log(2))
+    assert fitted.scaled_log_loss(X) == pytest.approx(log_loss)
+    odds = np.empty_like(X)
+    for column in range(N):
+        up, down = X.copy(), X.copy()
+        up[:, column], down[:, column] = 1, 0
+        odds[:, column] = fitted.score_samples(up) - fitted.score_samples(down)
+    assert fitted.completion_error(X) == np.mean((odds >= 0) != X)
+    holes = np.where(np.eye(N, dtype=bool)[np.arange(len(X)) % N], np.nan, X)
+    assert 0 <= fitted.completion_error(holes) <= 1
+
+
+def test_hidden_units_and_back(fitted):
+    _, states, scores = joint_log_weights(weights_of(fitted), fitted.max_active)
+    posterior = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        fitted.transform(EVERYTHING), posterior @ states, atol=1e-10
+    )
+    free = joint_log_weights(weights_of(fitted))[2]
+    means = np.exp(free - logsumexp(free, axis=0)).T @ EVERYTHING
+    np.testing.assert_allclose(fitted.inverse_transform(states), means, atol=1e-10)
+
+
+def test_samples_have_the_means_of_the_machine(fitted):
+    drawn = fitted.sample(20000, random_state=0)
+    assert set(np.unique(drawn)) <= {0.0, 1.0}
+    means = np.exp(fitted.score_samples(EVERYTHING)) @ EVERYTHING
+    # Six standard deviations of a mean of 20000 bits: Chebyshev would allow 1 in 36,
+    # the normal distribution 2e-9.
+    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(20000))
+    np.testing.assert_array_equal(drawn, fitted.sample(20000, random_state=0))
+
+
+def test_pickled_machine_is_the_same(fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.score_samples(X), fitted.score_samples(X))
+
+
+# Learning
+
+
+def test_likelihood_is_at_least_that_of_the_truth():
+    """The maximum over all machines is; found from four starts."""
+    rows, truth = rows_of_patterns(2000)
+    index = rows @ 2 ** np.arange(N)[::-1]
+    scores = logsumexp(joint_log_weights(truth)[2], axis=1)
+    of_truth = (scores - logsumexp(scores))[index.astype(int)].mean()
+    learned = machine(n_components=2, alpha=0.0, max_iter=500).fit(rows)
+    assert learned.score(rows) > of_truth
+
+
+def test_machine_on_a_tree_is_better_than_the_tree():
+    tree = ChowLiuTree().fit(X)
+    grown = machine(base="chow_liu").fit(X)
+    assert grown.score(X) > tree.score(X)
+
+
+def test_new_tree_finds_what_the_hidden_units_uncover():
+    """Two bits are independent, and dependent given a class that others show."""
+    rng = np.random.default_rng(0)
+    classes = rng.choice([-1, 1], size=3000)
+    rows = np.where(rng.random((3000, 8)) < 0.1, -1, 1)
+    # P(1, 1) = .5, P(1, -1) = .3, P(-1, 1) = .2: the product has mean 0.
+    pairs = np.array([[1, 1], [1, -1], [-1, 1]])[rng.choice(3, 3000, p=[0.5, 0.3, 0.2])]
+    rows = np.column_stack([rows, pairs]) * classes[:, None]
+    assert abs(np.corrcoef(rows.T)[8, 9]) < 0.05
+    parameters = {"n_components": 1, "base": "chow_liu", "max_iter": 200}
+    once = machine(tree_updates=0, **parameters).fit(rows)
+    again = machine(tree_updates=2, **parameters).fit(rows)
+    edges = [
+        {frozenset(edge) for edge in enumerate(model.tree_)} for model in (once, again)
+    ]
+    assert [frozenset([8, 9]) in tree for tree in edges] == [False, True]
+    # Given the class their mutual information is .0816 nats; the class shows clearly.
+    assert again.score(rows) > once.score(rows) + 0.04
+
+
+def test_momentum_climbs_to_the_same_place_when_there_is_one_unit():
+    parameters = {"n_components": 1, "alpha": 0.01, "max_iter": 3000, "tol": 1e-9}
+    fast = machine(**parameters).fit(X)
+    slow = machine(solver="gradient", **parameters).fit(X)
+    assert slow.score(X) == pytest.approx(fast.score(X), abs=1e-4)
+
+
+def test_penalty_draws_weights_to_zero():
+    weak, strong = machine(alpha=1e-4).fit(X), machine(alpha=1.0).fit(X)
+    assert np.abs(strong.components_).max() < np.abs(weak.components_).max() / 10
+
+
+@pytest.mark.parametrize("base", ["independent", "chow_liu"])
+def test_same_seed_same_machine_for_any_threads_and_order(base):
+    one = machine(base=base).fit(X)
+    two = machine(base=base, n_jobs=2).fit(X[::-1])
+    np.testing.assert_array_equal(one.components_, two.components_)
+    other = machine(base=base, random_state=1).fit(X)
+    assert not np.array_equal(one.components_, other.components_)
+
+
+def test_weight_of_two_is_a_row_twice():
+    weights = np.arange(len(X)) % 3
+    weighted = machine().fit(X, sample_weight=weights)
+    repeated = machine().fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_array_equal(weighted.components_, repeated.components_)
+
+
+def test_early_stopping_keeps_the_best_on_held_out_rows():
+    few, _ = rows_of_patterns(40, n=12)
+    many, _ = rows_of_patterns(4000, seed=1, n=12)
+    parameters = {"n_components": 8, "alpha": 0.0, "max_iter": 300, "tol": 0.0}
+    to_the_end = machine(**parameters).fit(few)
+    stopped = machine(early_stopping=True, validation_fraction=0.3, **parameters)
+    stopped.fit(few)
+    assert stopped.n_iter_ < 300
+    assert stopped.score(many) > to_the_end.score(many)
+
+
+def test_warm_start_goes_on():
+    going = machine(warm_start=True, max_iter=5, n_init=1).fit(X)
+    first = going.score(X)
+    going.fit(X)
+    assert going.score(X) > first
+    going.set_params(n_components=4)
+    before = going.components_
+    with pytest.raises(ValueError, match=r"shape \(3, 6\).*ask for \(4, 6\)"):
+        going.fit(X)
+    assert going.components_ is before
+    going.set_params(n_components=3, base="chow_liu")
+    with pytest.raises(ValueError, match="warm_start=True goes on with the base"):
+        going.fit(X)
+
+
+def test_start_may_be_given():
+    start = TRUTH.components, TRUTH.hidden_bias, TRUTH.visible_bias
+    known = machine(n_components=2, init=start, max_iter=1).fit(X)
+    np.testing.assert_allclose(known.components_, TRUTH.components, atol=0.5)
+    from_components = machine(n_components=2, init=TRUTH.components).fit(X)
+    assert from_components.score(X) > known.score(X)
+
+
+def test_codes_are_those_of_the_rows():
+    bits, signs = machine().fit(X), machine().fit(2 * X - 1)
+    np.testing.assert_array_equal(bits.components_, signs.components_)
+    np.testing.assert_array_equal(bits.score_samples(X), signs.score_samples(2 * X - 1))
+    assert set(np.unique(signs.sample(50, random_state=0))) == {-1.0, 1.0}
+    hidden = np.zeros((1, 3))
+    np.testing.assert_allclose(
+        signs.inverse_transform(hidden), 2 * bits.inverse_transform(hidden) - 1
+    )
+
+
+def test_representations_of_the_same_rows():
+    expected = machine().fit(X)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    for rows in (X.astype(bool), X.astype(np.uint8), sparse.csr_array(X), frame):
+        found = machine().fit(rows)
+        np.testing.assert_array_equal(found.components_, expected.components_)
+        np.testing.assert_array_equal(found.transform(rows), expected.transform(X))
+    named = machine().set_output(transform="pandas").fit(frame)
+    names = [f"combinationmachine{i}" for i in range(3)]
+    assert list(named.transform(frame).columns) == names
+    assert list(named.get_feature_names_out()) == names
+
+
+def test_progress_is_shown(capsys):
+    machine(n_init=1, max_iter=3, verbose=1).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("Iteration 1: mean log-likelihood -")
+
+
+# The same model elsewhere
+
+
+def free_energy_likelihood(rbm, rows):
+    """Log-likelihood of a BernoulliRBM from its published weights, by enumeration."""
+
+    def minus_energy(bits):
+        activations = bits @ rbm.components_.T + rbm.intercept_hidden_
+        return bits @ rbm.intercept_visible_ + np.logaddexp(0, activations).sum(axis=1)
+
+    return minus_energy(rows) - logsumexp(minus_energy(EVERYTHING))
+
+
+def test_to_bernoulli_rbm_and_back():
+    model = machine().fit(X)
+    rbm = model.to_bernoulli_rbm()
+    np.testing.assert_allclose(free_energy_likelihood(rbm, X), model.score_samples(X))
+    np.testing.assert_allclose(rbm.transform(X), model.transform(X))
+    assert rbm.get_feature_names_out().shape == (3,)
+    back = CombinationMachine.from_bernoulli_rbm(rbm)
+    np.testing.assert_allclose(back.components_, model.components_)
+    np.testing.assert_allclose(back.hidden_bias_, model.hidden_bias_, atol=1e-12)
+    np.testing.assert_allclose(back.visible_bias_, model.visible_bias_)
+    going = clone(back).set_params(max_iter=3)
+    assert going.fit(X).n_features_in_ == N
+
+
+def test_learned_bernoulli_rbm_can_be_asked_exactly():
+    rbm = BernoulliRBM(3, n_iter=3, random_state=0).fit(X)
+    model = CombinationMachine.from_bernoulli_rbm(rbm)
+    np.testing.assert_allclose(model.score_samples(X), free_energy_likelihood(rbm, X))
+    assert np.exp(model.score_samples(EVERYTHING)).sum() == pytest.approx(1)
+    before = model.score(X)
+    model.set_params(warm_start=True, max_iter=20).fit(X)
+    assert model.score(X) > before
+    with pytest.raises(NotFittedError):
+        CombinationMachine.from_bernoulli_rbm(BernoulliRBM())
+    with pytest.raises(ValueError, match="exact_limit=2"):
+        CombinationMachine.from_bernoulli_rbm(rbm, exact_limit=2)
+
+
+def test_what_has_no_rbm_says_so():
+    with pytest.raises(ValueError, match=r"has no tree.*base='independent'"):
+        machine(base="chow_liu", max_iter=2).fit(X).to_bernoulli_rbm()
+    with pytest.raises(ValueError, match="has no max_active"):
+        machine(max_active=1, max_iter=2).fit(X).to_bernoulli_rbm()
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "n_components"),
+        ({"base": "tree"}, "base must be one of"),
+        ({"solver": "newton"}, "solver must be one of"),
+        ({"init": "zeros"}, "init must be one of"),
+        ({"init": np.zeros((3, 5))}, r"init has arrays of shapes \[\(3, 5\)\]"),
+        ({"init": (np.zeros((3, 6)), np.zeros(2))}, "init has arrays of shapes"),
+        ({"init": np.full((3, 6), np.nan)}, "init holds values that are not finite"),
+        ({"init": ()}, "init has arrays"),
+        ({"n_init": 0}, "n_init"),
+        ({"max_active": 0}, "max_active"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"alpha": np.nan}, "alpha"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"momentum": 1.0}, "momentum must be below 1"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"tree_updates": -1}, "tree_updates"),
+        ({"exact_limit": 0}, "exact_limit"),
+        ({"binarize": None, "n_components": 2}, "binarize=None demands the codes"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(parameters, message):
+    model = machine(max_iter=2).fit(X)
+    before = dict(vars(model))
+    rows = X * 2 if "binarize" in parameters else X
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**parameters).fit(rows)
+    for name in ("components_", "n_features_in_", "log_likelihoods_"):
+        assert vars(model)[name] is before[name]
+
+
+def test_missing_bits_in_fit_name_the_ways_out():
+    holes = X.copy()
+    holes[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in column 2.*BernoulliMixture.*impute"):
+        machine().fit(holes)
+    with pytest.raises(ValueError, match="NaN in column 2"):
+        machine(max_iter=2).fit(X).transform(holes)
+
+
+def test_too_many_units_are_refused_with_an_estimate():
+    wide = np.eye(30)
+    message = r"n_components=25 .*seconds.*bytes.*exact_limit=20.*max_active"
+    with pytest.raises(ValueError, match=message):
+        machine(n_components=25).fit(wide)
+    few_inputs = machine(n_components=25, max_iter=3, n_init=1).fit(X)
+    assert np.exp(few_inputs.score_samples(EVERYTHING)).sum() == pytest.approx(1)
+    few_active = machine(n_components=25, max_active=1, max_iter=3, n_init=1).fit(wide)
+    assert np.isfinite(few_active.score(wide))
+
+
+def test_weights_without_bound_name_alpha():
+    rows = np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]] * 9)
+    with pytest.warns(ConvergenceWarning, match=r"Raise alpha, now 0\.0"):
+        model = machine(n_components=2, alpha=0.0, tol=0.0, max_iter=2000).fit(rows)
+    assert model.score(rows) == pytest.approx(-np.log(4), abs=1e-6)
+    assert np.isfinite(model.sample(10, random_state=0)).all()
+    assert np.abs(machine(n_components=2).fit(rows).components_).max() < 25
+
+
+def test_steps_that_are_too_long_are_named():
+    with pytest.raises(ValueError, match=r"learning_rate=1e\+300 is too large"):
+        machine(solver="gradient", learning_rate=1e300, n_init=1).fit(X)
+
+
+@pytest.mark.parametrize("base", ["independent", "chow_liu"])
+@pytest.mark.parametrize(
+    "rows",
+    [X[:1], X[:, :1], X[:1, :1], X[:3], np.zeros((5, 4)), np.ones((5, 4))],
+    ids=["one row", "one column", "one bit", "few rows", "all false", "all true"],
+)
+def test_small_or_constant_tables(base, rows):
+    model = machine(base=base).fit(rows)
+    assert np.isfinite(model.score(rows))
+    assert model.score(rows) <= 0
+    n = rows.shape[1]
+    everything = (all_inputs(n) > 0).astype(float)
+    assert np.exp(model.score_samples(everything)).sum() == pytest.approx(1)
+    np.testing.assert_array_equal(model.sample(3, random_state=0).shape, (3, n))
+
+
+def test_one_row_cannot_be_held_out():
+    with pytest.raises(ValueError, match=r"early_stopping=True needs.*1 sample"):
+        machine(early_stopping=True).fit(X[:1])
+
+
+def test_hidden_states_of_another_width():
+    with pytest.raises(ValueError, match="2 columns for 3 hidden units"):
+        machine(max_iter=2).fit(X).inverse_transform([[0, 1]])
