@@ -18,7 +18,14 @@ from sklboolean.density.hidden_states import Weights
 from sklboolean.density.likelihood import hidden_posteriors
 from sklboolean.density.machine_starts import inputs_alone
 
-__all__ = ["Estimate", "Line", "anneal", "estimate_log_partition", "line_to"]
+__all__ = [
+    "Estimate",
+    "Line",
+    "anneal",
+    "estimate_log_partition",
+    "line_to",
+    "sample_by_chains",
+]
 
 N_CHAINS = 128
 N_TEMPERATURES = 1000
@@ -169,3 +176,15 @@ def estimate_log_partition(
     reverse, reverse_error = log_mean_exp(anneal(line, start, places[::-1], rng))
     known = line.log_first()
     return Estimate(known + forward, known - reverse, forward_error, reverse_error)
+
+
+def sample_by_chains(weights, states, n_samples, rng):
+    """Draw inputs by a chain for each, started from given states.
+
+    Returns
+    -------
+    signs : ndarray of shape (n_samples, n), dtype int8
+    """
+    first = rng.permutation(len(states))[np.arange(n_samples) % len(states)]
+    states = mix(weights, states[first], N_BURN_IN, rng)
+    return draw_inputs(weights, states, rng).astype(np.int8)

@@ -14,9 +14,18 @@ from sklboolean.density.coordinates import Coordinates
 from sklboolean.density.hidden_states import Moments
 from sklboolean.density.likelihood import hidden_posteriors
 
-__all__ = ["Chains", "follow", "moments_of", "pass_over", "start_chains"]
+__all__ = [
+    "Chains",
+    "follow",
+    "learn_by_chains",
+    "moments_of",
+    "pass_over",
+    "start_chains",
+]
 
 LARGEST = 1e6  # no weight of a machine that is learned comes near
+LARGEST_SEED = 2**31 - 1
+N_CHAINS = 500  # with fewer they lag behind weights that change
 POWER = 7  # weights of step t in the average grow as t ** POWER: 96 % on the last third
 
 
@@ -47,7 +56,7 @@ def activate(weights, signs):
     return hidden_posteriors(signs @ weights.components.T + weights.hidden_bias)[1]
 
 
-def start_chains(weights, signs, n_chains, visible_bias, seed):
+def start_chains(weights, signs, visible_bias, random_state, n_chains=N_CHAINS):
     """Start chains at rows of a table.
 
     Parameters
@@ -55,15 +64,17 @@ def start_chains(weights, signs, n_chains, visible_bias, seed):
     weights : Weights
         Where learning starts.
     signs : ndarray of shape (n_rows, n)
-    n_chains : int
     visible_bias : bool
         Whether visible biases are learned.
-    seed : int
+    random_state : RandomState
+        Of the seed of all draws.
+    n_chains : int
 
     Returns
     -------
     chains : Chains
     """
+    seed = int(random_state.randint(LARGEST_SEED))
     rng = np.random.default_rng(seed)
     rows = signs[rng.integers(len(signs), size=n_chains)].astype(np.float64)
     centre = signs.mean(axis=0, dtype=np.float64)
@@ -173,23 +184,26 @@ def pass_over(chains, signs, sample_weight, settings, rates):
     return chains
 
 
-def epochs(chains, signs, sample_weight, settings, rng):
+def learn_by_chains(start, signs, sample_weight, settings, rng):
     """Go over shuffled rows again and again; the steps shrink to nothing.
 
     Parameters
     ----------
-    chains, signs, sample_weight, settings
-        As for ``pass_over``.
+    start : Weights
+    signs, sample_weight, settings
+        As for ``pass_over``; settings have learning_rate, max_iter and verbose too.
     rng : RandomState
-        Of the shuffles.
+        Of the chains and the shuffles.
 
-    Yields
-    ------
+    Returns
+    -------
     chains : Chains
-        After each epoch.
     """
+    chains = start_chains(start, signs, settings.visible_bias, rng)
     n_batches = -(-len(signs) // settings.batch_size)
     n_steps = settings.max_iter * n_batches
+    # The mean weight of a row is 1: the length of a step does not depend on the unit.
+    sample_weight = sample_weight / sample_weight.mean()
     for epoch in range(settings.max_iter):
         order = rng.permutation(len(signs))
 
@@ -197,4 +211,7 @@ def epochs(chains, signs, sample_weight, settings, rng):
             return settings.learning_rate * (1 - (before + batch) / n_steps)
 
         chains = pass_over(chains, signs[order], sample_weight[order], settings, rate)
-        yield chains
+        if settings.verbose:
+            largest = np.abs(chains.vector).max()
+            print(f"Iteration {epoch + 1}: the largest weight is {largest:.3f}")
+    return chains
