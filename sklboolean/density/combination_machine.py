@@ -67,7 +67,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     max_iter : int, default=500
         Iterations of the ascent that is kept; for "pcd" passes over all rows. On real
         data the likelihood may rise on.
-    tol : float, default=1e-4
+    tol : float, default=1e-5
         Stop when ten iterations gain less, in nats for a row.
     early_stopping : bool, default=False
         Choose starts and iterations by rows that are held out; stop when they have not
@@ -157,7 +157,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,
         max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
-        learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-4,
+        learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-5,
         early_stopping=False, validation_fraction=0.1, tree_updates=4, warm_start=False,
         binarize=0.0, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
