@@ -147,6 +147,18 @@ def test_a_weight_of_two_is_a_row_that_is_seen_twice():
     np.testing.assert_allclose(moved, 2 * (once.vector - chains.vector), atol=1e-14)
 
 
+def test_the_unit_of_weights_does_not_matter():
+    weights, signs = draw_weights(9, 2, 4), rows_of(6, 30, 4)
+    given_weights, settings = np.arange(30) % 4, learning(max_iter=3)
+    one, two = (
+        learn_by_chains(
+            weights, signs, unit * given_weights, settings, np.random.RandomState(0)
+        )
+        for unit in (1.0, 2.0)
+    )
+    np.testing.assert_array_equal(one.vector, two.vector)
+
+
 def test_epochs_climb_to_the_maximum():
     # Penalised: the maximum is unique up to the order of units and easy to reach.
     signs = np.repeat(np.array([[-1, -1, 1], [1, 1, 1], [1, 1, -1]], np.int8), 40, 0)
