@@ -136,7 +136,7 @@ def test_hidden_units_and_back(fitted):
     np.testing.assert_allclose(
         fitted.transform(EVERYTHING), posterior @ states, atol=1e-10
     )
-    free = joint_log_weights(weights_of(fitted))[2]
+    _, states, free = joint_log_weights(weights_of(fitted))
     means = np.exp(free - logsumexp(free, axis=0)).T @ EVERYTHING
     np.testing.assert_allclose(fitted.inverse_transform(states), means, atol=1e-10)
 

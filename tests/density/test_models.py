@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
-from sklboolean import BernoulliMixture, ChowLiuTree
+from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
 from sklboolean.density import model as model_module
 
 MODELS = {
@@ -23,6 +23,10 @@ MODELS = {
     ),
     "tree": lambda: ChowLiuTree(),
     "sharp tree": lambda: ChowLiuTree(alpha=1e-9),
+    "machine": lambda: CombinationMachine(3, n_init=1, max_iter=20, random_state=0),
+    "machine on a tree": lambda: CombinationMachine(
+        2, base="chow_liu", n_init=1, max_iter=20, random_state=0
+    ),
 }
 every_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
@@ -242,6 +246,7 @@ def test_blocks_change_no_number(make, monkeypatch):
 # Bad input
 
 
+@pytest.mark.filterwarnings("ignore:In 2 rows more than 12 bits are missing")
 @every_model
 @pytest.mark.parametrize(
     "X",
@@ -322,7 +327,7 @@ def test_failed_fit_keeps_the_model_and_the_rows(make):
     with pytest.raises(ValueError, match="infinity"):
         model.fit(bad)
     with pytest.raises(ValueError, match="alpha"):
-        model.set_params(alpha=0.0).fit(X[:, :4])
+        model.set_params(alpha=-1.0).fit(X[:, :4])
     np.testing.assert_array_equal(bad, copy)
     assert model.score(X) == before
     assert model.codes_.tolist() == [-1, 1]
