@@ -212,9 +212,8 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             signs = read_signs(self, X, reset=True, allow_missing=False)
             n_rows, n = signs.shape
             if self.solver != "pcd":
-                check_affordable(
-                    n, self.n_components, self.max_active, self.exact_limit
-                )
+                m = self.n_components
+                check_affordable(n, m, self.max_active, self.exact_limit)
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
             rng, held_out = check_random_state(self.random_state), None
@@ -229,20 +228,19 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             run = learn(starts, table, sample_weight.sum(), settings, rng, held_out)
             kept = run.best if self.early_stopping else run.weights
             self._publish(kept, run.log_likelihoods)
-            self._find_log_partition()
         warn_of_large_weights(self._weights(), self.alpha)
         return self
 
     def _first_start(self, signs, sample_weight, rng):
-        total = sample_weight.sum()
-        centre = (sample_weight @ signs) / total
+        centre = (sample_weight @ signs) / sample_weight.sum()
         return starts_of(self, signs, sample_weight, centre, rng)[0]
 
     def _fit_by_chains(self, signs, sample_weight, settings, rng):
         start = self._first_start(signs, sample_weight, rng)
         chains = learn_by_chains(start, signs, sample_weight, settings, rng)
         self._publish(chains.weights(settings.visible_bias), [], chains, self.max_iter)
-        self._find_log_partition()
+        if not self._is_exact():
+            self._find_log_partition()
         return self
 
     @available_if(lambda machine: machine.max_active is None)
@@ -290,8 +288,6 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             chains = pass_over(chains, signs, sample_weight, settings, lambda _: rate)
             n_iter = 1 if new else self.n_iter_ + 1
             self._publish(chains.weights(settings.visible_bias), [], chains, n_iter)
-            if self._is_exact():
-                self._find_log_partition()
         return self
 
     def _publish(self, weights, log_likelihoods, chains=None, n_iter=None):
@@ -303,6 +299,9 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         self._chains = chains
         for name in ("log_partition_", "log_partition_bounds_"):
             vars(self).pop(name, None)
+        if self._is_exact():
+            self._find_log_partition()
+        return self
 
     def to_bernoulli_rbm(self):
         """Return scikit-learn's machine with the same distribution of bits 0 and 1.
@@ -318,7 +317,10 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             For a machine with a tree or with `max_active`.
         """
         check_is_fitted(self)
-        return rbm_of(self._weights(), self.max_active)
+        rbm = rbm_of(self._weights(), self.max_active)
+        if hasattr(self, "feature_names_in_"):
+            rbm.feature_names_in_ = self.feature_names_in_
+        return rbm
 
     @classmethod
     def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
@@ -342,6 +344,6 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         check_affordable(n, m, None, exact_limit)
         machine = cls(m, exact_limit=exact_limit)
         machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
-        machine._publish(weights, [])
-        machine._find_log_partition()
-        return machine
+        if hasattr(rbm, "feature_names_in_"):
+            machine.feature_names_in_ = rbm.feature_names_in_
+        return machine._publish(weights, [])

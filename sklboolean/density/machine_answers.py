@@ -24,6 +24,8 @@ from sklboolean.density.tables import read_signs, to_codes
 
 __all__ = ["MachineAnswersMixin"]
 
+MARGIN = 0.2  # nats, by which estimates differ by chance
+
 
 class MachineAnswersMixin(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin
@@ -40,7 +42,8 @@ class MachineAnswersMixin(
 
     def _is_exact(self):
         n, m = self.n_features_in_, self.n_components_
-        return is_affordable(n, m, self.max_active, self.exact_limit)
+        affordable = is_affordable(n, m, self.max_active, self.exact_limit)
+        return self._chains is None or affordable
 
     def _find_log_partition(self):
         """Sum over all states, or estimate the sum from both ends."""
@@ -60,11 +63,18 @@ class MachineAnswersMixin(
         if not hasattr(self, "log_partition_"):
             self._find_log_partition()
         if not self._is_exact():
-            low, high = self.log_partition_bounds_
+            forward, reverse = self.log_partition_bounds_
+            advice = ""
+            if forward > reverse + MARGIN:
+                advice = (
+                    " The first should not be larger: the chains have not mixed. Fit "
+                    "with a smaller learning_rate or a larger alpha."
+                )
             warnings.warn(
                 "The log-likelihood is an estimate: annealed importance sampling puts "
-                f"the log of the sum over all states at {low:.2f} forward and "
-                f"{high:.2f} backward. The larger is used, for the lower likelihood.",
+                f"the log of the sum over all states at {forward:.2f} forward and "
+                f"{reverse:.2f} backward. The larger is used, for the lower "
+                f"likelihood.{advice}",
                 UserWarning,
                 stacklevel=3,
             )

@@ -315,6 +315,15 @@ def test_to_bernoulli_rbm_and_back():
     assert going.fit(X).n_features_in_ == N
 
 
+def test_column_names_go_with_the_weights():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = machine(max_iter=3).fit(frame)
+    rbm = model.to_bernoulli_rbm()
+    np.testing.assert_allclose(rbm.transform(frame), model.transform(frame))
+    back = CombinationMachine.from_bernoulli_rbm(rbm)
+    np.testing.assert_allclose(back.score_samples(frame), model.score_samples(frame))
+
+
 def test_learned_bernoulli_rbm_can_be_asked_exactly():
     rbm = BernoulliRBM(3, n_iter=3, random_state=0).fit(X)
     model = CombinationMachine.from_bernoulli_rbm(rbm)

@@ -47,6 +47,16 @@ def test_estimates_stand_for_the_sum(base):
     assert loss == pytest.approx(-scores.mean() / (N * np.log(2)))
 
 
+def test_estimates_in_the_wrong_order_are_told():
+    model = machine(max_iter=1).fit(X)
+    model.log_partition_bounds_ = 9.0, 8.0
+    with pytest.warns(UserWarning, match=r"have not mixed.*smaller learning_rate"):
+        model.score_samples(X)
+    model.log_partition_bounds_ = 8.0, 9.0
+    with pytest.warns(UserWarning, match=r"lower likelihood\.$"):
+        model.score_samples(X)
+
+
 def test_sums_that_are_affordable_are_exact():
     model = machine(exact_limit=3).fit(X)
     exact = logsumexp(log_joint(model))
