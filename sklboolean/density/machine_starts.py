@@ -114,6 +114,8 @@ def pursuit_starts(machine, signs, sample_weight, base, rng):
         start = start_of(components, base, centre, centred)
         for i, unit in enumerate(units):
             start.hidden_bias[i] += unit.bias
+            if centred:
+                start.visible_bias[:] += (0.5 - unit.shift) * unit.weights
         starts.append(start)
     return starts
 
