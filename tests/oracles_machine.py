@@ -3,6 +3,8 @@
 from itertools import product
 
 import numpy as np
+import oracles_density
+from oracles_density import hidden_rows
 
 
 def all_inputs(n):
@@ -13,18 +15,8 @@ def all_inputs(n):
 def joint_log_weights(weights, max_active=None):
     """Log of the unnormalised p(x, h), an axis for inputs and one for hidden states."""
     m, n = weights.components.shape
-    inputs = all_inputs(n).astype(float)
-    states = np.array(list(product([0.0, 1.0], repeat=m)))
-    own = inputs @ weights.visible_bias
-    if weights.parents is not None:
-        for child, parent in enumerate(weights.parents):
-            if parent >= 0:
-                own += weights.couplings[child] * inputs[:, child] * inputs[:, parent]
-    scores = (inputs @ weights.components.T + weights.hidden_bias) @ states.T
-    scores += own[:, None]
-    if max_active is not None:
-        scores[:, states.sum(axis=1) > max_active] = -np.inf
-    return inputs, states, scores
+    inputs, states = all_inputs(n).astype(float), hidden_rows(m, max_active)
+    return inputs, states, oracles_density.joint_log_weights(weights, inputs, states).T
 
 
 def distribution(weights, max_active=None):

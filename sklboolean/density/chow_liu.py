@@ -83,7 +83,7 @@ def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
     Returns
     -------
     information : ndarray of shape (n_features, n_features), dtype float64
-        In nats, symmetric, not negative; the diagonal holds the entropies.
+        In nats, symmetric, not negative; 0 on the diagonal.
     """
     total, sums, products = pair_sums(signs, sample_weight)
     joint = pair_counts(total, sums[:, None], sums[None], products, alpha)
@@ -93,6 +93,7 @@ def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
     information = (xlogy(joint, joint) - xlogy(joint, apart)).sum(axis=(0, 1))
     # The formula is symmetric and not negative; rounding is not.
     information = (information + information.T) / 2
+    np.fill_diagonal(information, 0.0)
     return np.maximum(information, 0.0)
 
 

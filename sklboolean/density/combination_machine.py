@@ -63,7 +63,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Part of the last step that "gradient" adds to the next.
     max_iter : int, default=500
         Iterations of the ascent that is kept. On real data the likelihood may rise on.
-    tol : float, default=1e-4
+    tol : float, default=1e-5
         Stop when ten iterations gain less, in nats for a row.
     early_stopping : bool, default=False
         Choose starts and iterations by rows that are held out; stop when they have not
@@ -140,7 +140,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,
         max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
-        learning_rate=0.05, momentum=0.9, max_iter=500, tol=1e-4, early_stopping=False,
+        learning_rate=0.05, momentum=0.9, max_iter=500, tol=1e-5, early_stopping=False,
         validation_fraction=0.1, tree_updates=4, warm_start=False, binarize=0.0,
         exact_limit=20, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
@@ -235,7 +235,10 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             For a machine with a tree or with `max_active`.
         """
         check_is_fitted(self)
-        return rbm_of(self._weights(), self.max_active)
+        rbm = rbm_of(self._weights(), self.max_active)
+        if hasattr(self, "feature_names_in_"):
+            rbm.feature_names_in_ = self.feature_names_in_
+        return rbm
 
     @classmethod
     def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
@@ -259,4 +262,6 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         check_affordable(n, m, None, exact_limit)
         machine = cls(m, exact_limit=exact_limit)
         machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
+        if hasattr(rbm, "feature_names_in_"):
+            machine.feature_names_in_ = rbm.feature_names_in_
         return machine._publish(weights, [])

@@ -43,11 +43,12 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     logits = logits[:, order]
     log_true, log_false = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
 
-    # No completion need be worse than the best of the components' own ones.
-    modes = (logits >= 0).astype(np.float64)
-    scores = modes @ log_true.T + (1 - modes) @ log_false.T
-    known_best = logsumexp(scores + (log_weights + agreed_scores), axis=1).max()
-    known_best -= 1e-9 * (1 + abs(known_best))  # rounding must not give it up
+    # Nothing worse is needed than the best of the components' own completions.
+    modes = logits >= 0
+    own = np.where(modes[:, None], log_true, log_false).sum(axis=2)
+    own = logsumexp(own + (log_weights + agreed_scores), axis=1)
+    true[order], known_best = modes[own.argmax()], own.max()
+    hopeful = known_best - 1e-9 * (1 + abs(known_best))  # allow for rounding
 
     best_rest = np.maximum(log_true, log_false)
     rest = best_rest.sum(axis=1, keepdims=True) - np.cumsum(best_rest, axis=1)
@@ -60,12 +61,14 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
         decided = np.concatenate([decided, decided])
         decided[: len(decided) // 2, j] = True
         bounds = logsumexp(branches + rest[:, j], axis=1)
-        kept = np.flatnonzero(bounds >= known_best)
+        kept = np.flatnonzero(bounds >= hopeful)
         if len(kept) > max_branches:
             exact = False
             kept = kept[np.argsort(-bounds[kept], kind="stable")[:max_branches]]
         branches, decided = branches[kept], decided[kept]
-    true[order] = decided[logsumexp(branches, axis=1).argmax()]
+    found = logsumexp(branches, axis=1)
+    if len(found) and found.max() > known_best:
+        true[order] = decided[found.argmax()]
     return true, exact
 
 

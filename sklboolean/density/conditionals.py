@@ -78,7 +78,7 @@ def _machine_of(weights, missing, fields):
 
 
 def _groups(weights, signs):
-    """Yield the groups of some rows of int8 signs, 0 where a bit is missing."""
+    """Yield the groups of incomplete rows of int8 signs, 0 where a bit is missing."""
     gaps = signs == 0
     border = np.zeros_like(gaps)
     if weights.parents is not None:
@@ -92,6 +92,8 @@ def _groups(weights, signs):
     order = np.argsort(inverse, kind="stable")
     ends = np.searchsorted(inverse[order], np.arange(len(first) + 1))
     for i, example in enumerate(first):
+        if not gaps[example].any():
+            continue
         rows = order[ends[i] : ends[i + 1]]
         bits = signs[rows].astype(np.float64)
         known = bits @ weights.visible_bias

@@ -31,7 +31,7 @@ LARGEST_FIELD = (
 )
 LARGEST_RATIO = 500.0  # log of the ratio of the two factors of a column in a tree
 SLABS = 8  # of left states, each with its own sums: the same for any number of threads
-SLICE = 1 << 26  # multiplications between two looks at the keyboard
+SLICE = 1 << 25  # multiplications between two looks at the keyboard
 
 
 class Tables(NamedTuple):
@@ -236,7 +236,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     n_left, columns = tables.left.shape[:2]
     n_right = len(tables.right_mantissas)
     work = n_left * n_right * columns
-    n_slabs = SLABS if work >= SLICE // SLABS and n_left >= SLABS else 1
+    n_slabs = SLABS if work >= SLICE // 4 and n_left >= SLABS else 1
     edges = [n_left * i // n_slabs for i in range(n_slabs + 1)]
     slabs = [
         _Slab(tables.part(first, last), gradient) for first, last in pairwise(edges)
@@ -253,7 +253,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
                 if row < len(slab.left_sums):
                     slab.add(row, row + step, path)
 
-        each_slice(add, n_slabs, n_jobs, small=work < SLICE // 16)
+        each_slice(add, n_slabs, n_jobs, small=work < SLICE // 8)
     highest = max(slab.scale[0] for slab in slabs)
     factors = [np.exp2(float(slab.scale[0] - highest)) for slab in slabs]
 

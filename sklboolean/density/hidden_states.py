@@ -15,6 +15,7 @@ from sklboolean._core.parallel import each_slice
 from sklboolean.density import log_space
 from sklboolean.density.active_sums import log_active_sums
 from sklboolean.density.halves import (
+    SLABS,
     build_tables,
     halve,
     log_weights,
@@ -36,6 +37,7 @@ __all__ = [
 
 TABLE = 1 << 22  # states whose log weights are kept at once
 SAFE = 1e-250
+BYTES_KEPT = 2 * 16 + 8 + 8 * SLABS  # two tables, left means, right means of slabs
 
 
 class Weights(NamedTuple):
@@ -310,16 +312,24 @@ def _marginals_by_inputs(weights, hidden_biases, n_jobs):
     return log_sums
 
 
-def work_of(n, m, max_active=None):
+def work_of(n, m, max_active=None, tree=False):
     """Return how many multiplications and bytes an exact gradient takes.
+
+    Parameters
+    ----------
+    n, m : int
+        Inputs and hidden units.
+    max_active : int or None
+    tree : bool
+        Inputs form a tree: hidden states are enumerated even where inputs are fewer.
 
     Returns
     -------
     multiplications, n_bytes : int
     """
-    if max_active is None or max_active >= m:
-        n_states, n_kept = 2 ** min(n, m), 2 ** ((min(n, m) + 1) // 2)
-    else:
+    if max_active is not None and max_active < m:
         n_states = sum(comb(m, k) for k in range(max_active + 1))
         n_kept = sum(comb((m + 1) // 2, k) for k in range(max_active + 1))
-    return n_states * max(n, m), 32 * n_kept * max(n, m)
+        return n_states * n, BYTES_KEPT * n_kept * n
+    units, columns = (m, n) if tree or m <= n else (n, m)
+    return 2**units * columns, BYTES_KEPT * 2 ** ((units + 1) // 2) * columns

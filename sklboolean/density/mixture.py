@@ -23,7 +23,7 @@ from sklboolean.density.completion import most_probable_rows
 from sklboolean.density.model import BinaryDensityMixin, by_blocks
 from sklboolean.density.products import maximise, posterior
 from sklboolean.density.starts import best_of_starts
-from sklboolean.density.tables import read_signs
+from sklboolean.density.tables import distinct_rows, read_signs
 
 __all__ = ["BernoulliMixture"]
 
@@ -163,6 +163,7 @@ class BernoulliMixture(
             settings = self._settings()
             signs = read_signs(self, X, reset=True)
             weights = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
+            signs, weights = distinct_rows(signs, weights)
             if self.warm_start and hasattr(self, "_mixture"):
                 self._check_same_shape()
                 found = maximise(self._mixture, signs, weights, **settings)
@@ -270,6 +271,33 @@ class BernoulliMixture(
     @property
     def _n_features_out(self):
         return len(self.weights_)
+
+    def reconstruction_error(self, X):
+        """Return how many bits a known bit still takes when the component is known.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            NaN is a missing bit, which need not be reconstructed.
+
+        Returns
+        -------
+        error : float
+            Mean of -log2 P(bit | most probable component of the row), over all known
+            bits of all rows (Freund, section 4.4).
+        """
+        check_is_fitted(self)
+        signs = read_signs(self, X)
+        known = np.count_nonzero(signs)
+        if not known:
+            raise ValueError("X holds no known bit that could be reconstructed.")
+
+        def log_probabilities(rows):
+            joint = self._mixture.log_joint(rows)
+            best = joint.argmax(axis=1)
+            return joint[np.arange(len(rows)), best] - self._mixture.log_weights[best]
+
+        return float(-by_blocks(log_probabilities, signs).sum() / (known * np.log(2)))
 
     def _n_parameters(self):
         return self.means_.size + len(self.weights_) - 1

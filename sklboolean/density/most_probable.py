@@ -82,11 +82,11 @@ def most_probable(weights, signs, max_active=None):
 
 def _best_ascent(weights, signs, free, max_active):
     means = complete_by_means(weights, signs, max_active)
-    starts = [np.where(means >= 0, 1, -1).astype(np.int8)]
     rng = np.random.RandomState(0)  # the same completion each time
-    starts += [
-        complete_at_random(weights, signs, rng, max_active) for _ in range(N_DRAWS)
-    ]
-    tops = np.array([_climb(weights, start, free, max_active) for start in starts])
-    scores = [log_sums_of_known(weights, top, max_active) for top in tops]
-    return tops[np.argmax(scores, axis=0), np.arange(len(signs))]
+    copies = np.tile(signs, (N_DRAWS, 1))
+    drawn = complete_at_random(weights, copies, rng, max_active)
+    starts = np.concatenate([np.where(means >= 0, 1, -1).astype(np.int8), drawn])
+    tops = _climb(weights, starts, np.tile(free, (N_DRAWS + 1, 1)), max_active)
+    scores = log_sums_of_known(weights, tops, max_active).reshape(N_DRAWS + 1, -1)
+    tops = tops.reshape(N_DRAWS + 1, *signs.shape)
+    return tops[scores.argmax(axis=0), np.arange(len(signs))]

@@ -6,22 +6,26 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import KEPT_DTYPES, check_binarize
 
-__all__ = ["codes_of", "read_signs", "to_codes"]
+__all__ = ["codes_of", "distinct_rows", "read_signs", "to_codes"]
 
 
-def codes_of(values):
-    """Return the codes of false and true that a table's known values are written in.
+def codes_of(X):
+    """Return the codes of false and true that a table is written in.
 
     Parameters
     ----------
-    values : ndarray
-        May hold NaN.
+    X : ndarray or sparse array
+        May hold NaN; a sparse one no duplicate entries.
 
     Returns
     -------
     codes : ndarray of shape (2,), dtype float64
         (-1, 1) when all known values are -1 or 1 and -1 occurs, else (0, 1).
     """
+    values = X
+    if sparse.issparse(X):
+        # Zeros that are left out are values too.
+        values = X.data if X.nnz == X.shape[0] * X.shape[1] else np.zeros(0)
     # Bools, and unsigned codes, are not negative: most tables need no second look.
     negative = values.dtype.kind in "if" and (values == -1).any()
     signed = negative and not ((np.abs(values) != 1) & (values == values)).any()
@@ -33,14 +37,17 @@ def to_codes(signs, codes):
     return codes.mean() + signs * (np.ptp(codes) / 2)
 
 
-def as_signs(values, codes, binarize):
-    """Return values of a dense table as signs; 0 where a value is NaN."""
+def as_signs(values, columns, codes, binarize):
+    """Return values as signs; 0 where a value is NaN.
+
+    ``columns``, the numbers of their columns, are for errors.
+    """
     if binarize is None:
         odd = (values != codes[0]) & (values != codes[1]) & (values == values)
         if odd.any():
-            row, column = np.argwhere(odd)[0]
+            column = np.broadcast_to(columns, values.shape)[odd][0]
             raise ValueError(
-                f"X holds {values[row, column]!s} in column {column}; binarize=None "
+                f"X holds {values[odd][0]!s} in column {column}; binarize=None "
                 f"demands the codes {codes[0]:g} and {codes[1]:g}. Recode the column, "
                 "or set binarize to the threshold above which a value is true."
             )
@@ -49,6 +56,17 @@ def as_signs(values, codes, binarize):
     signs = np.where(values > (binarize or 0.0), np.int8(1), np.int8(-1))
     if values.dtype.kind == "f":
         signs[np.isnan(values)] = 0
+    return signs
+
+
+def sparse_signs(X, codes, binarize):
+    """Return the dense signs of a sparse table without duplicate entries."""
+    signs = np.empty(X.shape, dtype=np.int8)
+    if X.nnz < signs.size:
+        signs[:] = as_signs(np.zeros(1, dtype=X.dtype), 0, codes, binarize)
+    entries = X.tocoo()
+    row, column = entries.coords
+    signs[row, column] = as_signs(entries.data, column, codes, binarize)
     return signs
 
 
@@ -89,9 +107,15 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         dtype=KEPT_DTYPES,
         ensure_all_finite="allow-nan",
     )
-    X = X.toarray() if sparse.issparse(X) else X
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     codes = codes_of(X) if reset else estimator.codes_
-    signs = np.ascontiguousarray(as_signs(X, codes, estimator.binarize))
+    if sparse.issparse(X):
+        signs = sparse_signs(X, codes, estimator.binarize)
+    else:
+        signs = as_signs(X, np.arange(X.shape[1]), codes, estimator.binarize)
+        signs = np.ascontiguousarray(signs)
     if not allow_missing and not signs.all():
         column = np.flatnonzero((signs == 0).any(axis=0))[0]
         raise ValueError(
@@ -102,3 +126,23 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
     if reset:
         estimator.codes_ = codes
     return signs
+
+
+def distinct_rows(signs, weights):
+    """Return the different rows of a table, sorted, and the weight of each together.
+
+    Tables of few bits repeat many rows; what sums over rows need see them only once.
+
+    Parameters
+    ----------
+    signs : C-contiguous ndarray of shape (n_rows, n_features), dtype int8
+    weights : ndarray of shape (n_rows,), dtype float64
+
+    Returns
+    -------
+    signs : ndarray of shape (n_distinct, n_features), dtype int8
+    weights : ndarray of shape (n_distinct,), dtype float64
+    """
+    rows = signs.view(f"V{signs.shape[1]}")[:, 0]
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    return signs[first], np.bincount(number, weights)

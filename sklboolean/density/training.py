@@ -99,9 +99,8 @@ class Ascent:
         weights = self.coordinates.weights_of(vector)
         limits = self.settings.max_active, self.settings.n_jobs
         penalised = self.coordinates.penalised(vector)
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # what follows says it better
+        # Of overflow the error below says more.
+        with np.errstate(over="ignore", invalid="ignore"):
             value, gradient, log_z = mean_log_likelihood(
                 weights, self.table, self.edges, *limits
             )
@@ -119,9 +118,10 @@ class Ascent:
         """Note an iteration; raise StopIteration when it was the last."""
         if not np.array_equal(vector, self.seen[0]):
             self.evaluate(vector)
-        _, objective, _, value, log_z = self.seen
+        # The solver may write on its own vector; what was seen is a copy.
+        own, objective, _, value, log_z = self.seen
         run = self.run
-        run.weights = self.coordinates.weights_of(vector)
+        run.weights = self.coordinates.weights_of(own)
         run.log_likelihoods.append(value)
         run.objectives.append(objective)
         if self.held_out is not None:

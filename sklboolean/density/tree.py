@@ -5,7 +5,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 
 from sklboolean._core.validation import check_real, unchanged_on_error
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
 from sklboolean.density.model import BinaryDensityMixin
 from sklboolean.density.tables import read_signs
@@ -97,6 +97,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             weights = None
             if sample_weight is not None:
                 weights = check_sample_weight(sample_weight, len(signs))
+                check_finite_sum(weights)
             self.parents_ = chow_liu_parents(signs, weights, alpha)
             self._log_tables = log_conditionals(signs, self.parents_, weights, alpha)
             self.probabilities_ = np.exp(self._log_tables[:, :, 1])

@@ -136,7 +136,7 @@ def test_hidden_units_and_back(fitted):
     np.testing.assert_allclose(
         fitted.transform(EVERYTHING), posterior @ states, atol=1e-10
     )
-    free = joint_log_weights(weights_of(fitted))[2]
+    _, states, free = joint_log_weights(weights_of(fitted))
     means = np.exp(free - logsumexp(free, axis=0)).T @ EVERYTHING
     np.testing.assert_allclose(fitted.inverse_transform(states), means, atol=1e-10)
 
@@ -313,6 +313,15 @@ def test_to_bernoulli_rbm_and_back():
     np.testing.assert_allclose(back.visible_bias_, model.visible_bias_)
     going = clone(back).set_params(max_iter=3)
     assert going.fit(X).n_features_in_ == N
+
+
+def test_column_names_go_with_the_weights():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = machine(max_iter=3).fit(frame)
+    rbm = model.to_bernoulli_rbm()
+    np.testing.assert_allclose(rbm.transform(frame), model.transform(frame))
+    back = CombinationMachine.from_bernoulli_rbm(rbm)
+    np.testing.assert_allclose(back.score_samples(frame), model.score_samples(frame))
 
 
 def test_learned_bernoulli_rbm_can_be_asked_exactly():

@@ -1,0 +1,132 @@
+"""Tables with missing bits in every container and in both codes."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from sklboolean.density.tables import distinct_rows, read_signs, to_codes
+
+NAN = math.nan
+
+
+class Reader(BaseEstimator):
+    def __init__(self, binarize=0.0):
+        self.binarize = binarize
+
+
+CASES = {
+    "zeros and ones": ([[0, 1], [1, 0]], [[-1, 1], [1, -1]], [0, 1]),
+    "signs": ([[-1, 1], [1, 1]], [[-1, 1], [1, 1]], [-1, 1]),
+    "signs with NaN": ([[-1.0, 1], [NAN, 1]], [[-1, 1], [0, 1]], [-1, 1]),
+    "only ones": ([[1, 1]], [[1, 1]], [0, 1]),
+    "only minus ones": ([[-1, -1]], [[-1, -1]], [-1, 1]),
+    "three values": ([[-1, 0, 1]], [[-1, -1, 1]], [0, 1]),
+    "real values": ([[-1, 0.5, NAN]], [[-1, 1, 0]], [0, 1]),
+    "the least int8": (np.array([[-128, -1, 1]], np.int8), [[-1, -1, 1]], [0, 1]),
+    "bool": (np.array([[True, False]]), [[1, -1]], [0, 1]),
+    "None": (np.array([[None, 1], [0, 1]], object), [[0, 1], [-1, 1]], [0, 1]),
+    "CSR": (sparse.csr_array([[0, 1.0, NAN]]), [[-1, 1, 0]], [0, 1]),
+    "CSC": (sparse.csc_matrix([[0, 1], [-1, 0]]), [[-1, 1], [-1, -1]], [0, 1]),
+    "CSR with an entry of two parts": (
+        sparse.csr_array(([0.5, 0.5, -1.0, 2.0], [0, 0, 1, 1], [0, 4]), shape=(1, 2)),
+        [[1, 1]],
+        [0, 1],
+    ),
+    "sparse, 0 and -1": (sparse.csr_array([[-1, 0]]), [[-1, -1]], [0, 1]),
+    "full sparse signs": (sparse.csr_array([[-1, 1]]), [[-1, 1]], [-1, 1]),
+    "pandas, nullable": (
+        pd.DataFrame({"a": [True, None], "b": [False, True]}).astype("boolean"),
+        [[1, -1], [0, 1]],
+        [0, 1],
+    ),
+    "pandas, mixed": (
+        pd.DataFrame({"a": [True, False], "b": [NAN, 1.0]}),
+        [[1, 0], [-1, 1]],
+        [0, 1],
+    ),
+    "polars": (
+        pl.DataFrame({"a": [True, None], "b": [0, 1]}),
+        [[1, -1], [0, 1]],
+        [0, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_values_become_signs_and_zero_is_missing(case):
+    X, expected, codes = case
+    reader = Reader()
+    signs = read_signs(reader, X, reset=True)
+    assert signs.dtype == np.int8
+    assert signs.flags.c_contiguous
+    np.testing.assert_array_equal(signs, expected)
+    assert reader.codes_.tolist() == codes
+    written = to_codes(signs[signs != 0], reader.codes_)
+    assert set(written) <= set(map(float, codes))
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [([[0.3, 0.5, 0.7]], [[-1, -1, 1]]), ([[0, 1, NAN]], [[-1, 1, 0]])],
+)
+def test_a_value_above_the_threshold_is_true(X, expected):
+    np.testing.assert_array_equal(read_signs(Reader(0.5), X, reset=True), expected)
+
+
+def test_codes_are_those_of_the_first_table():
+    reader = Reader()
+    read_signs(reader, [[-1, 1]], reset=True)
+    signs = read_signs(reader, [[0, 1]])
+    np.testing.assert_array_equal(signs, [[-1, 1]])
+    assert reader.codes_.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([[0, -1]], "holds -1.* column 1; .* 0 and 1"),
+        ([[-1, 2]], "column 0"),
+        ([[0, 0.5]], "holds 0.5 in column 1"),
+        (sparse.csr_array([[0, 0.5]]), "column 1"),
+    ],
+)
+def test_strict_reading_names_the_odd_column(X, words):
+    with pytest.raises(ValueError, match=words):
+        read_signs(Reader(None), X, reset=True)
+
+
+def test_strict_signs_do_not_take_zeros_that_are_left_out():
+    reader = Reader(None)
+    read_signs(reader, [[-1, 1]], reset=True)
+    with pytest.raises(ValueError, match=r"holds 0 .*codes -1 and 1"):
+        read_signs(reader, sparse.csr_array([[0, 1]]))
+    full = read_signs(reader, sparse.csr_array([[-1, 1]]))
+    np.testing.assert_array_equal(full, [[-1, 1]])
+
+
+def test_refused_tables_set_no_codes():
+    reader = Reader()
+    with pytest.raises(ValueError, match="NaN in column 1"):
+        read_signs(reader, [[0, NAN]], reset=True, allow_missing=False)
+    with pytest.raises(ValueError, match="infinity"):
+        read_signs(reader, [[0, math.inf]], reset=True)
+    assert not hasattr(reader, "codes_")
+
+
+def test_the_users_table_is_not_touched():
+    X = np.array([[0.0, NAN], [1.0, 1.0]])
+    X.flags.writeable = False
+    read_signs(Reader(), X, reset=True)
+
+
+def test_repeated_rows_are_joined_with_their_weights():
+    signs = np.array([[1, 0], [-1, 1], [1, 0], [0, 0], [-1, 1]], np.int8)
+    rows, weights = distinct_rows(signs, np.array([1.0, 2, 4, 8, 16]))
+    found = dict(zip(map(tuple, rows.tolist()), weights, strict=True))
+    assert found == {(1, 0): 5.0, (-1, 1): 18.0, (0, 0): 8.0}
+    assert len(rows) == 3
