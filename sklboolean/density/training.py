@@ -75,7 +75,8 @@ class Run:
         if seen and len(seen) - 1 - int(np.argmax(seen)) >= PATIENCE:
             return True
         lately = self.objectives[self.n_before :][-1 - WINDOW :]
-        return len(lately) > WINDOW and lately[-1] - lately[0] < tol
+        # Steps with momentum may fall for a while; with tol=0 they never stop.
+        return len(lately) > WINDOW and max(lately) - lately[0] < tol
 
 
 class Ascent:
@@ -140,7 +141,8 @@ class Ascent:
 
     def by_lbfgs(self, n_iter):
         """Take steps of limited-memory BFGS."""
-        self._by_lbfgs(n_iter, self.coordinates.vector_of(self.run.weights))
+        start = self.coordinates.vector_of(self.run.weights)
+        self._by_lbfgs(n_iter, start, lambda vector: vector, lambda slope: slope)
 
     def by_refit(self, n_iter):
         """Learn biases, couplings and one scale for each hidden unit.
@@ -151,7 +153,6 @@ class Ascent:
         whole = self.coordinates.vector_of(self.run.weights)
         m, n = self.run.weights.components.shape
         directions = whole[: m * n].reshape(m, n)
-        scales = np.ones((m, 1))
 
         def whole_of(vector):
             scaled = vector[:m, None] * directions
@@ -161,12 +162,10 @@ class Ascent:
             by_scale = (slope[: m * n].reshape(m, n) * directions).sum(axis=1)
             return np.concatenate([by_scale, slope[m * n :]])
 
-        start = np.concatenate([scales.ravel(), whole[m * n :]])
+        start = np.concatenate([np.ones(m), whole[m * n :]])
         self._by_lbfgs(n_iter, start, whole_of, slope_of)
 
-    def _by_lbfgs(
-        self, n_iter, start, whole_of=lambda vector: vector, slope_of=lambda s: s
-    ):
+    def _by_lbfgs(self, n_iter, start, whole_of, slope_of):
         """Take steps in coordinates of which the vector is a linear function."""
 
         def descent(vector):
