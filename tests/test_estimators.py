@@ -98,6 +98,7 @@ ESTIMATORS = [
     CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30),
     CombinationMachine(3, init="projection_pursuit", n_init=1, max_iter=30),
     CombinationMachine("auto", solver="projection_pursuit", n_init=2, max_iter=30),
+    CombinationMachine(3, base="chow_liu", solver="pcd", max_iter=5),
     ChowLiuTree(alpha=1e-6, binarize=1),
 ]
 
