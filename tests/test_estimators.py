@@ -100,6 +100,10 @@ ESTIMATORS = [
     CombinationMachine(),
     CombinationMachine(2, base="chow_liu", max_iter=50),
     CombinationMachine(6, max_active=2, n_init=1, max_iter=30),
+    CombinationMachine(3, visible="real", n_init=2, max_iter=30),
+    CombinationMachine(
+        4, visible="real", max_active=1, init="projection_pursuit", n_init=1, max_iter=9
+    ),
     CombinationMachine(3, visible_bias=False, solver="gradient", max_iter=30),
     CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30),
     CombinationMachine(3, init="projection_pursuit", n_init=1, max_iter=30),

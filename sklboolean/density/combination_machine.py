@@ -4,23 +4,23 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.validation import unchanged_on_error
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.density.likelihood import make_table
-from sklboolean.density.machine_answers import MachineAnswersMixin
+from sklboolean.density.machine_answers import MachineAnswersMixin, about_bits
 from sklboolean.density.machine_starts import held_out_rows, starts_of
 from sklboolean.density.parameters import check_affordable, check_settings
 from sklboolean.density.persistent import learn_by_chains, pass_over, start_chains
-from sklboolean.density.rbm import rbm_of, weights_of_rbm
-from sklboolean.density.tables import read_signs
+from sklboolean.density.rbm import BernoulliRBMMixin
+from sklboolean.density.real_tables import Reals
+from sklboolean.density.tables import Signs, read_signs
 from sklboolean.density.training import learn, warn_of_large_weights
 
 __all__ = ["CombinationMachine"]
 
 
-class CombinationMachine(MachineAnswersMixin, BaseEstimator):
+class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
     """Density of Boolean rows as combinations of hidden units, with exact likelihood.
 
     With inputs x in {-1, +1} and hidden units h in {0, 1} the probability is
@@ -29,11 +29,20 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     its likelihood, gradient, samples and completions are exact: sums over all hidden
     states. With a tree between the inputs it needs far fewer hidden units.
 
+    Real inputs have the factor exp(-|x|^2 / 2) besides: given hidden units they are
+    independent and normal, with means b + W'h and variances 1. Nothing is scaled here.
+    Scale columns so that noise has variance 1, or at least by ``StandardScaler``: then
+    hidden units find only how columns vary together, as variances of 1 leave nothing
+    to explain in a column alone.
+
     Parameters
     ----------
     n_components : int or "auto", default=10
         Number m of hidden units. "auto": as many of projection pursuit as explain
         held-out rows, at most `exact_limit`.
+    visible : {"binary", "real"}, default="binary"
+        "real": the variant with real inputs. It has neither trees nor "pcd", nor what
+        is asked about bits; a most probable completion is not looked for.
     base : {"independent", "chow_liu"}, default="independent"
         What the inputs are without hidden units. "chow_liu": the most likely tree, with
         couplings that are learned together with the units; as exact, and a better fit.
@@ -121,7 +130,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Number of hidden units.
     codes_ : ndarray of shape (2,), dtype float64
         How rows are written in answers: (-1, 1) when all values learned were -1 or 1,
-        else (0, 1).
+        else (0, 1). Not there with real inputs.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -136,7 +145,8 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
-    Ph.D. thesis, 1993, chapter 4; equations 4.4 and 4.10 to 4.15.
+    Ph.D. thesis, 1993, chapter 4; equations 4.4 and 4.10 to 4.15; 4.5 to
+    4.8 with real inputs.
 
     Tieleman. "Training Restricted Boltzmann Machines using Approximations to the
     Likelihood Gradient". ICML 2008, section 3.
@@ -157,13 +167,15 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_components=10, *, base="independent", visible_bias=True,
-        max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
-        learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-5,
-        early_stopping=False, validation_fraction=0.1, tree_updates=4, warm_start=False,
-        binarize=0.0, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
+        self, n_components=10, *, visible="binary", base="independent",
+        visible_bias=True, max_active=None, solver="lbfgs", init="random", n_init=4,
+        alpha=1e-4, learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500,
+        tol=1e-5, early_stopping=False, validation_fraction=0.1, tree_updates=4,
+        warm_start=False, binarize=0.0, exact_limit=20, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
+        self.visible = visible
         self.base = base
         self.visible_bias = visible_bias
         self.max_active = max_active
@@ -211,26 +223,29 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             settings = check_settings(self)
-            signs = read_signs(self, X, reset=True, allow_missing=False)
-            n_rows, n = signs.shape
+            real = self.visible == "real"
+            kind = Reals if real else Signs
+            rows = kind.read(self, X, reset=True, allow_missing=False)
+            n_rows, n = rows.shape
             if self.solver != "pcd" and self.n_components != "auto":
                 m = self.n_components
-                check_affordable(n, m, self.max_active, self.exact_limit)
+                check_affordable(n, m, self.max_active, self.exact_limit, real)
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
             rng, held_out = check_random_state(self.random_state), None
             if self.solver == "pcd":
-                return self._fit_by_chains(signs, sample_weight, settings, rng)
+                return self._fit_by_chains(rows, sample_weight, settings, rng)
             if self.early_stopping:
                 apart = held_out_rows(n_rows, self.validation_fraction, rng)
-                held_out = make_table(signs[apart], sample_weight[apart])
-                signs, sample_weight = signs[~apart], sample_weight[~apart]
-            table = make_table(signs, sample_weight)
-            starts = starts_of(self, signs, sample_weight, table.visible, rng)
+                held_out = make_table(rows[apart], sample_weight[apart])
+                rows, sample_weight = rows[~apart], sample_weight[~apart]
+            table = make_table(rows, sample_weight)
+            starts = starts_of(self, rows, sample_weight, table.visible, rng)
             run = learn(starts, table, sample_weight.sum(), settings, rng, held_out)
             kept = run.best if self.early_stopping else run.weights
-            self._publish(kept, run.log_likelihoods)
-        warn_of_large_weights(self._weights(), self.alpha)
+            self._publish(kept, run.log_likelihoods, kind=kind)
+        if not real:
+            warn_of_large_weights(self._weights(), self.alpha)
         return self
 
     def _first_start(self, signs, sample_weight, rng):
@@ -245,7 +260,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             self._find_log_partition()
         return self
 
-    @available_if(lambda machine: machine.max_active is None)
+    @available_if(lambda machine: about_bits(machine) and machine.max_active is None)
     def partial_fit(self, X, y=None, sample_weight=None):
         """Go once over more rows, with "pcd" and a constant learning rate.
 
@@ -292,7 +307,8 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             self._publish(chains.weights(settings.visible_bias), [], chains, n_iter)
         return self
 
-    def _publish(self, weights, log_likelihoods, chains=None, n_iter=None):
+    def _publish(self, weights, log_likelihoods, chains=None, n_iter=None, kind=Signs):
+        self._kind = kind
         self.components_, self.hidden_bias_, self.visible_bias_ = weights[:3]
         self.tree_, self.couplings_ = weights.parents, weights.couplings
         self.n_components_ = len(self.components_)
@@ -304,48 +320,3 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         if self._is_exact():
             self._find_log_partition()
         return self
-
-    def to_bernoulli_rbm(self):
-        """Return scikit-learn's machine with the same distribution of bits 0 and 1.
-
-        Returns
-        -------
-        rbm : BernoulliRBM
-            Fitted.
-
-        Raises
-        ------
-        ValueError
-            For a machine with a tree or with `max_active`.
-        """
-        check_is_fitted(self)
-        rbm = rbm_of(self._weights(), self.max_active)
-        if hasattr(self, "feature_names_in_"):
-            rbm.feature_names_in_ = self.feature_names_in_
-        return rbm
-
-    @classmethod
-    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
-        """Return a machine with the distribution of a BernoulliRBM, asked exactly.
-
-        Parameters
-        ----------
-        rbm : BernoulliRBM
-            Fitted.
-        exact_limit : int, default=20
-            Sums over more than 2 ** exact_limit states are refused.
-
-        Returns
-        -------
-        machine : CombinationMachine
-            Fitted; ``warm_start=True`` lets ``fit`` go on from it.
-        """
-        check_is_fitted(rbm)
-        weights = weights_of_rbm(rbm)
-        m, n = weights.components.shape
-        check_affordable(n, m, None, exact_limit)
-        machine = cls(m, exact_limit=exact_limit)
-        machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
-        if hasattr(rbm, "feature_names_in_"):
-            machine.feature_names_in_ = rbm.feature_names_in_
-        return machine._publish(weights, [])

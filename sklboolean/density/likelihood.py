@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklboolean._core.parallel import each_slice
+from sklboolean.density import real_inputs
 from sklboolean.density.hidden_states import (
     Moments,
     log_active_sums,
@@ -29,11 +30,13 @@ MAX_FACTORS = 512  # of at most 2 each: their product is far from overflow
 
 
 class Table(NamedTuple):
-    """Rows of signs, each distinct row once."""
+    """Rows of signs, or of real numbers, each distinct row once."""
 
     signs: np.ndarray  # (n_distinct, n), float64, -1 or 1
     shares: np.ndarray  # (n_distinct,), sum 1
     visible: np.ndarray  # (n,), means of the inputs
+    real: bool = False
+    log_base: float = 0.0  # the mean of -|x|^2 / 2, for real numbers
 
 
 def make_table(signs, sample_weight=None):
@@ -41,22 +44,25 @@ def make_table(signs, sample_weight=None):
 
     Parameters
     ----------
-    signs : ndarray of shape (n_rows, n), dtype int8
-        -1 or 1.
+    signs : ndarray of shape (n_rows, n), dtype int8 or float64
+        -1 or 1; real numbers in float64.
     sample_weight : ndarray of shape (n_rows,) or None
 
     Returns
     -------
     table : Table
     """
-    words = np.packbits(signs > 0, axis=1)
-    keys = words.view(np.dtype((np.void, words.shape[1]))).ravel()
+    real = signs.dtype == np.float64
+    # Both zeros are one number.
+    words = signs + 0.0 if real else np.packbits(signs > 0, axis=1)
+    keys = words.view(np.dtype((np.void, words.itemsize * words.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     counts = np.bincount(inverse.ravel(), sample_weight, len(first))
     # A weight of zero is a row that is not there.
     first, counts = first[counts > 0], counts[counts > 0]
     rows, shares = signs[first].astype(np.float64), counts / counts.sum()
-    return Table(rows, shares, shares @ rows)
+    log_base = float(shares @ real_inputs.log_base(rows)) if real else 0.0
+    return Table(rows, shares, shares @ rows, real, log_base)
 
 
 def edge_means(table, parents):
@@ -168,8 +174,9 @@ def mean_log_likelihood(weights, table, edges=None, max_active=None, n_jobs=None
     log_z : float
     """
     value, hidden, products = _hidden_moments(weights, table, max_active, n_jobs)
-    log_z, moments = partition_moments(weights, max_active, n_jobs)
-    value += weights.visible_bias @ table.visible - log_z
+    sum_states = real_inputs.partition_moments if table.real else partition_moments
+    log_z, moments = sum_states(weights, max_active, n_jobs)
+    value += weights.visible_bias @ table.visible + table.log_base - log_z
     if edges is not None:
         value += weights.couplings @ edges
     gradient = Moments(

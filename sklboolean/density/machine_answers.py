@@ -4,33 +4,51 @@ import warnings
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from sklboolean.density import log_space
-from sklboolean.density.annealing import estimate_log_partition, sample_by_chains
-from sklboolean.density.conditionals import (
-    complete_at_random,
-    complete_by_means,
-    known_log_odds,
-    log_sums_of_known,
-    reconstruction_error,
+from sklboolean.density import (
+    conditionals,
+    hidden_states,
+    log_space,
+    real_conditionals,
+    real_inputs,
 )
-from sklboolean.density.hidden_states import Weights, log_partition
+from sklboolean.density.annealing import estimate_log_partition, sample_by_chains
+from sklboolean.density.conditionals import known_log_odds, reconstruction_error
+from sklboolean.density.hidden_states import Weights
 from sklboolean.density.likelihood import hidden_posteriors
 from sklboolean.density.model import BinaryDensityMixin
 from sklboolean.density.most_probable import most_probable
 from sklboolean.density.parameters import check_missing, is_affordable
-from sklboolean.density.tables import read_signs, to_codes
+from sklboolean.density.real_tables import Reals
+from sklboolean.density.tables import read_signs
 
-__all__ = ["MachineAnswersMixin"]
+__all__ = ["MachineAnswersMixin", "about_bits"]
 
 MARGIN = 0.2  # nats, by which estimates differ by chance
+
+
+def about_bits(machine):
+    """Return true, or raise an error for a machine with real inputs."""
+    fitted = vars(machine).get("_kind")
+    if fitted is Reals or (fitted is None and machine.visible == "real"):
+        raise AttributeError("This is about bits; with visible='real' there are none.")
+    return True
 
 
 class MachineAnswersMixin(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin
 ):
     """Likelihood, completion, hidden units and samples from fitted weights."""
+
+    predict_proba_bits = available_if(about_bits)(BinaryDensityMixin.predict_proba_bits)
+    completion_error = available_if(about_bits)(BinaryDensityMixin.completion_error)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.visible != "real"
+        return tags
 
     @property
     def _n_features_out(self):
@@ -39,6 +57,10 @@ class MachineAnswersMixin(
     def _weights(self):
         inputs = self.visible_bias_, self.tree_, self.couplings_
         return Weights(self.components_, self.hidden_bias_, *inputs)
+
+    @property
+    def _conditionals(self):
+        return real_conditionals if self._kind is Reals else conditionals
 
     def _is_exact(self):
         n, m = self.n_features_in_, self.n_components_
@@ -49,7 +71,8 @@ class MachineAnswersMixin(
         """Sum over all states, or estimate the sum from both ends."""
         weights = self._weights()
         if self._is_exact():
-            bounds = (log_partition(weights, self.max_active, self.n_jobs),) * 2
+            sums = real_inputs if self._kind is Reals else hidden_states
+            bounds = (sums.log_partition(weights, self.max_active, self.n_jobs),) * 2
         else:
             # Chains that have not mixed make the reverse estimate too small.
             chains = self._chains
@@ -83,6 +106,7 @@ class MachineAnswersMixin(
         self._likelihood_is_asked()
         return super().score_samples(X)
 
+    @available_if(about_bits)
     def scaled_log_loss(self, X):
         self._likelihood_is_asked()
         return super().scaled_log_loss(X)
@@ -91,7 +115,8 @@ class MachineAnswersMixin(
         self._check_missing(signs)
         if not hasattr(self, "log_partition_"):
             self._find_log_partition()
-        known = log_sums_of_known(self._weights(), signs, self.max_active, self.n_jobs)
+        limits = self.max_active, self.n_jobs
+        known = self._conditionals.log_sums_of_known(self._weights(), signs, *limits)
         return known - self.log_partition_
 
     def _log_odds(self, signs):
@@ -100,11 +125,13 @@ class MachineAnswersMixin(
         return super()._log_odds(signs)
 
     def _check_missing(self, signs):
-        check_missing(signs, self.n_components_, self.max_active, self.exact_limit)
+        if self._kind is not Reals:
+            check_missing(signs, self.n_components_, self.max_active, self.exact_limit)
 
     def _complete_by_means(self, signs):
         self._check_missing(signs)
-        return complete_by_means(self._weights(), signs, self.max_active, self.n_jobs)
+        limits = self.max_active, self.n_jobs
+        return self._conditionals.complete_by_means(self._weights(), signs, *limits)
 
     def _complete_at_random(self, signs, rng):
         if not (signs.any() or self._is_exact()):
@@ -112,7 +139,8 @@ class MachineAnswersMixin(
                 self._weights(), self._chains.states, len(signs), rng
             )
         self._check_missing(signs)
-        return complete_at_random(self._weights(), signs, rng, self.max_active)
+        complete = self._conditionals.complete_at_random
+        return complete(self._weights(), signs, rng, self.max_active)
 
     def _most_probable(self, signs):
         self._check_missing(signs)
@@ -132,8 +160,8 @@ class MachineAnswersMixin(
             That the unit is active.
         """
         check_is_fitted(self)
-        signs = read_signs(self, X, allow_missing=False)
-        activations = signs @ self.components_.T + self.hidden_bias_
+        rows = self._kind.read(self, X, allow_missing=False)
+        activations = rows @ self.components_.T + self.hidden_bias_
         return hidden_posteriors(activations, self.max_active)[1]
 
     def inverse_transform(self, X):
@@ -154,9 +182,12 @@ class MachineAnswersMixin(
         if X.shape[1] != self.n_components_:
             width = f"{X.shape[1]} columns for {self.n_components_} hidden units"
             raise ValueError(f"X has {width}; it must have one for each.")
+        if self._kind is Reals:
+            return log_space.fields(self._weights(), X)
         fields = log_space.log_sums(self._weights(), X)[1]
-        return to_codes(log_space.means(self._weights(), fields)[0], self.codes_)
+        return self._kind.write(self, log_space.means(self._weights(), fields)[0])
 
+    @available_if(about_bits)
     def reconstruction_error(self, X):
         """Return what it costs to tell rows from their likeliest hidden states.
 

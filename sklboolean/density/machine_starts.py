@@ -7,6 +7,7 @@ from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
 from sklboolean.density.coordinates import Coordinates
 from sklboolean.density.likelihood import make_table
 from sklboolean.density.projection_pursuit import count_units, pursue, rows_of
+from sklboolean.density.real_tables import Reals
 
 __all__ = ["held_out_rows", "inputs_alone", "pursues", "starts_of"]
 
@@ -69,7 +70,7 @@ def starts_of(machine, signs, sample_weight, centre, rng):
     ----------
     machine : CombinationMachine
         With checked parameters.
-    signs : ndarray of shape (n_rows, n), dtype int8
+    signs : ndarray of shape (n_rows, n), dtype int8; or float64, of real numbers
     sample_weight : ndarray of shape (n_rows,)
     centre : ndarray of shape (n,)
     rng : RandomState
@@ -82,8 +83,11 @@ def starts_of(machine, signs, sample_weight, centre, rng):
     if machine.warm_start and hasattr(machine, "components_"):
         if machine.n_components == "auto":
             shape = machine.components_.shape
-        return [_fitted_weights(machine, shape)]
-    base = base_of(signs, sample_weight, machine.base, machine.visible_bias)
+        return [_fitted_weights(machine, shape, signs.dtype == np.float64)]
+    if signs.dtype == np.float64:
+        base = centre * bool(machine.visible_bias), None, None
+    else:
+        base = base_of(signs, sample_weight, machine.base, machine.visible_bias)
     if pursues(machine):
         return pursuit_starts(machine, signs, sample_weight, base, rng)
     arrays = given_arrays(machine.init, *shape)
@@ -122,9 +126,14 @@ def pursuit_starts(machine, signs, sample_weight, base, rng):
     return starts
 
 
-def _fitted_weights(machine, shape):
+def _fitted_weights(machine, shape, real):
     """Return the weights of the last fit if they suit the parameters."""
     weights = machine._weights()
+    if real != (machine._kind is Reals):
+        raise ValueError(
+            "warm_start=True goes on with the inputs of the last fit, which were not "
+            f"{machine.visible!r}. Set warm_start=False to start anew."
+        )
     if weights.components.shape != shape:
         raise ValueError(
             f"warm_start=True goes on from components of shape "

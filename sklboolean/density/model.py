@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.validation import check_choice, check_integer
-from sklboolean.density.tables import read_signs, to_codes
+from sklboolean.density.tables import Signs, read_signs
 
 __all__ = ["BinaryDensityMixin", "all_states", "column_numbers"]
 
@@ -52,7 +52,8 @@ def by_blocks(function, signs):
 class BinaryDensityMixin(DensityMixin):
     """Scores, samples, completions and errors of a density model.
 
-    Rows are int8 signs: 1 true, -1 false, 0 missing. A fitted model has ``codes_`` and
+    Rows are int8 signs, 1 true, -1 false, 0 missing, or what else ``_kind`` keeps. A
+    fitted model has ``codes_`` and
 
     * ``_log_density(signs)``: log-likelihood of each row in nats, missing bits summed
       out;
@@ -62,6 +63,8 @@ class BinaryDensityMixin(DensityMixin):
 
     and may replace ``_log_odds`` and ``_complete_by_means`` by something faster.
     """
+
+    _kind = Signs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -97,7 +100,7 @@ class BinaryDensityMixin(DensityMixin):
             In nats.
         """
         check_is_fitted(self)
-        return by_blocks(self._log_density, read_signs(self, X))
+        return by_blocks(self._log_density, self._kind.read(self, X))
 
     def score(self, X, y=None):
         """Return the mean log-likelihood of the rows.
@@ -135,9 +138,9 @@ class BinaryDensityMixin(DensityMixin):
         check_is_fitted(self)
         n_samples = check_integer(n_samples, "n_samples", 1)
         rng = check_random_state(random_state)
-        nothing = np.zeros((n_samples, self.n_features_in_), dtype=np.int8)
+        nothing = self._kind.blank(n_samples, self.n_features_in_)
         drawn = by_blocks(lambda rows: self._complete_at_random(rows, rng), nothing)
-        return to_codes(drawn, self.codes_)
+        return self._kind.write(self, drawn)
 
     def impute(self, X, method="mean", random_state=None):
         """Fill in missing bits, given the known bits of the same row.
@@ -160,10 +163,10 @@ class BinaryDensityMixin(DensityMixin):
             values are made Boolean too.
         """
         check_is_fitted(self)
-        check_choice(method, "method", ("mean", "map", "sample"))
-        signs = read_signs(self, X)
-        incomplete = np.flatnonzero((signs == 0).any(axis=1))
-        filled = signs.astype(np.float64)
+        check_choice(method, "method", self._kind.completions)
+        rows = self._kind.read(self, X)
+        incomplete = np.flatnonzero(self._kind.gaps(rows).any(axis=1))
+        filled = rows.astype(np.float64)
         if len(incomplete):
             rng = check_random_state(random_state)
             complete = {
@@ -171,8 +174,8 @@ class BinaryDensityMixin(DensityMixin):
                 "map": self._most_probable,
                 "sample": lambda rows: self._complete_at_random(rows, rng),
             }[method]
-            filled[incomplete] = by_blocks(complete, signs[incomplete])
-        return to_codes(filled, self.codes_)
+            filled[incomplete] = by_blocks(complete, rows[incomplete])
+        return self._kind.write(self, filled)
 
     def predict_proba_bits(self, X, columns):
         """Return the joint distribution of chosen bits given all other known bits.

@@ -26,6 +26,14 @@ def check_settings(machine):
             "init='projection_pursuit' or solver='projection_pursuit'."
         )
     check_choice(machine.base, "base", ("independent", "chow_liu"))
+    check_choice(machine.visible, "visible", ("binary", "real"))
+    if machine.visible == "real" and (
+        machine.base != "independent" or machine.solver == "pcd"
+    ):
+        raise ValueError(
+            "visible='real' knows neither trees nor solver='pcd'. Set "
+            "base='independent' and solver='lbfgs'."
+        )
     check_integer(machine.n_init, "n_init", 1)
     check_integer(machine.exact_limit, "exact_limit", 1, 30)
     if machine.max_active is not None:
@@ -66,19 +74,23 @@ def is_affordable(n, m, max_active, exact_limit):
     return min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit
 
 
-def check_affordable(n, m, max_active, exact_limit):
-    """Refuse sums over more than 2 ** exact_limit states."""
-    if is_affordable(n, m, max_active, exact_limit):
+def check_affordable(n, m, max_active, exact_limit, real=False):
+    """Refuse sums over more than 2 ** exact_limit states.
+
+    Real inputs cannot be summed over instead of hidden states, however few they are.
+    """
+    if is_affordable(m if real else n, m, max_active, exact_limit):
         return
     multiplications, n_bytes = work_of(n, m, max_active)
+    chains = "" if real else "or solver='pcd', "
     raise ValueError(
         f"The exact likelihood of n_components={m} with {n} features needs "
         f"{multiplications:.1e} multiplications for each gradient, about "
         f"{multiplications / MULTIPLICATIONS_PER_SECOND:.1e} seconds, and "
         f"{n_bytes:.1e} bytes: more than exact_limit={exact_limit} allows, 2 ** "
         f"{exact_limit} states. Take at most {exact_limit} components, or max_active=2 "
-        "for hidden states with at most two active units, or solver='pcd', or raise "
-        "exact_limit."
+        "for hidden states with at most two active units, "
+        f"{chains}or raise exact_limit."
     )
 
 

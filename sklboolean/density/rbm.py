@@ -5,10 +5,14 @@ With x = 2 v - 1, w.x + theta = (2 w).v + (theta - sum w) and b.x = (2 b).v - su
 
 import numpy as np
 from sklearn.neural_network import BernoulliRBM
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean.density.hidden_states import Weights
+from sklboolean.density.machine_answers import about_bits
+from sklboolean.density.parameters import check_affordable
 
-__all__ = ["rbm_of", "weights_of_rbm"]
+__all__ = ["BernoulliRBMMixin", "rbm_of", "weights_of_rbm"]
 
 
 def rbm_of(weights, max_active):
@@ -40,3 +44,53 @@ def weights_of_rbm(rbm):
         np.asarray(rbm.intercept_hidden_, dtype=np.float64) + components.sum(axis=1),
         np.asarray(rbm.intercept_visible_, dtype=np.float64) / 2,
     )
+
+
+class BernoulliRBMMixin:
+    """To and from scikit-learn's machine."""
+
+    @available_if(about_bits)
+    def to_bernoulli_rbm(self):
+        """Return scikit-learn's machine with the same distribution of bits 0 and 1.
+
+        Returns
+        -------
+        rbm : BernoulliRBM
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            For a machine with a tree or with `max_active`.
+        """
+        check_is_fitted(self)
+        rbm = rbm_of(self._weights(), self.max_active)
+        if hasattr(self, "feature_names_in_"):
+            rbm.feature_names_in_ = self.feature_names_in_
+        return rbm
+
+    @classmethod
+    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
+        """Return a machine with the distribution of a BernoulliRBM, asked exactly.
+
+        Parameters
+        ----------
+        rbm : BernoulliRBM
+            Fitted.
+        exact_limit : int, default=20
+            Sums over more than 2 ** exact_limit states are refused.
+
+        Returns
+        -------
+        machine : CombinationMachine
+            Fitted; ``warm_start=True`` lets ``fit`` go on from it.
+        """
+        check_is_fitted(rbm)
+        weights = weights_of_rbm(rbm)
+        m, n = weights.components.shape
+        check_affordable(n, m, None, exact_limit)
+        machine = cls(m, exact_limit=exact_limit)
+        machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
+        if hasattr(rbm, "feature_names_in_"):
+            machine.feature_names_in_ = rbm.feature_names_in_
+        return machine._publish(weights, [])

@@ -6,7 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import KEPT_DTYPES, check_binarize
 
-__all__ = ["codes_of", "distinct_rows", "read_signs", "to_codes"]
+__all__ = ["Signs", "codes_of", "distinct_rows", "read_signs", "to_codes"]
 
 
 def codes_of(X):
@@ -126,6 +126,28 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
     if reset:
         estimator.codes_ = codes
     return signs
+
+
+class Signs:
+    """How models of bits keep rows: int8 signs, 0 where a bit is missing."""
+
+    completions = ("mean", "map", "sample")
+    read = staticmethod(read_signs)
+
+    @staticmethod
+    def blank(n_rows, n_features):
+        """Return rows of which nothing is known."""
+        return np.zeros((n_rows, n_features), dtype=np.int8)
+
+    @staticmethod
+    def gaps(rows):
+        """Return where values are missing."""
+        return rows == 0
+
+    @staticmethod
+    def write(estimator, rows):
+        """Write rows, or means of rows, as the user does."""
+        return to_codes(rows, estimator.codes_)
 
 
 def distinct_rows(signs, weights):

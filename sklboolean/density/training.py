@@ -130,7 +130,8 @@ class Ascent:
             scores = log_numerators(
                 run.weights, self.held_out.signs, self.settings.max_active
             )
-            run.held_out.append(float(self.held_out.shares @ scores - log_z))
+            log_base = self.held_out.log_base - log_z
+            run.held_out.append(float(self.held_out.shares @ scores + log_base))
             if run.held_out[-1] == max(run.held_out):
                 run.best = run.weights
         if self.settings.verbose:
