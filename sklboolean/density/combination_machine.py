@@ -59,9 +59,8 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         are averaged over the last third. Beyond `exact_limit` the likelihood is an
         estimate, from one start, without new trees.
     init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
-        "projection_pursuit": units that explain one by one what is left of the rows.
-        Arrays: components of shape (n_components, n_features), or a tuple of them with
-        hidden biases, and perhaps visible biases.
+        "projection_pursuit": units that explain what is left of the rows. Arrays:
+        components, or a tuple of them with hidden, and perhaps visible biases.
     n_init : int, default=4
         Starts: the better half of short ascents goes on, until one is left.
     alpha : float, default=1e-4
