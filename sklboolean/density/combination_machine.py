@@ -30,10 +30,11 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
     states. With a tree between the inputs it needs far fewer hidden units.
 
     Real inputs have the factor exp(-|x|^2 / 2) besides: given hidden units they are
-    independent and normal, with means b + W'h and variances 1. Nothing is scaled here.
-    Scale columns so that noise has variance 1, or at least by ``StandardScaler``: then
-    hidden units find only how columns vary together, as variances of 1 leave nothing
-    to explain in a column alone.
+    independent and normal, with means b + W'h and variances 1. Nothing is scaled here:
+    scale columns so that what hidden units shall not explain has variance 1. After
+    ``StandardScaler`` a column alone has nothing more to explain. A factor of about 2
+    makes room: the best has the largest ``score`` plus n_features log(factor) on rows
+    that are held out.
 
     Parameters
     ----------

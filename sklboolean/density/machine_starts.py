@@ -85,7 +85,7 @@ def starts_of(machine, signs, sample_weight, centre, rng):
             shape = machine.components_.shape
         return [_fitted_weights(machine, shape, signs.dtype == np.float64)]
     if signs.dtype == np.float64:
-        base = centre * bool(machine.visible_bias), None, None
+        base = centre, None, None
     else:
         base = base_of(signs, sample_weight, machine.base, machine.visible_bias)
     if pursues(machine):

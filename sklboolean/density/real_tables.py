@@ -40,7 +40,7 @@ def read_reals(estimator, X, *, reset=False, allow_missing=True):
         raise ValueError(
             f"X holds {rows[large][0]:.3g} in column {column}. With visible='real' "
             "inputs have variance 1 given the hidden units: scale the columns, as by "
-            "StandardScaler in a pipeline."
+            "StandardScaler in a pipeline, or clip outliers."
         )
     if reset:
         vars(estimator).pop("codes_", None)

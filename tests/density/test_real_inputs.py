@@ -172,6 +172,16 @@ def test_draws_of_rows_are_their_own():
     np.testing.assert_array_equal(drawn[~np.isnan(rows)], rows[~np.isnan(rows)])
 
 
+def test_blocks_do_not_change_the_sums(monkeypatch):
+    weights = machine(7, 3, scale=0.7)
+    log_z, whole = real_inputs.partition_moments(weights)
+    monkeypatch.setattr(real_inputs, "BLOCK_STATES", 40)
+    found, moments = real_inputs.partition_moments(weights)
+    assert found == pytest.approx(log_z, rel=1e-14)
+    for part, expected in zip(moments[:3], whole[:3], strict=True):
+        np.testing.assert_allclose(part, expected, rtol=1e-12, atol=1e-14)
+
+
 def test_threads_do_not_change_the_sums():
     weights = machine(18, 6, scale=0.3)
     one = real_inputs.partition_moments(weights, n_jobs=1)
