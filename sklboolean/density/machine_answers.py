@@ -1,6 +1,7 @@
 """What a fitted combination machine can be asked."""
 
 import warnings
+from functools import wraps
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -107,6 +108,7 @@ class MachineAnswersMixin(
         return super().score_samples(X)
 
     @available_if(about_bits)
+    @wraps(BinaryDensityMixin.scaled_log_loss)  # its docstring
     def scaled_log_loss(self, X):
         self._likelihood_is_asked()
         return super().scaled_log_loss(X)
