@@ -15,6 +15,7 @@ from sklboolean.online.elimination import ConjunctionClassifier
 from sklboolean.online.halfspace import ConsistentHalfspace
 from sklboolean.online.halving import HalvingClassifier
 from sklboolean.online.winnow import Winnow
+from sklboolean.rules.classifier import RuleClassifier
 from sklboolean.rules.features import ConjunctionFeatures
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",
+    "RuleClassifier",
     "Winnow",
     "show_versions",
 ]
