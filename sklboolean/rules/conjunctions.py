@@ -45,6 +45,11 @@ class Rule:
     label : class label, default=None
         What the rule says, in a `DNF` or a rule list.
 
+    Attributes
+    ----------
+    n_literals : int
+        Length of the conjunction.
+
     Examples
     --------
     >>> from sklboolean.rules import Rule
@@ -61,6 +66,11 @@ class Rule:
     coverage: int | None = None
     precision: float | None = None
     label: object = None
+
+    @property
+    def n_literals(self):
+        """Length of the conjunction."""
+        return len(self.literals)
 
     def to_text(self, feature_names=None):
         """Return the conjunction as text.

@@ -100,11 +100,11 @@ def extract_dnf(
     >>> from sklboolean.rules import extract_dnf
     >>> data = make_tic_tac_toe()
     >>> model = SVC(gamma=0.1, C=10).fit(data.data, data.target)
-    >>> dnf = extract_dnf(model, data.data, data.target)
-    >>> len(dnf.rules), dnf.fidelity
-    (8, 1.0)
-    >>> print(dnf.rules[0].to_text(data.feature_names))
-    top-right=x and middle=x and bottom-left=x
+    >>> dnf = extract_dnf(model, data.data, literals="positive")
+    >>> len(dnf.rules)
+    8
+    >>> dnf.rules[2].to_text(data.feature_names)
+    'top-left=x and top-middle=x and top-right=x'
     """
     penalties, options = check_cover_options(
         max_rules=max_rules, max_literals=max_literals, literals=literals,

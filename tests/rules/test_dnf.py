@@ -194,7 +194,7 @@ def test_monks_2_has_no_short_dnf():
     [
         SVC(kernel=ConjunctionKernel(max_literals=2, monotone=True)),
         LogisticRegression(),
-        OneClassSVM(gamma=1.0),
+        OneClassSVM(gamma=0.1),
         SVC(kernel="precomputed"),
     ],
     ids=repr,
