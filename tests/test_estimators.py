@@ -63,7 +63,7 @@ ESTIMATORS = [
     ConjunctionFeatures(max_features=10, dtype="bool"),
     RuleClassifier(),
     RuleClassifier(SVC(gamma=0.1), literals="positive", penalty=1.0),
-    RuleClassifier(AveragedPerceptron(), min_gain=0.0, random_state=0),
+    RuleClassifier(KernelPerceptron("rbf"), min_gain=0.0, n_candidates=20, width=64),
     RuleClassifier(width=None, max_rules=3, time_limit=60.0, max_literals=2),
     HalvingClassifier(max_literals=2),
     HalvingClassifier("k-disjunctions", max_literals=1),

@@ -31,7 +31,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     Fits a machine, reads the rules out of it that explain the labels, and predicts with
     the rules only: the first that holds decides, a default class where none does.
     With two classes the rules are a DNF of one of them: see `extract_dnf`. With more,
-    classes take turns, the rarest first, each on the rows that are left.
+    classes take turns, each on the rows that are left: the rarest first or the
+    commonest first, whichever makes fewer mistakes.
 
     Parameters
     ----------
@@ -278,10 +279,9 @@ def _zeros_and_ones(table, n_features):
 
 
 def orders(sizes):
-    """Return the orders in which classes may get rules; the last is the default."""
-    if len(sizes) == 2:
-        return [(1, 0), (0, 1)]
-    return [tuple(np.argsort(sizes, kind="stable"))]
+    """Return two orders in which classes may get rules; the last is the default."""
+    rarest_first = np.argsort(sizes, kind="stable").tolist()
+    return [rarest_first, rarest_first[::-1]]
 
 
 def rule_list(models, order, pool, codes, options):
