@@ -6,6 +6,28 @@ import numpy as np
 import oracles_density
 from oracles_density import hidden_rows
 
+from sklboolean.density.hidden_states import Weights
+
+
+def draw_weights(seed, m, n, *, tree=False, scale=1.0):
+    """A machine with random weights, and with a random forest."""
+    rng = np.random.default_rng(seed)
+    parents, couplings = None, None
+    if tree:
+        # A forest: each column hangs on one that was placed before it, or on none.
+        parents, order = np.full(n, -1), rng.permutation(n)
+        for place, column in enumerate(order):
+            parent = rng.integers(-1, place)
+            parents[column] = order[parent] if parent >= 0 else -1
+        couplings = np.where(parents < 0, 0.0, scale * rng.normal(size=n))
+    return Weights(
+        scale * rng.normal(size=(m, n)),
+        scale * rng.normal(size=m),
+        scale * rng.normal(size=n),
+        parents,
+        couplings,
+    )
+
 
 def all_inputs(n):
     """All rows of signs; the first bit is the slowest to change."""

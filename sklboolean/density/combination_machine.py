@@ -3,15 +3,16 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.validation import unchanged_on_error
 from sklboolean._core.weights import check_sample_weight
-from sklboolean.density.hidden_states import log_partition
 from sklboolean.density.likelihood import make_table
 from sklboolean.density.machine_answers import MachineAnswersMixin
 from sklboolean.density.machine_starts import held_out_rows, starts_of
 from sklboolean.density.parameters import check_affordable, check_settings
+from sklboolean.density.persistent import learn_by_chains, pass_over, start_chains
 from sklboolean.density.rbm import rbm_of, weights_of_rbm
 from sklboolean.density.tables import read_signs
 from sklboolean.density.training import learn, warn_of_large_weights
@@ -41,8 +42,12 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Only hidden states with at most so many active units, for many components. Such
         a machine is another model, not an approximation: 1 gives a mixture of m + 1
         products.
-    solver : {"lbfgs", "gradient"}, default="lbfgs"
-        "gradient": steps of fixed length with momentum, as in the thesis.
+    solver : {"lbfgs", "gradient", "pcd"}, default="lbfgs"
+        "gradient": steps of fixed length with momentum, as in the thesis. "pcd":
+        persistent contrastive divergence, for any number of components; the machine's
+        moments come from 500 Markov chains, and of the weights those of the last third
+        are averaged. Beyond `exact_limit` the likelihood is then an estimate, from one
+        start, without new trees.
     init : "random", ndarray or tuple of ndarray, default="random"
         Components to start from, of shape (n_components, n_features), or a tuple of
         them with hidden biases, and perhaps visible biases.
@@ -52,11 +57,16 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Penalty: alpha / 2 times the squares of the weights, less hidden biases, is
         taken from the mean log-likelihood. Fewer than 2000 rows may need 1e-3.
     learning_rate : float, default=0.05
-        Step of "gradient".
+        Step of "gradient" and "pcd"; that of "pcd" shrinks to 0. Chains that do not
+        follow, as bounds far apart tell, need a smaller one.
     momentum : float, default=0.9
-        Part of the last step that "gradient" adds to the next.
+        Part of the last step that "gradient" adds to the next; with "pcd" the weight of
+        the past in the mean of the gradients that it follows.
+    batch_size : int, default=100
+        Rows for each step of "pcd".
     max_iter : int, default=500
-        Iterations of the ascent that is kept. On real data the likelihood may rise on.
+        Iterations of the ascent that is kept; for "pcd" passes over all rows. On real
+        data the likelihood may rise on.
     tol : float, default=1e-5
         Stop when ten iterations gain less, in nats for a row.
     early_stopping : bool, default=False
@@ -72,9 +82,10 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     binarize : float or None, default=0.0
         A value above it is true. None demands the codes 0 and 1, or -1 and 1.
     exact_limit : int, default=20
-        Sums over more than 2 ** exact_limit states are refused.
+        Sums over more than 2 ** exact_limit states are refused, or estimated with
+        "pcd".
     random_state : int, RandomState instance or None, default=None
-        For starts, held-out rows and new trees.
+        For starts, held-out rows, new trees and chains.
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : int, default=0
@@ -93,9 +104,15 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     couplings_ : ndarray of shape (n_features_in_,), dtype float64, or None
         Weights of products of each input and its parent; 0 for the root.
     log_partition_ : float
-        Log of the sum over all inputs and hidden states.
+        Log of the sum over all inputs and hidden states; the larger of its bounds.
+    log_partition_bounds_ : tuple of float
+        Beyond `exact_limit` the forward and the reverse estimate of annealed importance
+        sampling: on average one is too small, and the other too large if the chains
+        have mixed. Otherwise the exact value twice. After ``partial_fit`` estimates are
+        made when they are first needed.
     log_likelihoods_ : ndarray of shape (n_iter_,), dtype float64
-        Mean over the training rows after each iteration, in nats.
+        Mean over the training rows after each iteration, in nats. Empty for "pcd",
+        which does not know it.
     n_iter_ : int
         Iterations of the ascent that was kept.
     n_components_ : int
@@ -119,6 +136,12 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
     Ph.D. thesis, 1993, chapter 4; equations 4.4 and 4.10 to 4.15.
 
+    Tieleman. "Training Restricted Boltzmann Machines using Approximations to the
+    Likelihood Gradient". ICML 2008, section 3.
+
+    Salakhutdinov, Murray. "On the Quantitative Analysis of Deep Belief Networks". ICML
+    2008, section 4.
+
     Examples
     --------
     >>> import numpy as np
@@ -134,9 +157,9 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,
         max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
-        learning_rate=0.05, momentum=0.9, max_iter=500, tol=1e-5, early_stopping=False,
-        validation_fraction=0.1, tree_updates=4, warm_start=False, binarize=0.0,
-        exact_limit=20, random_state=None, n_jobs=None, verbose=0,
+        learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-5,
+        early_stopping=False, validation_fraction=0.1, tree_updates=4, warm_start=False,
+        binarize=0.0, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.base = base
@@ -148,6 +171,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         self.alpha = alpha
         self.learning_rate = learning_rate
         self.momentum = momentum
+        self.batch_size = batch_size
         self.max_iter = max_iter
         self.tol = tol
         self.early_stopping = early_stopping
@@ -187,10 +211,14 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             settings = check_settings(self)
             signs = read_signs(self, X, reset=True, allow_missing=False)
             n_rows, n = signs.shape
-            check_affordable(n, self.n_components, self.max_active, self.exact_limit)
+            if self.solver != "pcd":
+                m = self.n_components
+                check_affordable(n, m, self.max_active, self.exact_limit)
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
             rng, held_out = check_random_state(self.random_state), None
+            if self.solver == "pcd":
+                return self._fit_by_chains(signs, sample_weight, settings, rng)
             if self.early_stopping:
                 apart = held_out_rows(n_rows, self.validation_fraction, rng)
                 held_out = make_table(signs[apart], sample_weight[apart])
@@ -203,13 +231,76 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         warn_of_large_weights(self._weights(), self.alpha)
         return self
 
-    def _publish(self, weights, log_likelihoods):
+    def _first_start(self, signs, sample_weight, rng):
+        centre = (sample_weight @ signs) / sample_weight.sum()
+        return starts_of(self, signs, sample_weight, centre, rng)[0]
+
+    def _fit_by_chains(self, signs, sample_weight, settings, rng):
+        start = self._first_start(signs, sample_weight, rng)
+        chains = learn_by_chains(start, signs, sample_weight, settings, rng)
+        self._publish(chains.weights(settings.visible_bias), [], chains, self.max_iter)
+        if not self._is_exact():
+            self._find_log_partition()
+        return self
+
+    @available_if(lambda machine: machine.max_active is None)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Go once over more rows, with "pcd" and a constant learning rate.
+
+        Rows are taken in their order, `batch_size` at a time: chunks of whole batches
+        teach the same as all rows at once. The first call finds the tree; what was
+        fitted before, by any solver, is where learning goes on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows without missing bits.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), float or None, default=None
+            Weights of the rows, at least 0: how much the step of a batch owes to them.
+
+        Returns
+        -------
+        self : object
+            The machine.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data. What was learned before is kept.
+        """
+        with unchanged_on_error(self):
+            settings = check_settings(self)
+            new = not hasattr(self, "components_")
+            signs = read_signs(self, X, reset=new, allow_missing=False)
+            given = np.ones(len(signs)) if sample_weight is None else sample_weight
+            sample_weight = check_sample_weight(given, len(signs))
+            chains = None if new else self._chains
+            if chains is None:
+                rng = check_random_state(self.random_state)
+                if new:
+                    start = self._first_start(signs, sample_weight, rng)
+                else:
+                    start = self._weights()
+                chains = start_chains(start, signs, settings.visible_bias, rng)
+            rate = settings.learning_rate
+            chains = pass_over(chains, signs, sample_weight, settings, lambda _: rate)
+            n_iter = 1 if new else self.n_iter_ + 1
+            self._publish(chains.weights(settings.visible_bias), [], chains, n_iter)
+        return self
+
+    def _publish(self, weights, log_likelihoods, chains=None, n_iter=None):
         self.components_, self.hidden_bias_, self.visible_bias_ = weights[:3]
         self.tree_, self.couplings_ = weights.parents, weights.couplings
-        self.log_partition_ = log_partition(weights, self.max_active, self.n_jobs)
         self.n_components_ = len(self.components_)
-        self.log_likelihoods_ = np.array(log_likelihoods)
-        self.n_iter_ = len(log_likelihoods)
+        self.log_likelihoods_ = np.array(log_likelihoods, dtype=np.float64)
+        self.n_iter_ = len(log_likelihoods) if n_iter is None else n_iter
+        self._chains = chains
+        for name in ("log_partition_", "log_partition_bounds_"):
+            vars(self).pop(name, None)
+        if self._is_exact():
+            self._find_log_partition()
         return self
 
     def to_bernoulli_rbm(self):

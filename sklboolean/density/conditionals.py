@@ -10,9 +10,10 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from sklboolean.density import log_space
+from sklboolean.density.block_gibbs import draw_inputs
 from sklboolean.density.hidden_states import (
     Weights,
     log_marginals,
@@ -237,21 +238,6 @@ def _draw_states(group, max_active, chances):
     return (numbers[:, None] >> np.arange(m) & 1).astype(np.float64)
 
 
-def _draw_inputs(machine, states, rng):
-    """Return inputs drawn given hidden states, from the roots of the tree down."""
-    fields = log_space.log_sums(machine, states)[1]
-    chances = rng.uniform(size=fields.shape)
-    if machine.parents is None:
-        return np.where(chances < expit(2 * fields), 1, -1)
-    signs = np.empty(fields.shape)
-    for bit in log_space.topological(machine.parents):
-        field = fields[:, bit]
-        if machine.parents[bit] >= 0:
-            field = field + machine.couplings[bit] * signs[:, machine.parents[bit]]
-        signs[:, bit] = np.where(chances[:, bit] < expit(2 * field), 1, -1)
-    return signs
-
-
 def complete_at_random(weights, signs, rng, max_active=None):
     """Return rows with missing bits drawn from their joint conditional distribution."""
     filled = signs.copy()
@@ -266,7 +252,7 @@ def complete_at_random(weights, signs, rng, max_active=None):
             drawn = _completions(len(group.missing))[numbers]
         else:
             states = _draw_states(group, max_active, chances)
-            drawn = _draw_inputs(group.weights, states, rng)
+            drawn = draw_inputs(group.weights, states, rng)
         filled[np.ix_(group.rows, group.missing)] = drawn
     return filled
 

@@ -1,10 +1,13 @@
 """What a fitted combination machine can be asked."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from sklboolean.density import log_space
+from sklboolean.density.annealing import estimate_log_partition, sample_by_chains
 from sklboolean.density.conditionals import (
     complete_at_random,
     complete_by_means,
@@ -12,13 +15,16 @@ from sklboolean.density.conditionals import (
     log_sums_of_known,
     reconstruction_error,
 )
-from sklboolean.density.hidden_states import Weights
+from sklboolean.density.hidden_states import Weights, log_partition
 from sklboolean.density.likelihood import hidden_posteriors
 from sklboolean.density.model import BinaryDensityMixin
 from sklboolean.density.most_probable import most_probable
+from sklboolean.density.parameters import check_missing, is_affordable
 from sklboolean.density.tables import read_signs, to_codes
 
 __all__ = ["MachineAnswersMixin"]
+
+MARGIN = 0.2  # nats, by which estimates differ by chance
 
 
 class MachineAnswersMixin(
@@ -34,7 +40,57 @@ class MachineAnswersMixin(
         inputs = self.visible_bias_, self.tree_, self.couplings_
         return Weights(self.components_, self.hidden_bias_, *inputs)
 
+    def _is_exact(self):
+        n, m = self.n_features_in_, self.n_components_
+        affordable = is_affordable(n, m, self.max_active, self.exact_limit)
+        return self._chains is None or affordable
+
+    def _find_log_partition(self):
+        """Sum over all states, or estimate the sum from both ends."""
+        weights = self._weights()
+        if self._is_exact():
+            bounds = (log_partition(weights, self.max_active, self.n_jobs),) * 2
+        else:
+            # Chains that have not mixed make the reverse estimate too small.
+            chains = self._chains
+            bounds = estimate_log_partition(weights, chains.states, chains.seed)[:2]
+        self.log_partition_bounds_ = bounds
+        self.log_partition_ = max(bounds)
+
+    def _likelihood_is_asked(self):
+        """Make sure that there is a log Z, and say so if it is an estimate."""
+        check_is_fitted(self)
+        if not hasattr(self, "log_partition_"):
+            self._find_log_partition()
+        if not self._is_exact():
+            forward, reverse = self.log_partition_bounds_
+            advice = ""
+            if forward > reverse + MARGIN:
+                advice = (
+                    " The first should not be larger: the chains have not mixed. Fit "
+                    "with a smaller learning_rate or a larger alpha."
+                )
+            warnings.warn(
+                "The log-likelihood is an estimate: annealed importance sampling puts "
+                f"the log of the sum over all states at {forward:.2f} forward and "
+                f"{reverse:.2f} backward. The larger is used, for the lower "
+                f"likelihood.{advice}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def score_samples(self, X):
+        self._likelihood_is_asked()
+        return super().score_samples(X)
+
+    def scaled_log_loss(self, X):
+        self._likelihood_is_asked()
+        return super().scaled_log_loss(X)
+
     def _log_density(self, signs):
+        self._check_missing(signs)
+        if not hasattr(self, "log_partition_"):
+            self._find_log_partition()
         known = log_sums_of_known(self._weights(), signs, self.max_active, self.n_jobs)
         return known - self.log_partition_
 
@@ -43,13 +99,23 @@ class MachineAnswersMixin(
             return known_log_odds(self._weights(), signs, self.max_active)
         return super()._log_odds(signs)
 
+    def _check_missing(self, signs):
+        check_missing(signs, self.n_components_, self.max_active, self.exact_limit)
+
     def _complete_by_means(self, signs):
+        self._check_missing(signs)
         return complete_by_means(self._weights(), signs, self.max_active, self.n_jobs)
 
     def _complete_at_random(self, signs, rng):
+        if not (signs.any() or self._is_exact()):
+            return sample_by_chains(
+                self._weights(), self._chains.states, len(signs), rng
+            )
+        self._check_missing(signs)
         return complete_at_random(self._weights(), signs, rng, self.max_active)
 
     def _most_probable(self, signs):
+        self._check_missing(signs)
         return most_probable(self._weights(), signs, self.max_active)
 
     def transform(self, X):

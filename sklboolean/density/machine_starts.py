@@ -6,7 +6,7 @@ from sklboolean._core.validation import check_choice
 from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
 from sklboolean.density.coordinates import Coordinates
 
-__all__ = ["held_out_rows", "starts_of"]
+__all__ = ["held_out_rows", "inputs_alone", "starts_of"]
 
 SCALE = 0.1  # of random components: near the base, but off the saddle at 0
 ALPHA = 1.0  # smoothing of the base, in rows
@@ -14,22 +14,24 @@ ALPHA = 1.0  # smoothing of the base, in rows
 
 def base_of(signs, sample_weight, base, visible_bias):
     """Return visible biases, and parents and couplings of the tree if there is one."""
-    n = signs.shape[1]
-    parents = np.full(n, -1, dtype=np.int64)
+    parents = None
     if base == "chow_liu":
         parents = chow_liu_parents(signs, sample_weight, ALPHA)
-    tables = log_conditionals(signs, parents, sample_weight, ALPHA)
+    own, couplings = inputs_alone(signs, parents, sample_weight)
+    return own if visible_bias else np.zeros_like(own), parents, couplings
+
+
+def inputs_alone(signs, parents, sample_weight=None):
+    """Return visible biases and couplings of the inputs without hidden units."""
+    given = np.full(signs.shape[1], -1) if parents is None else parents
+    tables = log_conditionals(signs, given, sample_weight, ALPHA)
     # log p(x | p) is a constant + own x + other p + coupling x p.
     own = (tables[:, :, 1] - tables[:, :, 0]).sum(axis=1) / 4
     other = (tables[:, 1] - tables[:, 0]).sum(axis=1) / 4
     couplings = tables[:, 1, 1] - tables[:, 1, 0] - tables[:, 0, 1] + tables[:, 0, 0]
-    child = parents >= 0
-    np.add.at(own, parents[child], other[child])
-    if not visible_bias:
-        own = np.zeros(n)
-    if base != "chow_liu":
-        return own, None, None
-    return own, parents, np.where(child, couplings / 4, 0.0)
+    child = given >= 0
+    np.add.at(own, given[child], other[child])
+    return own, None if parents is None else np.where(child, couplings / 4, 0.0)
 
 
 def start_of(components, base, centre, visible_bias):

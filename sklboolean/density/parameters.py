@@ -1,24 +1,32 @@
 """Parameters of the combination machine: checks, and whether sums are affordable."""
 
+import numpy as np
+
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.density.conditionals import n_hidden_states
 from sklboolean.density.hidden_states import work_of
 from sklboolean.density.training import Settings
 
-__all__ = ["check_affordable", "check_settings"]
+__all__ = ["check_affordable", "check_missing", "check_settings", "is_affordable"]
 
 MULTIPLICATIONS_PER_SECOND = 2e9
+BITS_OF_TABLE = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 
 
 def check_settings(machine):
     """Check the parameters of a machine and return those of learning."""
     check_integer(machine.n_components, "n_components", 1)
     check_choice(machine.base, "base", ("independent", "chow_liu"))
-    check_choice(machine.solver, "solver", ("lbfgs", "gradient"))
+    check_choice(machine.solver, "solver", ("lbfgs", "gradient", "pcd"))
     check_integer(machine.n_init, "n_init", 1)
     check_integer(machine.exact_limit, "exact_limit", 1, 30)
     if machine.max_active is not None:
         check_integer(machine.max_active, "max_active", 1)
+    if machine.solver == "pcd" and (machine.early_stopping or machine.max_active):
+        raise ValueError(
+            "solver='pcd' knows neither the likelihood that early_stopping needs nor "
+            "max_active. Set early_stopping=False and max_active=None."
+        )
     if not 0 < check_real(machine.validation_fraction, "validation_fraction") < 1:
         raise ValueError(
             "validation_fraction must be between 0 and 1; got "
@@ -36,6 +44,7 @@ def check_settings(machine):
             machine.learning_rate, "learning_rate", 0.0, strict=True
         ),
         momentum=momentum,
+        batch_size=check_integer(machine.batch_size, "batch_size", 1),
         max_iter=check_integer(machine.max_iter, "max_iter", 1),
         tol=check_real(machine.tol, "tol", 0.0),
         tree_updates=check_integer(machine.tree_updates, "tree_updates", 0),
@@ -44,9 +53,14 @@ def check_settings(machine):
     )
 
 
+def is_affordable(n, m, max_active, exact_limit):
+    """Return whether there are at most 2 ** exact_limit states to sum over."""
+    return min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit
+
+
 def check_affordable(n, m, max_active, exact_limit):
     """Refuse sums over more than 2 ** exact_limit states."""
-    if min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit:
+    if is_affordable(n, m, max_active, exact_limit):
         return
     multiplications, n_bytes = work_of(n, m, max_active)
     raise ValueError(
@@ -55,5 +69,22 @@ def check_affordable(n, m, max_active, exact_limit):
         f"{multiplications / MULTIPLICATIONS_PER_SECOND:.1e} seconds, and "
         f"{n_bytes:.1e} bytes: more than exact_limit={exact_limit} allows, 2 ** "
         f"{exact_limit} states. Take at most {exact_limit} components, or max_active=2 "
-        "for hidden states with at most two active units, or raise exact_limit."
+        "for hidden states with at most two active units, or solver='pcd', or raise "
+        "exact_limit."
     )
+
+
+def check_missing(signs, m, max_active, exact_limit):
+    """Refuse rows with too many missing bits for sums over states or completions."""
+    if n_hidden_states(m, max_active) <= 2**exact_limit:
+        return
+    # A table of completions has a number for each unit.
+    most = max(exact_limit + BITS_OF_TABLE - m.bit_length(), 0)
+    n_missing = np.count_nonzero(signs == 0, axis=1)
+    if n_missing.max(initial=0) > most:
+        row = int(np.argmax(n_missing > most))
+        raise ValueError(
+            f"A row of X misses {n_missing[row]} bits; with {m} hidden units at most "
+            f"{most} can be summed out or filled in. Fit fewer units, or raise "
+            f"exact_limit={exact_limit}."
+        )

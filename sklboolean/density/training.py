@@ -38,6 +38,7 @@ class Settings(NamedTuple):
     max_active: int | None
     learning_rate: float
     momentum: float
+    batch_size: int
     max_iter: int
     tol: float
     tree_updates: int

@@ -9,6 +9,7 @@ from oracles_machine import (
     all_inputs,
     conditional,
     distribution,
+    draw_weights,
     joint_log_weights,
 )
 from scipy.special import logsumexp
@@ -26,26 +27,6 @@ from sklboolean.density.likelihood import (
 )
 from sklboolean.density.most_probable import most_probable
 from sklboolean.density.tree_updates import coupling_gains, with_new_tree
-
-
-def draw_weights(seed, m, n, *, tree=False, scale=1.0):
-    rng = np.random.default_rng(seed)
-    parents, couplings = None, None
-    if tree:
-        # A forest: each column hangs on one that was placed before it, or on none.
-        parents, order = np.full(n, -1), rng.permutation(n)
-        for place, column in enumerate(order):
-            parent = rng.integers(-1, place)
-            parents[column] = order[parent] if parent >= 0 else -1
-        couplings = np.where(parents < 0, 0.0, scale * rng.normal(size=n))
-    return Weights(
-        scale * rng.normal(size=(m, n)),
-        scale * rng.normal(size=m),
-        scale * rng.normal(size=n),
-        parents,
-        couplings,
-    )
-
 
 machines = st.builds(
     draw_weights,

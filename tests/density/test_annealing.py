@@ -1,0 +1,89 @@
+"""Estimates of log Z against sums over all inputs and hidden states."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_machine import draw_weights, joint_log_weights
+from scipy.special import logsumexp, softmax
+
+from sklboolean.density.annealing import (
+    anneal,
+    estimate_log_partition,
+    line_to,
+    log_mean_exp,
+)
+from sklboolean.density.block_gibbs import draw_inputs
+from sklboolean.density.likelihood import hidden_posteriors
+
+SIGMAS = 5  # an error beyond it comes once in a million
+
+
+def exact_log_partition(weights):
+    return logsumexp(joint_log_weights(weights)[2])
+
+
+def exact_draws(weights, n_rows, rng):
+    """Independent inputs, and the probabilities of the hidden units given them."""
+    inputs, _, scores = joint_log_weights(weights)
+    chances = softmax(scores.ravel()).reshape(scores.shape).sum(axis=1)
+    signs = inputs[rng.choice(len(inputs), size=n_rows, p=chances)]
+    means = hidden_posteriors(signs @ weights.components.T + weights.hidden_bias)[1]
+    return signs, means
+
+
+def line_of(weights, rng):
+    return line_to(weights, *exact_draws(weights, 2000, rng))
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=20)
+def test_the_line_begins_without_units_and_ends_at_the_machine(seed, tree):
+    weights = draw_weights(seed, 3, 4, tree=tree)
+    line = line_of(weights, np.random.default_rng(seed))
+    expected = exact_log_partition(line.at(0.0))
+    assert line.log_first() == pytest.approx(expected, rel=1e-12)
+    assert not line.at(0.0).components.any()
+    for found, given_part in zip(line.at(1.0), weights, strict=True):
+        if given_part is not None:
+            np.testing.assert_array_equal(found, given_part)
+
+
+@pytest.mark.parametrize("tree", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_unbiased_in_both_directions(seed, tree):
+    rng, n_chains = np.random.default_rng(seed), 40000
+    weights = draw_weights(seed, 3, 4, tree=tree, scale=0.7)
+    line, exact = line_of(weights, rng), exact_log_partition(weights)
+    places = np.array([0.0, 0.3, 0.7, 1.0])
+    start = draw_inputs(line.first, np.zeros((n_chains, 3)), rng)
+    forward = anneal(line, start, places, rng)
+    ratio, error = log_mean_exp(forward)
+    assert abs(line.log_first() + ratio - exact) < SIGMAS * error
+    start = exact_draws(weights, n_chains, rng)[0]
+    backward = anneal(line, start, places[::-1], rng)
+    ratio, back_error = log_mean_exp(backward)
+    assert abs(line.log_first() - ratio - exact) < SIGMAS * back_error
+    # Jensen: the mean of the logarithms is too low, on the way back too high.
+    assert (
+        forward.mean() + line.log_first() < exact < line.log_first() - backward.mean()
+    )
+
+
+def test_error_is_that_of_a_mean():
+    values = np.log([1.0, 2.0, 4.0, 5.0])
+    log_mean, error = log_mean_exp(values + 1000)
+    assert log_mean == pytest.approx(1000 + np.log(3))
+    assert error == pytest.approx(np.std([1, 2, 4, 5], ddof=1) / 3 / 2)
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_estimates_agree_with_the_sum(tree):
+    weights = draw_weights(5, 6, 8, tree=tree, scale=0.5)
+    exact, states = exact_log_partition(weights), np.zeros((3, 6))
+    found = estimate_log_partition(weights, states, 0, n_temperatures=100)
+    assert abs(found.forward - exact) < SIGMAS * found.forward_error
+    assert abs(found.reverse - exact) < SIGMAS * found.reverse_error
+    assert max(found.forward_error, found.reverse_error) < 0.05
+    again = estimate_log_partition(weights, states, 0, n_temperatures=100)
+    assert again == found

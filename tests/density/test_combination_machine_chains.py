@@ -1,0 +1,206 @@
+"""The combination machine learned by chains, and where sums are too long."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from oracles_machine import all_inputs, joint_log_weights
+from scipy.special import logsumexp
+
+from sklboolean import CombinationMachine
+from sklboolean.density.hidden_states import Weights
+
+N = 6
+EVERYTHING = (all_inputs(N) > 0).astype(float)
+RNG = np.random.default_rng(0)
+CLASSES = RNG.random(400) < 0.4
+X = (RNG.random((400, N)) < np.where(CLASSES[:, None], 0.8, 0.2)).astype(float)
+ESTIMATE = "ignore:The log-likelihood is an estimate"
+BASES = pytest.mark.parametrize("base", ["independent", "chow_liu"])
+
+
+def machine(**parameters):
+    """A machine of three units, for which sums over four states are too long."""
+    given = {"n_components": 3, "solver": "pcd", "max_iter": 20, "exact_limit": 2}
+    return CombinationMachine(**(given | {"random_state": 0} | parameters))
+
+
+def log_joint(model):
+    inputs = model.visible_bias_, model.tree_, model.couplings_
+    weights = Weights(model.components_, model.hidden_bias_, *inputs)
+    return logsumexp(joint_log_weights(weights)[2], axis=1)
+
+
+@BASES
+def test_estimates_stand_for_the_sum(base):
+    model = machine(base=base).fit(X)
+    exact = logsumexp(log_joint(model))
+    # 128 chains and 1000 temperatures for 9 bits: far from 1 %.
+    np.testing.assert_allclose(model.log_partition_bounds_, exact, atol=0.01)
+    assert model.log_partition_ == max(model.log_partition_bounds_)
+    with pytest.warns(UserWarning, match=r"log-likelihood is an estimate.*forward"):
+        scores = model.score_samples(EVERYTHING)
+    np.testing.assert_allclose(scores, log_joint(model) - model.log_partition_)
+    with pytest.warns(UserWarning, match="log-likelihood is an estimate"):
+        loss = model.scaled_log_loss(EVERYTHING)
+    assert loss == pytest.approx(-scores.mean() / (N * np.log(2)))
+
+
+def test_estimates_in_the_wrong_order_are_told():
+    model = machine(max_iter=1).fit(X)
+    model.log_partition_bounds_ = 9.0, 8.0
+    with pytest.warns(UserWarning, match=r"have not mixed.*smaller learning_rate"):
+        model.score_samples(X)
+    model.log_partition_bounds_ = 8.0, 9.0
+    with pytest.warns(UserWarning, match=r"lower likelihood\.$"):
+        model.score_samples(X)
+
+
+def test_sums_that_are_affordable_are_exact():
+    model = machine(exact_limit=3).fit(X)
+    exact = logsumexp(log_joint(model))
+    assert model.log_partition_bounds_ == pytest.approx((exact, exact), rel=1e-12)
+    assert np.exp(model.score_samples(EVERYTHING)).sum() == pytest.approx(1, rel=1e-12)
+
+
+@BASES
+def test_what_needs_no_sum_is_exact(base):
+    model = machine(base=base).fit(X)
+    known = machine(base=base, exact_limit=3).fit(X)
+    np.testing.assert_array_equal(model.components_, known.components_)
+    holes = X[:20].copy()
+    holes[::2, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(model.impute(holes), known.impute(holes))
+        joint = known.predict_proba_bits(X[:20], [4])
+        np.testing.assert_allclose(model.predict_proba_bits(X[:20], [4]), joint)
+        assert model.completion_error(X) == known.completion_error(X)
+
+
+@BASES
+def test_samples_of_chains_have_the_means_of_the_machine(base):
+    model = machine(base=base).fit(X)
+    drawn = model.sample(4000, random_state=0)
+    scores = log_joint(model)
+    means = np.exp(scores - logsumexp(scores)) @ EVERYTHING
+    # Six standard deviations of a mean of 4000 bits.
+    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(4000))
+    np.testing.assert_array_equal(drawn, model.sample(4000, random_state=0))
+
+
+@BASES
+def test_chains_lead_near_the_maximum(base):
+    given = {"base": base, "alpha": 0.0, "exact_limit": 20, "n_components": 1}
+    exact = {"solver": "lbfgs", "tree_updates": 0, "n_init": 1}
+    start = machine(max_iter=1, **exact, **given).fit(X).score(X)
+    best = machine(max_iter=500, **exact, **given).fit(X).score(X)
+    learned = machine(max_iter=400, learning_rate=0.5, **given).fit(X).score(X)
+    # A mean over 500 chains and hundreds of steps costs 14 weights about 14 / 2 / 5000.
+    assert start < best - 0.02
+    assert best - 0.003 < learned < best + 1e-4
+
+
+def test_same_seed_same_machine():
+    one, two = machine(max_iter=3).fit(X), machine(max_iter=3).fit(X)
+    np.testing.assert_array_equal(one.components_, two.components_)
+    assert one.log_partition_bounds_ == two.log_partition_bounds_
+    other = machine(max_iter=3, random_state=1).fit(X)
+    assert not np.array_equal(one.components_, other.components_)
+    assert one.n_iter_ == 3
+    assert one.log_likelihoods_.shape == (0,)
+
+
+@BASES
+def test_chunks_teach_the_same_as_all_rows(base):
+    first = machine(base=base, batch_size=20).partial_fit(X[:100])
+    whole = pickle.loads(pickle.dumps(first)).partial_fit(X[100:])
+    parts = first
+    for start in range(100, 400, 60):
+        parts = pickle.loads(pickle.dumps(parts)).partial_fit(X[start : start + 60])
+    for name in ("components_", "hidden_bias_", "visible_bias_"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+    assert (whole.n_iter_, parts.n_iter_) == (2, 6)
+
+
+@pytest.mark.filterwarnings(ESTIMATE)
+def test_estimates_wait_until_they_are_needed():
+    model = machine().fit(X)
+    before = model.log_partition_
+    model.partial_fit(X)
+    assert not hasattr(model, "log_partition_")
+    scores = model.score_samples(X)
+    assert model.log_partition_ != before
+    np.testing.assert_array_equal(model.score_samples(X), scores)
+
+
+def test_partial_fit_learns_and_goes_on_from_any_solver():
+    stream = machine(exact_limit=20, learning_rate=0.1).partial_fit(X)
+    begun = stream.score(X)
+    for _ in range(50):
+        stream.partial_fit(X)
+    assert stream.score(X) > begun
+    exact = machine(solver="lbfgs", exact_limit=20, max_iter=100).fit(X)
+    reached, weights = exact.score(X), exact.components_
+    exact.set_params(learning_rate=1e-9).partial_fit(X)
+    np.testing.assert_allclose(exact.components_, weights, atol=1e-6)
+    assert exact.score(X) == pytest.approx(reached, abs=1e-6)
+
+
+def test_warm_start_goes_on_with_chains():
+    model = machine(warm_start=True, max_iter=2).fit(X)
+    before = model.components_
+    model.set_params(learning_rate=1e-9).fit(X)
+    np.testing.assert_allclose(model.components_, before, atol=1e-6)
+
+
+def test_bad_chunk_leaves_the_machine_as_it_was():
+    model = machine().partial_fit(X)
+    before = dict(vars(model))
+    holes = X.copy()
+    holes[3, 2] = np.nan
+    for rows, message in [(holes, "NaN in column 2"), (X[:, :4], "4 features")]:
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(rows)
+    with pytest.raises(ValueError, match=r"learning_rate=1e\+300 is too large"):
+        model.set_params(learning_rate=1e300).partial_fit(X)
+    model.set_params(learning_rate=0.05)
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"batch_size": 0}, "batch_size"),
+        ({"early_stopping": True}, "Set early_stopping=False"),
+        ({"max_active": 2}, "max_active=None"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        machine(**parameters).fit(X)
+
+
+def test_max_active_has_no_chains():
+    assert not hasattr(machine(max_active=2), "partial_fit")
+
+
+@pytest.mark.filterwarnings(ESTIMATE)
+def test_too_many_missing_bits_are_refused():
+    wide = np.tile(X, (1, 2))
+    model = machine(max_iter=2).fit(wide)
+    wide[5, :4] = wide[1, :3] = np.nan
+    # 2 ** 3 completions for three units make a table of 24 numbers of 2 ** 5.
+    assert not np.isnan(model.impute(wide[:2])).any()
+    for ask in (model.impute, model.score_samples):
+        with pytest.raises(ValueError, match=r"misses 4 bits.*at most 3.*exact_limit"):
+            ask(wide)
+
+
+def test_progress_is_shown(capsys):
+    machine(max_iter=2, verbose=1).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("Iteration 1: the largest weight is ")
