@@ -31,8 +31,9 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number m of hidden units.
+    n_components : int or "auto", default=10
+        Number m of hidden units. "auto": as many as projection pursuit finds that help
+        to explain rows held out from it, and at most `exact_limit`.
     base : {"independent", "chow_liu"}, default="independent"
         What the inputs are without hidden units. "chow_liu": the most likely tree, with
         couplings that are learned together with the units; as exact, and a better fit.
@@ -42,17 +43,21 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Only hidden states with at most so many active units, for many components. Such
         a machine is another model, not an approximation: 1 gives a mixture of m + 1
         products.
-    solver : {"lbfgs", "gradient", "pcd"}, default="lbfgs"
+    solver : {"lbfgs", "gradient", "pcd", "projection_pursuit"}, default="lbfgs"
         "gradient": steps of fixed length with momentum, as in the thesis. "pcd":
         persistent contrastive divergence, for any number of components; the machine's
         moments come from 500 Markov chains, and of the weights those of the last third
         are averaged. Beyond `exact_limit` the likelihood is then an estimate, from one
-        start, without new trees.
-    init : "random", ndarray or tuple of ndarray, default="random"
-        Components to start from, of shape (n_components, n_features), or a tuple of
-        them with hidden biases, and perhaps visible biases.
+        start, without new trees. "projection_pursuit": only the biases and a scale for
+        each hidden unit are learned; the directions of its weights are those of the
+        start, by default of projection pursuit.
+    init : {"random", "projection_pursuit"}, ndarray or tuple of ndarray, \
+            default="random"
+        "projection_pursuit": hidden units that explain one by one what is left of
+        the rows. Arrays: components to start from, of shape (n_components,
+        n_features), or a tuple of them with hidden biases, and perhaps visible biases.
     n_init : int, default=4
-        Random starts: the better half of short ascents goes on, until one is left.
+        Starts: the better half of short ascents goes on, until one is left.
     alpha : float, default=1e-4
         Penalty: alpha / 2 times the squares of the weights, less hidden biases, is
         taken from the mean log-likelihood. Fewer than 2000 rows may need 1e-3.
@@ -211,7 +216,7 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
             settings = check_settings(self)
             signs = read_signs(self, X, reset=True, allow_missing=False)
             n_rows, n = signs.shape
-            if self.solver != "pcd":
+            if self.solver != "pcd" and self.n_components != "auto":
                 m = self.n_components
                 check_affordable(n, m, self.max_active, self.exact_limit)
             given = np.ones(n_rows) if sample_weight is None else sample_weight

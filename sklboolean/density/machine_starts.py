@@ -5,8 +5,10 @@ import numpy as np
 from sklboolean._core.validation import check_choice
 from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
 from sklboolean.density.coordinates import Coordinates
+from sklboolean.density.likelihood import make_table
+from sklboolean.density.projection_pursuit import count_units, pursue, rows_of
 
-__all__ = ["held_out_rows", "inputs_alone", "starts_of"]
+__all__ = ["held_out_rows", "inputs_alone", "pursues", "starts_of"]
 
 SCALE = 0.1  # of random components: near the base, but off the saddle at 0
 ALPHA = 1.0  # smoothing of the base, in rows
@@ -53,6 +55,13 @@ def start_of(components, base, centre, visible_bias):
     return coordinates.weights_of(np.concatenate(parts))
 
 
+def pursues(machine):
+    """Return whether the parameters of a machine ask for projection pursuit."""
+    if not isinstance(machine.init, str):
+        return False
+    return "projection_pursuit" in (machine.init, machine.solver)
+
+
 def starts_of(machine, signs, sample_weight, centre, rng):
     """Return the weights from which a machine's parameters say to start.
 
@@ -71,8 +80,12 @@ def starts_of(machine, signs, sample_weight, centre, rng):
     """
     shape = machine.n_components, signs.shape[1]
     if machine.warm_start and hasattr(machine, "components_"):
+        if machine.n_components == "auto":
+            shape = machine.components_.shape
         return [_fitted_weights(machine, shape)]
     base = base_of(signs, sample_weight, machine.base, machine.visible_bias)
+    if pursues(machine):
+        return pursuit_starts(machine, signs, sample_weight, base, rng)
     arrays = given_arrays(machine.init, *shape)
     if arrays is None:
         draws = rng.normal(scale=SCALE, size=(machine.n_init, *shape))
@@ -80,6 +93,33 @@ def starts_of(machine, signs, sample_weight, centre, rng):
     start = start_of(arrays[0], base, centre, machine.visible_bias)
     names = ("hidden_bias", "visible_bias")
     return [start._replace(**dict(zip(names, arrays[1:], strict=False)))]
+
+
+def pursuit_starts(machine, signs, sample_weight, base, rng):
+    """Return the base distribution with units that projection pursuit finds.
+
+    Each start shifts other rows. Units that are not found are weak random ones.
+    """
+    m, centred = machine.n_components, machine.visible_bias
+    table = make_table(signs, sample_weight)
+    rows, row_weights = rows_of(table, sample_weight.sum())
+    # On the mean, that visible biases explain, the first unit would be wasted.
+    centre = table.visible * bool(centred)
+    if m == "auto":
+        m = count_units(rows, row_weights, machine.exact_limit, rng, centred)
+    starts = []
+    for _ in range(machine.n_init):
+        units = pursue(rows, row_weights, m, rng, centred)
+        components = rng.normal(scale=SCALE, size=(m, signs.shape[1]))
+        for i, unit in enumerate(units):
+            components[i] = unit.weights
+        start = start_of(components, base, centre, centred)
+        for i, unit in enumerate(units):
+            start.hidden_bias[i] += unit.bias
+            if centred:
+                start.visible_bias[:] += (0.5 - unit.shift) * unit.weights
+        starts.append(start)
+    return starts
 
 
 def _fitted_weights(machine, shape):
@@ -108,7 +148,7 @@ def given_arrays(init, m, n):
         Components, and hidden and visible biases where they were given.
     """
     if isinstance(init, str):
-        check_choice(init, "init", ("random",))
+        check_choice(init, "init", ("random", "projection_pursuit"))
         return None
     arrays = list(init) if isinstance(init, tuple) else [init]
     arrays = [np.array(array, dtype=np.float64) for array in arrays]

@@ -5,6 +5,7 @@ import numpy as np
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.density.conditionals import n_hidden_states
 from sklboolean.density.hidden_states import work_of
+from sklboolean.density.machine_starts import pursues
 from sklboolean.density.training import Settings
 
 __all__ = ["check_affordable", "check_missing", "check_settings", "is_affordable"]
@@ -15,9 +16,16 @@ BITS_OF_TABLE = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 
 def check_settings(machine):
     """Check the parameters of a machine and return those of learning."""
-    check_integer(machine.n_components, "n_components", 1)
+    solvers = ("lbfgs", "gradient", "pcd", "projection_pursuit")
+    check_choice(machine.solver, "solver", solvers)
+    if machine.n_components != "auto":
+        check_integer(machine.n_components, "n_components", 1)
+    elif not pursues(machine):
+        raise ValueError(
+            "n_components='auto' counts the hidden units of projection pursuit: set "
+            "init='projection_pursuit' or solver='projection_pursuit'."
+        )
     check_choice(machine.base, "base", ("independent", "chow_liu"))
-    check_choice(machine.solver, "solver", ("lbfgs", "gradient", "pcd"))
     check_integer(machine.n_init, "n_init", 1)
     check_integer(machine.exact_limit, "exact_limit", 1, 30)
     if machine.max_active is not None:

@@ -76,7 +76,8 @@ class Run:
         if seen and len(seen) - 1 - int(np.argmax(seen)) >= PATIENCE:
             return True
         lately = self.objectives[self.n_before :][-1 - WINDOW :]
-        return len(lately) > WINDOW and lately[-1] - lately[0] < tol
+        # Steps with momentum may fall for a while; with tol=0 they never stop.
+        return len(lately) > WINDOW and max(lately) - lately[0] < tol
 
 
 class Ascent:
@@ -141,20 +142,45 @@ class Ascent:
 
     def by_lbfgs(self, n_iter):
         """Take steps of limited-memory BFGS."""
+        start = self.coordinates.vector_of(self.run.weights)
+        self._by_lbfgs(n_iter, start, lambda vector: vector, lambda slope: slope)
+
+    def by_refit(self, n_iter):
+        """Learn biases, couplings and one scale for each hidden unit.
+
+        Projection pursuit finds its units as if they knew nothing of one another,
+        which is right for orthogonal weights only: their directions are kept.
+        """
+        whole = self.coordinates.vector_of(self.run.weights)
+        m, n = self.run.weights.components.shape
+        directions = whole[: m * n].reshape(m, n)
+
+        def whole_of(vector):
+            scaled = vector[:m, None] * directions
+            return np.concatenate([scaled.ravel(), vector[m:]])
+
+        def slope_of(slope):
+            by_scale = (slope[: m * n].reshape(m, n) * directions).sum(axis=1)
+            return np.concatenate([by_scale, slope[m * n :]])
+
+        start = np.concatenate([np.ones(m), whole[m * n :]])
+        self._by_lbfgs(n_iter, start, whole_of, slope_of)
+
+    def _by_lbfgs(self, n_iter, start, whole_of, slope_of):
+        """Take steps in coordinates of which the vector is a linear function."""
 
         def descent(vector):
-            value, slope = self.evaluate(vector)
-            return -value, -slope
+            value, slope = self.evaluate(whole_of(vector))
+            return -value, -slope_of(slope)
 
         options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
         options["maxfun"] = 20 * n_iter
-        start = self.coordinates.vector_of(self.run.weights)
         minimize(
             descent,
             start,
             jac=True,
             method="L-BFGS-B",
-            callback=self.record,
+            callback=lambda vector: self.record(whole_of(vector)),
             options=options,
         )
 
@@ -180,7 +206,11 @@ def _advance(run, n_iter, table, held_out, settings):
     if n_iter <= 0:
         return
     ascent = Ascent(run, table, held_out, settings)
-    {"lbfgs": ascent.by_lbfgs, "gradient": ascent.by_momentum}[settings.solver](n_iter)
+    {
+        "lbfgs": ascent.by_lbfgs,
+        "gradient": ascent.by_momentum,
+        "projection_pursuit": ascent.by_refit,
+    }[settings.solver](n_iter)
     if not run.objectives:
         # The start was a maximum already: no step was taken.
         ascent.record(ascent.coordinates.vector_of(run.weights))
