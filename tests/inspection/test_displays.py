@@ -57,7 +57,7 @@ def test_squares_have_the_area_and_the_sign_of_the_weights():
     expected = weights.reshape(2, 3) / 4
     assert set(squares) == set(map(tuple, np.argwhere(expected)))
     for place, (color, area) in squares.items():
-        assert area == pytest.approx(abs(expected[place]))
+        assert area == pytest.approx(0.9**2 * abs(expected[place]))
         assert color == ((1, 1, 1) if expected[place] > 0 else (0, 0, 0))
 
 
@@ -70,6 +70,17 @@ def test_every_unit_has_a_diagram_with_its_bias():
     display = WeightsDisplay.from_estimator(machine, image_shape=(2, 2), n_columns=3)
     assert display.axes_.shape == (3, 3)
     assert [ax.axison for ax in display.axes_.ravel()] == [True] * 7 + [False] * 2
+
+
+def test_features_in_a_row_have_their_names_below_the_last_diagram():
+    machine = Machine([[1.0, 2.0], [3.0, 4.0]], [-0.04, 1.0])
+    machine.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    axes = WeightsDisplay.from_estimator(machine).axes_[:, 0]
+    assert [len(ax.get_xticks()) for ax in axes] == [0, 2]
+    assert [label.get_text() for label in axes[1].get_xticklabels()] == ["a", "b"]
+    assert axes[0].get_title() == "bias 0.0", "not -0.0"
+    picture = WeightsDisplay.from_estimator(machine, image_shape=(2, 1)).axes_[0, 0]
+    assert not len(picture.get_xticks())
 
 
 def test_weights_of_zero_are_no_squares():
