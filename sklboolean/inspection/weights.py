@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.validation import check_integer
 from sklboolean.inspection._figure import grid_of_axes
 
 __all__ = ["WeightsDisplay", "check_image_shape"]
@@ -14,10 +15,13 @@ def check_image_shape(image_shape, n_features):
     """Return (height, width); a single row of squares when None."""
     if image_shape is None:
         return 1, n_features
-    height, width = image_shape
+    shape = np.asarray(image_shape)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+        raise ValueError(f"image_shape must be (height, width); got {image_shape!r}.")
+    height, width = shape.tolist()
     if height * width != n_features:
         raise ValueError(
-            f"image_shape={tuple(image_shape)} has {height * width} pixels; there are "
+            f"image_shape=({height}, {width}) has {height * width} pixels; there are "
             f"{n_features} features."
         )
     return height, width
@@ -90,7 +94,10 @@ class WeightsDisplay:
         ValueError
             If ``image_shape`` does not hold the features.
         """
-        check_is_fitted(estimator, "components_")
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "components_"):
+            name = type(estimator).__name__
+            raise ValueError(f"{name} has no components_ that could be drawn.")
         titles = None
         if hasattr(estimator, "hidden_bias_"):
             titles = [f"bias {bias:z.1f}" for bias in estimator.hidden_bias_]
@@ -121,6 +128,7 @@ class WeightsDisplay:
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
+        check_integer(n_columns, "n_columns", 1)
         n_columns = min(n_columns, n_components) if height > 1 else 1
         n_rows = -(-n_components // n_columns)
         self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)

@@ -97,6 +97,21 @@ def test_an_image_of_another_size_is_an_error(shape):
         CompletionDisplay.from_estimator(machine, np.ones((1, 6)), image_shape=shape)
 
 
+@pytest.mark.parametrize("shape", [(-2, -3), "ab", 6, (2, 3, 1), (2.0, 3.0)])
+def test_a_shape_that_is_none_is_an_error(shape):
+    with pytest.raises(ValueError, match=r"image_shape must be \(height, width\)"):
+        WeightsDisplay(np.ones((1, 6)), image_shape=shape).plot()
+
+
+def test_models_without_weights_and_no_columns_are_errors():
+    machine = Machine(np.ones((1, 6)), [0.0])
+    with pytest.raises(ValueError, match="n_columns"):
+        WeightsDisplay.from_estimator(machine, n_columns=0)
+    del machine.components_
+    with pytest.raises(ValueError, match=r"Machine has no components_"):
+        WeightsDisplay.from_estimator(machine)
+
+
 # Completions
 
 
@@ -118,6 +133,14 @@ def test_strips_show_erased_completed_and_original_pixels():
     ]
     scales = {ax.images[0].get_clim() for ax in display.axes_.ravel()}
     assert scales == {(0.0, 1.0)}, "one scale for all"
+
+
+def test_other_originals_are_an_error():
+    machine, X = Machine(np.ones((1, 4)), [0.0]), np.zeros((2, 4))
+    with pytest.raises(ValueError, match=r"original rows have shape \(1, 4\)"):
+        CompletionDisplay.from_estimator(
+            machine, X, image_shape=(2, 2), X_original=X[:1]
+        )
 
 
 # Query curves
