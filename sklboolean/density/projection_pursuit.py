@@ -118,9 +118,10 @@ def em_step(rows, row_weights, unit, centred=False):
     # A unit that is always or never active would have an infinite bias.
     edge = min(0.5 / n_rows, 0.5)
     share = np.clip(n_active / n_rows, edge, 1 - edge)
-    weights = active @ rows / n_active
-    if centred:
-        weights /= 1 - share  # the other rows are as far on the other side
+    shift = share if centred else 0.0
+    # Least squares for both centres; the sum of x over the other rows is the negative.
+    scale = (1 - shift) ** 2 * n_active + shift**2 * (n_rows - n_active)
+    weights = active @ rows / scale
     return unit_of(weights, share, centred), float(n_active)
 
 
