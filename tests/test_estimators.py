@@ -102,9 +102,9 @@ ESTIMATORS = [
     CombinationMachine(6, max_active=2, n_init=1, max_iter=30),
     CombinationMachine(3, visible_bias=False, solver="gradient", max_iter=30),
     CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30),
-    CombinationMachine(3, base="chow_liu", solver="pcd", max_iter=5),
     CombinationMachine(3, init="projection_pursuit", n_init=1, max_iter=30),
     CombinationMachine("auto", solver="projection_pursuit", n_init=2, max_iter=30),
+    CombinationMachine(3, base="chow_liu", solver="pcd", max_iter=5),
     ChowLiuTree(alpha=1e-6, binarize=1),
     # As many labels as it takes to be right on the checks' rows.
     QueryByCommittee(),

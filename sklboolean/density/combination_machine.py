@@ -32,8 +32,8 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number m of hidden units. "auto": as many as projection pursuit finds that help
-        to explain rows held out from it, and at most `exact_limit`.
+        Number m of hidden units. "auto": as many of projection pursuit as explain
+        held-out rows, at most `exact_limit`.
     base : {"independent", "chow_liu"}, default="independent"
         What the inputs are without hidden units. "chow_liu": the most likely tree, with
         couplings that are learned together with the units; as exact, and a better fit.
@@ -43,19 +43,15 @@ class CombinationMachine(MachineAnswersMixin, BaseEstimator):
         Only hidden states with at most so many active units, for many components. Such
         a machine is another model, not an approximation: 1 gives a mixture of m + 1
         products.
-    solver : {"lbfgs", "gradient", "pcd", "projection_pursuit"}, default="lbfgs"
-        "gradient": steps of fixed length with momentum, as in the thesis. "pcd":
-        persistent contrastive divergence, for any number of components; the machine's
-        moments come from 500 Markov chains, and of the weights those of the last third
-        are averaged. Beyond `exact_limit` the likelihood is then an estimate, from one
-        start, without new trees. "projection_pursuit": only the biases and a scale for
-        each hidden unit are learned; the directions of its weights are those of the
-        start, by default of projection pursuit.
-    init : {"random", "projection_pursuit"}, ndarray or tuple of ndarray, \
-            default="random"
-        "projection_pursuit": hidden units that explain one by one what is left of
-        the rows. Arrays: components to start from, of shape (n_components,
-        n_features), or a tuple of them with hidden biases, and perhaps visible biases.
+    solver : {"lbfgs", "gradient", "projection_pursuit", "pcd"}, default="lbfgs"
+        "gradient": steps with momentum, as in the thesis. "projection_pursuit": biases
+        and a scale for each unit of that start. "pcd": persistent contrastive
+        divergence, for many components; moments come from 500 Markov chains, weights
+        are averaged over the last third. Beyond `exact_limit` the likelihood is an
+        estimate, from one start, without new trees.
+    init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
+        "projection_pursuit": units that explain what is left of the rows. Arrays:
+        components, or a tuple of them with hidden, and perhaps visible biases.
     n_init : int, default=4
         Starts: the better half of short ascents goes on, until one is left.
     alpha : float, default=1e-4

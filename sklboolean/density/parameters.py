@@ -16,7 +16,7 @@ BITS_OF_TABLE = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 
 def check_settings(machine):
     """Check the parameters of a machine and return those of learning."""
-    solvers = ("lbfgs", "gradient", "pcd", "projection_pursuit")
+    solvers = ("lbfgs", "gradient", "projection_pursuit", "pcd")
     check_choice(machine.solver, "solver", solvers)
     if machine.n_components != "auto":
         check_integer(machine.n_components, "n_components", 1)
