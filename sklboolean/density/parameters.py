@@ -61,16 +61,20 @@ def check_settings(machine):
     )
 
 
-def is_affordable(n, m, max_active, exact_limit):
+def is_affordable(n, m, max_active, exact_limit, tree=False):
     """Return whether there are at most 2 ** exact_limit states to sum over."""
-    return min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit
+    n_states = n_hidden_states(m, max_active)
+    # Inputs can be summed over instead if they are free, and all hidden states count.
+    if n_states == 2**m and not tree:
+        n_states = min(2**n, n_states)
+    return n_states <= 2**exact_limit
 
 
-def check_affordable(n, m, max_active, exact_limit):
+def check_affordable(n, m, max_active, exact_limit, tree=False):
     """Refuse sums over more than 2 ** exact_limit states."""
-    if is_affordable(n, m, max_active, exact_limit):
+    if is_affordable(n, m, max_active, exact_limit, tree):
         return
-    multiplications, n_bytes = work_of(n, m, max_active)
+    multiplications, n_bytes = work_of(n, m, max_active, tree)
     raise ValueError(
         f"The exact likelihood of n_components={m} with {n} features needs "
         f"{multiplications:.1e} multiplications for each gradient, about "
