@@ -1,9 +1,11 @@
 """Weights as squares: Hinton diagrams."""
 
+from numbers import Integral
+
 import numpy as np
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.validation import check_integer
 from sklboolean.inspection._figure import grid_of_axes
 
 __all__ = ["WeightsDisplay", "check_image_shape"]
@@ -128,7 +130,7 @@ class WeightsDisplay:
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
-        check_integer(n_columns, "n_columns", 1)
+        check_scalar(n_columns, "n_columns", Integral, min_val=1)
         n_columns = min(n_columns, n_components) if height > 1 else 1
         n_rows = -(-n_components // n_columns)
         self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)
