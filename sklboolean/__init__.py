@@ -17,6 +17,7 @@ from sklboolean.online.elimination import ConjunctionClassifier
 from sklboolean.online.halfspace import ConsistentHalfspace
 from sklboolean.online.halving import HalvingClassifier
 from sklboolean.online.winnow import Winnow
+from sklboolean.rules.classifier import RuleClassifier
 from sklboolean.rules.features import ConjunctionFeatures
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "KernelPerceptron",
     "OnlineBoostByMajority",
     "QueryByCommittee",
+    "RuleClassifier",
     "Winnow",
     "show_versions",
 ]

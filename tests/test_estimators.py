@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
@@ -28,6 +29,7 @@ from sklboolean import (
     KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
+    RuleClassifier,
     Winnow,
 )
 from sklboolean.kernels import TanimotoKernel
@@ -61,6 +63,10 @@ ESTIMATORS = [
     ConjunctionFeatures(negations=True, sparse_output=False, max_literals=3),
     ConjunctionFeatures(min_support=0.2, negations=True, max_literals=None),
     ConjunctionFeatures(max_features=10, dtype="bool"),
+    RuleClassifier(),
+    RuleClassifier(SVC(gamma=0.1), literals="positive", penalty=1.0),
+    RuleClassifier(KernelPerceptron("rbf"), min_gain=0.0, n_candidates=20, width=64),
+    RuleClassifier(width=None, max_rules=3, time_limit=60.0, max_literals=2),
     HalvingClassifier(max_literals=2),
     HalvingClassifier("k-disjunctions", max_literals=1),
     ConsistentHalfspace(),

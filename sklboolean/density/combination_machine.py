@@ -228,8 +228,10 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
             rows = kind.read(self, X, reset=True, allow_missing=False)
             n_rows, n = rows.shape
             if self.solver != "pcd" and self.n_components != "auto":
-                m = self.n_components
-                check_affordable(n, m, self.max_active, self.exact_limit, real)
+                limits = self.max_active, self.exact_limit
+                check_affordable(
+                    n, self.n_components, *limits, self.base == "chow_liu", real
+                )
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
             rng, held_out = check_random_state(self.random_state), None

@@ -65,8 +65,8 @@ class MachineAnswersMixin(
 
     def _is_exact(self):
         n, m = self.n_features_in_, self.n_components_
-        affordable = is_affordable(n, m, self.max_active, self.exact_limit)
-        return self._chains is None or affordable
+        limits = self.max_active, self.exact_limit, self.tree_ is not None
+        return self._chains is None or is_affordable(n, m, *limits)
 
     def _find_log_partition(self):
         """Sum over all states, or estimate the sum from both ends."""

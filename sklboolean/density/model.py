@@ -25,7 +25,7 @@ def column_numbers(estimator, columns):
     """Return the numbers of columns given by name or by number."""
     n_features = estimator.n_features_in_
     names = list(getattr(estimator, "feature_names_in_", ()))
-    columns = [columns] if isinstance(columns, str) else list(columns)
+    columns = [columns] if np.ndim(columns) == 0 else list(columns)
     if not 1 <= len(columns) <= MAX_COLUMNS:
         raise ValueError(
             f"columns must name 1 to {MAX_COLUMNS} columns; got {len(columns)}."
@@ -34,7 +34,11 @@ def column_numbers(estimator, columns):
     for column in columns:
         if isinstance(column, str):
             if column not in names:
-                raise ValueError(f"columns holds {column!r}, which is no column.")
+                known = f"the names are {names}" if names else "X had no names in fit"
+                raise ValueError(
+                    f"columns holds {column!r}, which is no column: {known}. Numbers, "
+                    f"from 0 to {n_features - 1}, will do."
+                )
             numbers.append(names.index(column))
         else:
             numbers.append(check_integer(column, "columns", 0, n_features - 1))

@@ -69,19 +69,23 @@ def check_settings(machine):
     )
 
 
-def is_affordable(n, m, max_active, exact_limit):
+def is_affordable(n, m, max_active, exact_limit, tree=False):
     """Return whether there are at most 2 ** exact_limit states to sum over."""
-    return min(2**n, n_hidden_states(m, max_active)) <= 2**exact_limit
+    n_states = n_hidden_states(m, max_active)
+    # Inputs can be summed over instead if they are free, and all hidden states count.
+    if n_states == 2**m and not tree:
+        n_states = min(2**n, n_states)
+    return n_states <= 2**exact_limit
 
 
-def check_affordable(n, m, max_active, exact_limit, real=False):
+def check_affordable(n, m, max_active, exact_limit, tree=False, real=False):
     """Refuse sums over more than 2 ** exact_limit states.
 
-    Real inputs cannot be summed over instead of hidden states, however few they are.
+    Real inputs, as those of a tree, are not summed over instead of hidden states.
     """
-    if is_affordable(m if real else n, m, max_active, exact_limit):
+    if is_affordable(n, m, max_active, exact_limit, tree or real):
         return
-    multiplications, n_bytes = work_of(n, m, max_active)
+    multiplications, n_bytes = work_of(n, m, max_active, tree or real)
     chains = "" if real else "or solver='pcd', "
     raise ValueError(
         f"The exact likelihood of n_components={m} with {n} features needs "

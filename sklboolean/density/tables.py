@@ -118,11 +118,13 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         signs = np.ascontiguousarray(signs)
     if not allow_missing and not signs.all():
         column = np.flatnonzero((signs == 0).any(axis=0))[0]
-        raise ValueError(
-            f"X contains NaN in column {column}. BernoulliMixture learns from rows "
-            "with missing bits; its impute fills them in for other models. Or leave "
-            "out those rows."
-        )
+        way_out = "Fill them in with impute."
+        if reset:
+            way_out = (
+                "BernoulliMixture learns from rows with missing bits; its impute fills "
+                "them in for other models. Or leave out those rows."
+            )
+        raise ValueError(f"X contains NaN in column {column}. {way_out}")
     if reset:
         estimator.codes_ = codes
     return signs

@@ -275,8 +275,8 @@ def warn_of_large_weights(weights, alpha):
         warnings.warn(
             f"A weight has grown to {largest:.3g}: some rows can be told from all "
             "others, and weights without bound make them ever more likely. Raise "
-            f"alpha, now {alpha}, set early_stopping=True, or take a smaller "
-            "learning_rate with solver='gradient'.",
+            f"alpha, now {alpha}, set early_stopping=True (not for solver='pcd'), or "
+            "take a smaller learning_rate (not for solver='lbfgs').",
             ConvergenceWarning,
             stacklevel=3,
         )

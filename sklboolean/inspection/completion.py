@@ -100,7 +100,8 @@ class CompletionDisplay:
         Raises
         ------
         ValueError
-            If ``image_shape`` does not hold the features.
+            If ``image_shape`` does not hold the features, or if there are other rows
+            in ``completed`` or ``original``.
         """
         import matplotlib
 
@@ -109,6 +110,12 @@ class CompletionDisplay:
         strips = {"erased": erased, "completed": np.asarray(self.completed, float)}
         if self.original is not None:
             strips["original"] = np.asarray(self.original, dtype=float)
+        for name, strip in strips.items():
+            if strip.shape != erased.shape:
+                raise ValueError(
+                    f"The {name} rows have shape {strip.shape}; the erased ones have "
+                    f"{erased.shape}."
+                )
         low = min(np.nanmin(strip) for strip in strips.values())
         high = max(np.nanmax(strip) for strip in strips.values())
         colors = matplotlib.colormaps["gray_r"].with_extremes(bad="#56B4E9")

@@ -1,21 +1,29 @@
 """Weights as squares: Hinton diagrams."""
 
+from numbers import Integral
+
 import numpy as np
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean.inspection._figure import grid_of_axes
 
 __all__ = ["WeightsDisplay", "check_image_shape"]
 
+LARGEST_SIDE = 0.9  # of a square, so that neighbours do not touch
+
 
 def check_image_shape(image_shape, n_features):
     """Return (height, width); a single row of squares when None."""
     if image_shape is None:
         return 1, n_features
-    height, width = image_shape
+    shape = np.asarray(image_shape)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+        raise ValueError(f"image_shape must be (height, width); got {image_shape!r}.")
+    height, width = shape.tolist()
     if height * width != n_features:
         raise ValueError(
-            f"image_shape={tuple(image_shape)} has {height * width} pixels; there are "
+            f"image_shape=({height}, {width}) has {height * width} pixels; there are "
             f"{n_features} features."
         )
     return height, width
@@ -35,6 +43,8 @@ class WeightsDisplay:
         How the features lie. None: in one row.
     titles : list of str or None, default=None
         One for each diagram.
+    feature_names : list of str or None, default=None
+        Written below the features when they lie in one row.
 
     Attributes
     ----------
@@ -54,10 +64,13 @@ class WeightsDisplay:
     (1, 4)
     """
 
-    def __init__(self, components, *, image_shape=None, titles=None):
+    def __init__(
+        self, components, *, image_shape=None, titles=None, feature_names=None
+    ):
         self.components = np.atleast_2d(np.asarray(components, dtype=float))
         self.image_shape = image_shape
         self.titles = titles
+        self.feature_names = feature_names
 
     @classmethod
     def from_estimator(cls, estimator, *, image_shape=None, n_columns=5):
@@ -66,7 +79,8 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : CombinationMachine or any model with ``components_``
-            Fitted. A ``hidden_bias_`` is written above each diagram.
+            Fitted. A ``hidden_bias_`` is written above each diagram, and
+            ``feature_names_in_`` below features in one row.
         image_shape : tuple of (height, width) or None, default=None
             How the features lie. None: in one row.
         n_columns : int, default=5
@@ -82,11 +96,18 @@ class WeightsDisplay:
         ValueError
             If ``image_shape`` does not hold the features.
         """
-        check_is_fitted(estimator, "components_")
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "components_"):
+            name = type(estimator).__name__
+            raise ValueError(f"{name} has no components_ that could be drawn.")
         titles = None
         if hasattr(estimator, "hidden_bias_"):
-            titles = [f"bias {bias:.1f}" for bias in estimator.hidden_bias_]
-        display = cls(estimator.components_, image_shape=image_shape, titles=titles)
+            titles = [f"bias {bias:z.1f}" for bias in estimator.hidden_bias_]
+        names = getattr(estimator, "feature_names_in_", None)
+        display = cls(
+            estimator.components_, image_shape=image_shape, titles=titles,
+            feature_names=names,
+        )  # fmt: skip
         return display.plot(n_columns=n_columns)
 
     def plot(self, n_columns=5):
@@ -109,11 +130,15 @@ class WeightsDisplay:
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
+        check_scalar(n_columns, "n_columns", Integral, min_val=1)
         n_columns = min(n_columns, n_components) if height > 1 else 1
         n_rows = -(-n_components // n_columns)
         self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)
+        named = height == 1 and self.feature_names is not None
         if height == 1:
-            self.figure_.set_size_inches(0.16 * width + 1, 0.45 * n_rows + 0.3)
+            longest = max(map(len, self.feature_names)) if named else 0
+            inches = 0.45 * n_rows + 0.3 + 0.06 * longest
+            self.figure_.set_size_inches(0.16 * width + 1, inches)
         largest = np.abs(self.components).max() or 1.0
         for k, ax in enumerate(self.axes_.ravel()):
             if k >= n_components:
@@ -122,6 +147,10 @@ class WeightsDisplay:
             _draw_squares(ax, self.components[k].reshape(height, width) / largest)
             if self.titles is not None:
                 ax.set_title(self.titles[k], fontsize=8)
+        if named:
+            self.axes_[-1, 0].set_xticks(
+                range(width), self.feature_names, rotation=90, fontsize=7
+            )
         return self
 
 
@@ -130,7 +159,7 @@ def _draw_squares(ax, weights):
     from matplotlib.patches import Rectangle
 
     height, width = weights.shape
-    sides = np.sqrt(np.abs(weights))
+    sides = LARGEST_SIDE * np.sqrt(np.abs(weights))
     for sign, color in ((1, "white"), (-1, "black")):
         squares = [
             Rectangle((x - sides[y, x] / 2, y - sides[y, x] / 2), *[sides[y, x]] * 2)

@@ -18,6 +18,7 @@ typedef struct {
     int32_t *literals; /* for each conjunction as many as the level is deep */
     double *bounds;    /* the largest score of anything longer that has it and siblings */
     double *own;       /* the same with later siblings only: what grows from it */
+    double *merits;    /* its own score, were it long enough: what a limited width keeps */
     int64_t *ends;     /* where its siblings end */
     int64_t size, capacity, next;
 } sklb_level;
@@ -53,10 +54,12 @@ static int sklb_level_grow(sklb_level *level, int depth, int64_t capacity) {
     if (bounds) level->bounds = (double *)bounds;
     void *own = realloc(level->own, capacity * sizeof(double));
     if (own) level->own = (double *)own;
+    void *merits = realloc(level->merits, capacity * sizeof(double));
+    if (merits) level->merits = (double *)merits;
     void *ends = realloc(level->ends, capacity * sizeof(int64_t));
     if (ends) level->ends = (int64_t *)ends;
     level->capacity = capacity;
-    return literals && bounds && own && ends;
+    return literals && bounds && own && merits && ends;
 }
 
 static int sklb_search_open(sklb_search *s, int64_t n_wanted, int path) {
@@ -84,6 +87,7 @@ static void sklb_search_close(sklb_search *s) {
         free(s->levels[k].literals);
         free(s->levels[k].bounds);
         free(s->levels[k].own);
+        free(s->levels[k].merits);
         free(s->levels[k].ends);
     }
     free(s->levels);
@@ -121,11 +125,16 @@ static sklb_hash sklb_child_hash(sklb_search *s, int length) {
     return sklb_hash_words(s->child, s->n_words);
 }
 
+/* The difference of the sums over rows of each sign, in the direction that is wanted. */
+static int64_t sklb_value(const sklb_search *s, int64_t positive, int64_t negative) {
+    int64_t value = positive - negative;
+    if (s->signs == SKLB_POSITIVE) return value;
+    return s->signs == SKLB_NEGATIVE || value < 0 ? -value : value;
+}
+
 /* Show the conjunction in `literals` to the best, with its sums over rows of each sign. */
 static void sklb_offer(sklb_search *s, int length, int64_t positive, int64_t negative) {
-    int64_t value = 0;
-    if (s->signs & SKLB_POSITIVE) value = positive - negative;
-    if (s->signs & SKLB_NEGATIVE && negative - positive > value) value = negative - positive;
+    int64_t value = sklb_value(s, positive, negative);
     sklb_found entry = {s->factors[length] * value, length, {0, 0}, s->literals};
     const sklb_found *worst = sklb_worst(&s->best);
     if (entry.score <= 0 || (worst && !sklb_comes_before(&entry, worst))) return;
@@ -205,6 +214,7 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
         memcpy(next->literals + next->size * length, s->literals, length * sizeof(int32_t));
         s->sums[0][next->size - first] = s->sums[0][i];
         s->sums[1][next->size - first] = s->sums[1][i];
+        next->merits[next->size] = (double)sklb_value(s, s->sums[0][i], s->sums[1][i]);
         next->bounds[next->size++] = s->bounds[i];
     }
     sklb_removals later[2] = {{{0}, s->longest - length}, {{0}, s->longest - length}};
@@ -261,23 +271,24 @@ static int sklb_falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Keep the `width` conjunctions of largest bound. */
+/* Keep the `width` conjunctions of largest merit. */
 static int sklb_thin_out(sklb_search *s, sklb_level *level, int depth) {
-    double *bounds = (double *)malloc(level->size * sizeof(double));
-    if (!bounds) return 0;
-    memcpy(bounds, level->bounds, level->size * sizeof(double));
-    qsort(bounds, level->size, sizeof(double), sklb_falling);
-    double least = bounds[s->width - 1];
-    free(bounds);
+    double *merits = (double *)malloc(level->size * sizeof(double));
+    if (!merits) return 0;
+    memcpy(merits, level->merits, level->size * sizeof(double));
+    qsort(merits, level->size, sizeof(double), sklb_falling);
+    double least = merits[s->width - 1];
+    free(merits);
     int64_t n = 0;
     for (int64_t first = 0, end; first < level->size; first = end) {
         int64_t kept = n;
         end = level->ends[first];
         for (int64_t i = first; i < end; i++) {
-            if (level->bounds[i] < least || n == s->width) continue;
+            if (level->merits[i] < least || n == s->width) continue;
             memmove(level->literals + n * depth, level->literals + i * depth,
                     depth * sizeof(int32_t));
             level->own[n] = level->own[i];
+            level->merits[n] = level->merits[i];
             level->bounds[n++] = level->bounds[i];
         }
         for (int64_t i = kept; i < n; i++) level->ends[i] = n;

@@ -10,7 +10,14 @@ from sklboolean._core.validation import check_choice, check_integer
 from sklboolean.rules.models import read_model
 from sklboolean.rules.search import satisfied_rows, search_conjunctions
 
-__all__ = ["FoundRules", "Rule", "conjunction_weight", "top_conjunctions"]
+__all__ = [
+    "FoundRules",
+    "Rule",
+    "as_rule",
+    "conjunction_weight",
+    "sum_of",
+    "top_conjunctions",
+]
 
 # Longer conjunctions than a person reads, for kernels that have all lengths.
 READABLE_LENGTH = 6
@@ -24,13 +31,24 @@ class Rule:
     ----------
     literals : tuple of (int, bool)
         Feature numbers, ascending, each with the value that it must have.
-    weight : float
+    weight : float or None
         Sum of the model's coefficients over the support rows that satisfy all
         literals: S.
-    contribution : float
+    contribution : float or None
         The conjunction's part in the score of every row that satisfies it:
         a * S, with a the kernel's weight of conjunctions of this length. 0.0 where it
         is below float64, and for conjunctions that the kernel does not know.
+    coverage : int or None, default=None
+        Rows that satisfy it, where rows were counted.
+    precision : float or None, default=None
+        Share of these that are what the rule says.
+    label : class label, default=None
+        What the rule says, in a `DNF` or a rule list.
+
+    Attributes
+    ----------
+    n_literals : int
+        Length of the conjunction.
 
     Examples
     --------
@@ -43,8 +61,16 @@ class Rule:
     """
 
     literals: tuple
-    weight: float
-    contribution: float
+    weight: float | None
+    contribution: float | None
+    coverage: int | None = None
+    precision: float | None = None
+    label: object = None
+
+    @property
+    def n_literals(self):
+        """Length of the conjunction."""
+        return len(self.literals)
 
     def to_text(self, feature_names=None):
         """Return the conjunction as text.
@@ -143,7 +169,7 @@ def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
     """
     rows = read_model(model, X, kernel=kernel, target=target)
     literals = _read_literals(literals, rows)
-    return _as_rule(rows, literals, _sum(rows, literals)).contribution
+    return as_rule(rows, literals, sum_of(rows, literals)).contribution
 
 
 def _read_literals(literals, rows):
@@ -170,11 +196,13 @@ def _read_literals(literals, rows):
     return tuple(sorted(values.items()))
 
 
-def _sum(rows, literals):
+def sum_of(rows, literals):
+    """Add up the coefficients of the rows that satisfy a conjunction."""
     return fsum(rows.coefficients[satisfied_rows(rows.table, literals)])
 
 
-def _as_rule(rows, literals, weight):
+def as_rule(rows, literals, weight):
+    """Return a conjunction with its weight and contribution."""
     is_known = not rows.weights.monotone or all(value for _, value in literals)
     contribution = rows.weights.times(len(literals), weight) if is_known else 0.0
     return Rule(literals, weight, contribution)
@@ -289,7 +317,7 @@ def top_conjunctions(
         length_weights=length_weights, time_limit=time_limit,
     )  # fmt: skip
     return FoundRules(
-        [_as_rule(rows, rule, weight) for rule, weight in result.found],
+        [as_rule(rows, rule, weight) for rule, weight in result.found],
         _rescaled(result.bound, exponent),
         result.is_optimal,
         rows.feature_names,

@@ -155,7 +155,7 @@ class _Columns:
 
 def search_conjunctions(
     table, coefficients, n_features, *, max_literals, n_rules=20, literals="positive",
-    sign="both", feature_groups=None, length_weights=None, time_limit=None,
+    sign="both", feature_groups=None, length_weights=None, time_limit=None, width=None,
 ):  # fmt: skip
     """Find the conjunctions over which coefficients sum up to the most.
 
@@ -182,6 +182,10 @@ def search_conjunctions(
         weight 0 do not take part. None: all weigh 1.
     time_limit : float or None
         Seconds.
+    width : int or None
+        Heaviest conjunctions of each length that are grown further: quick, but better
+        ones may be missed, and the bound is then no more than that of the list. None:
+        all that can matter, an exact search.
 
     Returns
     -------
@@ -229,9 +233,9 @@ def search_conjunctions(
     # A search of limited width finds good conjunctions at once, and with them the
     # exact one has little left to look at. Where longer ones may weigh more it could
     # score a cover by a conjunction that is not its shortest.
-    first = search(0 if growing else max(WIDTH, 2 * n_rules))
+    first = search(0 if growing else width or max(WIDTH, 2 * n_rules))
     last, n_sums = first, first.n_sums
-    if not (growing or first.is_complete):
+    if not (growing or first.is_complete or width):
         last = search(0, first.found())
         n_sums += last.n_sums
     found = last.found()

@@ -389,7 +389,7 @@ def test_missing_bits_in_fit_name_the_ways_out():
     holes[3, 2] = np.nan
     with pytest.raises(ValueError, match=r"NaN in column 2.*BernoulliMixture.*impute"):
         machine().fit(holes)
-    with pytest.raises(ValueError, match="NaN in column 2"):
+    with pytest.raises(ValueError, match=r"NaN in column 2\. Fill them in with impute"):
         machine(max_iter=2).fit(X).transform(holes)
 
 
@@ -400,6 +400,11 @@ def test_too_many_units_are_refused_with_an_estimate():
         machine(n_components=25).fit(wide)
     few_inputs = machine(n_components=25, max_iter=3, n_init=1).fit(X)
     assert np.exp(few_inputs.score_samples(EVERYTHING)).sum() == pytest.approx(1)
+    # A tree, or few active units, leave only sums over hidden states.
+    with pytest.raises(ValueError, match=r"n_components=25 .*exact_limit=20"):
+        machine(n_components=25, base="chow_liu").fit(X)
+    with pytest.raises(ValueError, match=r"n_components=25 .*exact_limit=20"):
+        machine(n_components=25, max_active=20).fit(X)
     few_active = machine(n_components=25, max_active=1, max_iter=3, n_init=1).fit(wide)
     assert np.isfinite(few_active.score(wide))
 

@@ -57,7 +57,7 @@ def test_squares_have_the_area_and_the_sign_of_the_weights():
     expected = weights.reshape(2, 3) / 4
     assert set(squares) == set(map(tuple, np.argwhere(expected)))
     for place, (color, area) in squares.items():
-        assert area == pytest.approx(abs(expected[place]))
+        assert area == pytest.approx(0.9**2 * abs(expected[place]))
         assert color == ((1, 1, 1) if expected[place] > 0 else (0, 0, 0))
 
 
@@ -72,6 +72,17 @@ def test_every_unit_has_a_diagram_with_its_bias():
     assert [ax.axison for ax in display.axes_.ravel()] == [True] * 7 + [False] * 2
 
 
+def test_features_in_a_row_have_their_names_below_the_last_diagram():
+    machine = Machine([[1.0, 2.0], [3.0, 4.0]], [-0.04, 1.0])
+    machine.feature_names_in_ = np.array(["a", "b"], dtype=object)
+    axes = WeightsDisplay.from_estimator(machine).axes_[:, 0]
+    assert [len(ax.get_xticks()) for ax in axes] == [0, 2]
+    assert [label.get_text() for label in axes[1].get_xticklabels()] == ["a", "b"]
+    assert axes[0].get_title() == "bias 0.0", "not -0.0"
+    picture = WeightsDisplay.from_estimator(machine, image_shape=(2, 1)).axes_[0, 0]
+    assert not len(picture.get_xticks())
+
+
 def test_weights_of_zero_are_no_squares():
     display = WeightsDisplay(np.zeros((1, 4)), image_shape=(2, 2)).plot()
     assert not squares_of(display.axes_[0, 0])
@@ -84,6 +95,21 @@ def test_an_image_of_another_size_is_an_error(shape):
         WeightsDisplay.from_estimator(machine, image_shape=shape)
     with pytest.raises(ValueError, match=r"image_shape.*6 features"):
         CompletionDisplay.from_estimator(machine, np.ones((1, 6)), image_shape=shape)
+
+
+@pytest.mark.parametrize("shape", [(-2, -3), "ab", 6, (2, 3, 1), (2.0, 3.0)])
+def test_a_shape_that_is_none_is_an_error(shape):
+    with pytest.raises(ValueError, match=r"image_shape must be \(height, width\)"):
+        WeightsDisplay(np.ones((1, 6)), image_shape=shape).plot()
+
+
+def test_models_without_weights_and_no_columns_are_errors():
+    machine = Machine(np.ones((1, 6)), [0.0])
+    with pytest.raises(ValueError, match="n_columns"):
+        WeightsDisplay.from_estimator(machine, n_columns=0)
+    del machine.components_
+    with pytest.raises(ValueError, match=r"Machine has no components_"):
+        WeightsDisplay.from_estimator(machine)
 
 
 # Completions
@@ -107,6 +133,14 @@ def test_strips_show_erased_completed_and_original_pixels():
     ]
     scales = {ax.images[0].get_clim() for ax in display.axes_.ravel()}
     assert scales == {(0.0, 1.0)}, "one scale for all"
+
+
+def test_other_originals_are_an_error():
+    machine, X = Machine(np.ones((1, 4)), [0.0]), np.zeros((2, 4))
+    with pytest.raises(ValueError, match=r"original rows have shape \(1, 4\)"):
+        CompletionDisplay.from_estimator(
+            machine, X, image_shape=(2, 2), X_original=X[:1]
+        )
 
 
 # Query curves

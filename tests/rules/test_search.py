@@ -261,3 +261,21 @@ def test_the_oracle_writes_all_conjunctions_out():
     assert len(list(every_conjunction(4, 4))) == 2**4 - 1
     assert len(list(every_conjunction(4, 4, negations=True))) == 3**4 - 1
     assert len(list(every_conjunction(4, 4, groups=[0, 0, 1, 1]))) == 4 + 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
+    rng = np.random.default_rng(seed)
+    X = correlated_rows(60, 9, rng)
+    coefficients = rng.integers(-5, 6, 60).astype(float)
+    options = {"max_literals": 4, "n_rules": 8, "literals": "both"}
+    exact = search_conjunctions(pack_dense(X), coefficients, 9, **options)
+    wide = search_conjunctions(pack_dense(X), coefficients, 9, width=10**6, **options)
+    assert wide.found == exact.found
+    assert wide.is_optimal
+    quick = search_conjunctions(pack_dense(X), coefficients, 9, width=3, **options)
+    assert not quick.is_optimal
+    for (literals, total), (_, best) in zip(quick.found, exact.found, strict=False):
+        holds = [satisfies(row, literals) for row in X]
+        assert total == coefficients[holds].sum()
+        assert abs(total) <= abs(best)

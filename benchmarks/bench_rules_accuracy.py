@@ -1,0 +1,235 @@
+"""Rules that predict: RuleClassifier against trees and other rule learners.
+
+    python benchmarks/bench_rules_accuracy.py [--quick] [--data DIR]
+
+* 5 splits, 80 % to train: accuracy on the rest with its standard error over the splits,
+  number of rules and literals, and CPU seconds for the fit. A tree's leaves are its
+  rules, a tree's literals the sum of their depths.
+* "labels" is the same search over the labels themselves: every row of the table is a
+  support row with the sign of its class. What a machine adds is the difference.
+* "SVC" is RuleClassifier over a plain SVC; fidelity is the share of test rows on which
+  the rules say what their machine says.
+* Planted DNFs are drawn anew for each split: 2000 rows to train with noisy labels, 5000
+  to test without noise, neighbouring features correlated, half of the rows positive.
+* imodels takes part where it can be imported: FIGS (one tree sum, readable), and its
+  boosted rules; not over planted DNFs, where 500 features take it
+  minutes. skope-rules 1.0.1 cannot be imported on Python 3.10 or later.
+
+Nothing is tuned.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from _timing import print_header, print_table, timed
+from _workloads import load_part
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import KernelPerceptron, RuleClassifier
+from sklboolean.datasets import (
+    load_mushroom,
+    load_votes,
+    make_dnf,
+    make_monks,
+    make_tic_tac_toe,
+)
+from sklboolean.kernels import ConjunctionKernel
+from sklboolean.rules import extract_dnf
+
+# Least accuracy and most rules.
+GOALS = {"tic-tac-toe": (1.0, 8), "mushroom": (0.995, 4)}
+PLANTED_GOAL = 0.99
+# Features, terms, literals, noise, correlation.
+PLANTED = [
+    (50, 4, 3, 0.03, 0.5), (100, 8, 3, 0.05, 0.5), (200, 5, 4, 0.04, 0.5),
+    (500, 8, 4, 0.05, 0.5), (50, 8, 4, 0.05, 0.7),
+]  # fmt: skip
+
+
+class Labels(ClassifierMixin, BaseEstimator):
+    """Rules from the labels themselves, without a machine."""
+
+    def __init__(self, literals="both", feature_groups=None):
+        self.literals = literals
+        self.feature_groups = feature_groups
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        # A perceptron whose support is the table, with the labels for coefficients.
+        machine = KernelPerceptron(
+            ConjunctionKernel(max_literals=4), average=None, max_iter=1, margin=1e300,
+            shuffle=False,
+        ).fit(X, y)  # fmt: skip
+        self.dnf_ = extract_dnf(
+            machine, X, y, literals=self.literals, feature_groups=self.feature_groups,
+            min_fidelity=0,
+        )  # fmt: skip
+        self.rules_ = self.dnf_.rules
+        return self
+
+    def predict(self, X):
+        return self.dnf_.predict(X)
+
+
+def load_tables(folder):
+    """Return (X, y, feature groups) by name; without attributes each its own group."""
+    bundles = {
+        "tic-tac-toe": make_tic_tac_toe(), "mushroom": load_mushroom(),
+        "votes": load_votes(), **{f"monks {k}": make_monks(k) for k in (1, 2, 3)},
+    }  # fmt: skip
+    tables = {
+        name: (
+            np.asarray(bundle.data), np.asarray(bundle.target),
+            bundle.get("feature_groups", np.arange(bundle.data.shape[1])),
+        )
+        for name, bundle in bundles.items()
+    }  # fmt: skip
+    for name in ("car", "spect"):
+        file = Path(folder or ".") / f"uci_{name}.npz"
+        if not (folder and file.exists()):
+            print(f"\nNo uci_{name}.npz in --data: without {name}.")
+            continue
+        with np.load(file, allow_pickle=False) as arrays:
+            parts = [p for p in ("all", "train", "test") if f"y_{p}" in arrays]
+            groups = arrays.get("feature_group", np.arange(int(arrays["n_features"])))
+        X, y = zip(*(load_part(folder, f"uci_{name}", p) for p in parts), strict=True)
+        X, y = np.vstack(X), np.concatenate(y)
+        tables[name] = X, y, groups
+        if name == "car":
+            commonest = np.bincount(y).argmax()
+            tables["car, unacceptable"] = X, (y == commonest).astype(int), groups
+    return tables
+
+
+def learners(groups):
+    """Return the learners by name."""
+    shared = {"feature_groups": groups, "random_state": 0}
+    found = {
+        "RuleClassifier": RuleClassifier(**shared),
+        'RuleClassifier, "positive"': RuleClassifier(literals="positive", **shared),
+        "RuleClassifier(SVC())": RuleClassifier(SVC(), **shared),
+        "labels": Labels(feature_groups=groups),
+        "DecisionTree": DecisionTreeClassifier(random_state=0),
+    }
+    try:
+        from imodels import BoostedRulesClassifier, FIGSClassifier
+    except ImportError as error:
+        print(f"\nNo imodels ({error}): without its learners.")
+    else:
+        found["imodels FIGS"] = FIGSClassifier()
+        found["imodels BoostedRules"] = BoostedRulesClassifier(random_state=0)
+    return found
+
+
+def size_of(model):
+    """Return the number of rules and of literals; None where there is no such thing."""
+    if hasattr(model, "tree_"):
+        tree = model.tree_
+        depths = _leaf_depths(tree)
+        return len(depths), sum(depths)
+    if isinstance(model, RuleClassifier | Labels):
+        return len(model.rules_), sum(len(rule.literals) for rule in model.rules_)
+    return None, None
+
+
+def _leaf_depths(tree):
+    depths, stack = [], [(0, 0)]
+    while stack:
+        node, depth = stack.pop()
+        children = tree.children_left[node], tree.children_right[node]
+        if children[0] < 0:
+            depths.append(depth)
+        else:
+            stack += [(child, depth + 1) for child in children]
+    return depths
+
+
+def judge(name, splits, groups, goal=None):
+    """Return a table row for each learner."""
+    rows = []
+    for learner, model in learners(groups).items():
+        if isinstance(model, Labels) and len(np.unique(splits[0][2])) > 2:
+            continue
+        # Planted terms hold negations, and imodels takes minutes with 500 features.
+        if groups is None and learner.endswith(('"positive"', "FIGS", "Rules")):
+            continue
+        scores, sizes, seconds, fidelity = [], [], [], []
+        for X, X_test, y, y_test in splits:
+            _, elapsed = timed(lambda: model.fit(X, y))  # noqa: B023
+            predicted = model.predict(X_test)
+            scores.append(np.mean(predicted == y_test))
+            sizes.append(size_of(model))
+            seconds.append(elapsed)
+            if isinstance(model, RuleClassifier):
+                fidelity.append(np.mean(predicted == model.estimator_.predict(X_test)))
+        error = np.std(scores, ddof=1) / len(scores) ** 0.5 if scores[1:] else 0.0
+        n_rules, n_literals = (
+            f"{np.mean(column):.1f}" if column[0] is not None else ""
+            for column in zip(*sizes, strict=True)
+        )
+        verdict = ""
+        if goal and learner.startswith("RuleClassifier"):
+            met = np.mean(scores) >= goal[0] and float(n_rules) <= goal[1]
+            verdict = "met" if met else "missed"
+        rows.append(
+            (
+                name, learner, f"{np.mean(scores):.3f}", f"{error:.3f}", n_rules,
+                n_literals, f"{np.mean(fidelity):.3f}" if fidelity else "",
+                f"{np.mean(seconds):.3f}", verdict,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def planted_split(shape, seed, n_train, n_test):
+    """Draw rows; noise in the training labels only."""
+    n, terms, literals, noise, correlation = shape
+    X, y, _ = make_dnf(
+        n_train + n_test, n, n_terms=terms, n_literals=literals,
+        correlation=correlation, positive_fraction=0.5, random_state=seed,
+    )  # fmt: skip
+    X, X_test, y, y_test = train_test_split(
+        X, y, test_size=n_test, random_state=seed, stratify=y
+    )
+    flipped = np.random.default_rng(seed).random(n_train) < noise
+    return X, X_test, y ^ flipped, y_test
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    options = parser.parse_args(arguments)
+    print_header("Rules that predict")
+    n_splits = 1 if options.quick else 5
+    columns = [
+        "table", "learner", "accuracy", "error", "rules", "literals", "fidelity",
+        "fit s", "goal",
+    ]  # fmt: skip
+    rows = []
+    for name, (X, y, groups) in load_tables(options.data).items():
+        splits = [
+            train_test_split(X, y, test_size=0.2, random_state=seed, stratify=y)
+            for seed in range(n_splits)
+        ]
+        rows += judge(name, splits, groups, GOALS.get(name))
+    print_table("Tables", columns, rows)
+    for shape in PLANTED[: 1 if options.quick else None]:
+        n, terms, literals, noise, correlation = shape
+        splits = [planted_split(shape, seed, 2000, 5000) for seed in range(n_splits)]
+        title = (
+            f"Planted: {n} features, {terms} terms of {literals} literals, noise "
+            f"{noise}, correlation {correlation}"
+        )
+        rows = judge("planted", splits, None, (PLANTED_GOAL, 99))
+        print_table(title, columns, rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

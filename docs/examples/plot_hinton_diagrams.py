@@ -1,0 +1,64 @@
+"""
+Hinton diagrams: what the hidden units have learned
+===================================================
+
+Each hidden unit of a ``CombinationMachine`` is a pattern of inputs that occur together.
+A Hinton diagram draws its weights as squares, white where an active unit makes the
+pixel black, black where it makes it white; areas compare.
+"""
+
+# %%
+# Bars
+# ----
+# Pictures of 6 x 6 bits: each row and each column of the picture is black with
+# probability 1/6, and then a tenth of the bits is turned around. A mixture would need a
+# component for each combination of bars; twelve hidden units are enough. Projection
+# pursuit finds them one by one, and the exact likelihood brings them into line.
+#
+# An active unit may stand for a bar, or for its absence (a positive bias: it is mostly
+# active): both are the same machine.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from sklboolean import CombinationMachine
+from sklboolean.datasets import load_votes
+from sklboolean.inspection import WeightsDisplay
+
+rng = np.random.default_rng(0)
+side, n_rows = 6, 4000
+across = rng.random((n_rows, side, 1)) < 1 / 6
+down = rng.random((n_rows, 1, side)) < 1 / 6
+noise = rng.random((n_rows, side, side)) < 0.1
+bars = ((across | down) ^ noise).reshape(n_rows, -1)
+
+machine = CombinationMachine(
+    2 * side, init="projection_pursuit", alpha=1e-3, random_state=0
+)
+machine.fit(bars)
+display = WeightsDisplay.from_estimator(machine, image_shape=(side, side), n_columns=6)
+display.figure_.suptitle("Units learned from bars")
+
+# %%
+# Digits
+# ------
+# Strokes, and their absence around them. Units are shared between digits.
+
+X = load_digits().data > 7
+machine = CombinationMachine(12, alpha=3e-3, max_iter=300, random_state=0).fit(X)
+display = WeightsDisplay.from_estimator(machine, image_shape=(8, 8), n_columns=6)
+display.figure_.suptitle("Units learned from digits")
+
+# %%
+# Tables
+# ------
+# Features that are no picture lie in a row, with their names. The votes of 1984: the
+# first unit divides the parties, others are about single issues and missing votes.
+
+votes, _ = load_votes(return_X_y=True, as_frame=True)
+machine = CombinationMachine(3, alpha=1e-2, random_state=0).fit(votes)
+display = WeightsDisplay.from_estimator(machine)
+display.figure_.suptitle("Units learned from votes")
+
+plt.show()

@@ -1,0 +1,62 @@
+"""RuleDisplay: a bar for each rule, as long as its value."""
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from sklboolean import RuleClassifier  # noqa: E402
+from sklboolean.datasets import make_monks  # noqa: E402
+from sklboolean.inspection import RuleDisplay  # noqa: E402
+from sklboolean.rules import Rule, top_conjunctions  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def model():
+    data = make_monks(1, as_frame=True)
+    return RuleClassifier(random_state=0).fit(data.data, data.target)
+
+
+def labels_of(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+@pytest.mark.parametrize("value", ["weight", "contribution", "coverage", "precision"])
+def test_bars_are_the_values_of_the_rules(model, value):
+    display = RuleDisplay.from_estimator(model, value=value)
+    widths = [bar.get_width() for bar in display.bars_]
+    assert widths == [getattr(rule, value) for rule in model.rules_]
+    assert labels_of(display.ax_) == model.to_text().splitlines()[:-1]
+    assert display.ax_.get_xlabel() == value
+    assert display.ax_.yaxis_inverted()
+
+
+def test_rules_of_a_search_on_given_axes(model):
+    _, ax = plt.subplots()
+    rules = top_conjunctions(model.estimator_, 9, sign="both")
+    display = RuleDisplay.from_rules(rules, max_rules=5, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert labels_of(ax) == [rule.to_text() for rule in rules[:5]]
+    colors = {np.sign(v): bar.get_facecolor() for v, bar in zip(
+        display.values, display.bars_, strict=True)}  # fmt: skip
+    assert len(set(colors.values())) == len(colors)
+
+
+def test_bad_values(model):
+    with pytest.raises(ValueError, match="value must be one of"):
+        RuleDisplay.from_estimator(model, value="length")
+    with pytest.raises(ValueError, match="Not every rule has a coverage"):
+        RuleDisplay.from_rules([Rule((), 1.0, 1.0)], value="coverage")
+    with pytest.raises(ValueError, match="max_rules must be"):
+        RuleDisplay.from_rules([], max_rules=0)
+    with pytest.raises(ValueError, match="one value for each"):
+        RuleDisplay(["a"], [1.0, 2.0])
