@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.validation import check_integer
 from sklboolean.inspection._figure import grid_of_axes
 
 __all__ = ["WeightsDisplay", "check_image_shape"]
@@ -128,7 +127,8 @@ class WeightsDisplay:
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
-        check_integer(n_columns, "n_columns", 1)
+        if n_columns < 1:
+            raise ValueError(f"n_columns must be at least 1; got {n_columns}.")
         n_columns = min(n_columns, n_components) if height > 1 else 1
         n_rows = -(-n_components // n_columns)
         self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)
