@@ -79,7 +79,7 @@ def models_for(name, n_rows):
     machine = CombinationMachine(alpha=3e-3 if n_rows < 2000 else 3e-4, random_state=0)
     tree = clone(machine).set_params(base="chow_liu")
     chains = clone(tree).set_params(
-        n_components=100, solver="pcd", learning_rate=0.2,
+        n_components=100, solver="pcd", learning_rate=0.1 if n_rows < 3000 else 0.2,
         max_iter=min(200, 500_000 // n_rows),
     )  # fmt: skip
     return {
