@@ -32,8 +32,9 @@ cdef extern from "states.h" nogil:
     sklb_sum_states sklb_choose_sum_states(int path)
     sklb_weigh_states sklb_choose_weigh_states(int path)
     int SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP
+    double SKLB_UNIT
 
-PANEL, BLOCK, GROUP = SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP
+PANEL, BLOCK, GROUP, UNIT = SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP, SKLB_UNIT
 
 
 cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
@@ -69,8 +70,8 @@ def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
     """Add the weights of left states [first, last) with all right states to the sums.
 
     Sums are multiples of 2**scale[0]; ``scale`` holds the exponent in force, the highest
-    one seen, and whether there was any. Means are weight times mean of each column, left
-    out where ``left_means`` is None.
+    one seen, and whether there was any. Means are weight times mean of each column,
+    without a tree weight times P(+1) over UNIT; left out where ``left_means`` is None.
     """
     cdef sklb_states states
     cdef sklb_sum_states run = sklb_choose_sum_states(path)

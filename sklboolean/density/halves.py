@@ -1,7 +1,8 @@
 """Sums over all states of some units, as pairs of one state of each half of them.
 
-A column's field is linear in the units, so its factors e^a and e^-a are products of
-tabulated ones: 2 * 2^(m/2) rows of tables stand for 2^m states.
+A column's field a is linear in the units, so e^a and e^-a are products of tabulated
+ones: 2 * 2^(m/2) rows of tables stand for 2^m states. A tree needs both; independent
+columns need their ratio e^-2a only, and turn their sign where that would be large.
 """
 
 from itertools import chain, combinations, pairwise
@@ -11,7 +12,14 @@ import numpy as np
 
 from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean._core.parallel import each_slice
-from sklboolean.density._states import BLOCK, GROUP, PANEL, sum_states, weigh_states
+from sklboolean.density._states import (
+    BLOCK,
+    GROUP,
+    PANEL,
+    UNIT,
+    sum_states,
+    weigh_states,
+)
 from sklboolean.density.log_space import topological
 
 __all__ = [
@@ -26,9 +34,8 @@ __all__ = [
 ]
 
 LOG_2 = np.log(2.0)
-LARGEST_FIELD = (
-    100.0  # four columns share an exponent: e^400 and its square are numbers
-)
+LARGEST_FIELD = 100.0  # of each half: e^400 is a number
+LARGEST_TURNED = -np.log(UNIT)  # against the sign: e^2a UNIT is at most 1 / UNIT
 LARGEST_RATIO = 500.0  # log of the ratio of the two factors of a column in a tree
 SLABS = 8  # of left states, each with its own sums: the same for any number of threads
 SLICE = 1 << 25  # multiplications between two looks at the keyboard
@@ -45,10 +52,11 @@ class Tables(NamedTuple):
     right_mantissas: np.ndarray
     right_exponents: np.ndarray
     block: int
-    parents: np.ndarray | None
-    agree: np.ndarray | None
-    differ: np.ndarray | None
-    order: np.ndarray  # the column that stands at each place
+    signs: np.ndarray | None = None  # of the columns, None for a tree
+    parents: np.ndarray | None = None  # and what else only a tree has
+    agree: np.ndarray | None = None
+    differ: np.ndarray | None = None
+    order: np.ndarray | None = None  # the column that stands at each place
 
     def part(self, first, last):
         """Keep the left states [first, last)."""
@@ -95,13 +103,21 @@ def halve(m, max_active=None):
     return left, right, limits.astype(np.int64)
 
 
+def _signs(left_fields, right_fields):
+    """Return signs that raise the lowest field of each column, and that field."""
+    lowest = left_fields.min(0) + right_fields.min(0)
+    highest = left_fields.max(0) + right_fields.max(0)
+    return np.where(lowest + highest < 0, -1.0, 1.0), np.maximum(lowest, -highest)
+
+
 def ordinary(left_fields, right_fields, linear, parents=None, couplings=None):
     """Whether fields and couplings are small enough for the compiled loop."""
     largest = np.array([np.abs(part).max(0) for part in (left_fields, right_fields)])
     if not (largest.max(initial=0) <= LARGEST_FIELD and np.abs(linear).sum() <= 1e9):
         return False
     if parents is None:
-        return True
+        _, lowest = _signs(left_fields, right_fields)
+        return bool(lowest.min(initial=0) >= -LARGEST_TURNED)
     ratios = 2 * largest.sum(0)  # log of what the two factors of a column may differ by
     for child in topological(parents)[::-1]:
         if parents[child] >= 0:
@@ -134,7 +150,7 @@ def _mantissas(logs):
 
 
 def build_tables(left, right, limits, parents=None, couplings=None):
-    """Tabulate the factors of both halves.
+    """Tabulate what the halves give to the columns.
 
     Parameters
     ----------
@@ -142,47 +158,65 @@ def build_tables(left, right, limits, parents=None, couplings=None):
         The field of a column is the sum of both; so is the log weight outside columns.
     limits : ndarray of shape (n_left,)
     """
-    (left_fields, left_logs), (right_fields, right_logs) = left, right
-    n = left_fields.shape[1]
-    n_right = len(right_fields)
+    n_right = len(right[0])
     block = min(BLOCK, -(-n_right // PANEL) * PANEL)
     padded = -(-n_right // block) * block
-    left_logs = left_logs + 0.5 * np.abs(left_fields).sum(1)
-    right_logs = right_logs + 0.5 * np.abs(right_fields).sum(1)
-    agree = differ = places = None
     if parents is None:
-        order, columns = np.arange(n), -(-n // GROUP) * GROUP
+        left, right, others = _ratios(left, right, block, padded)
     else:
-        order, columns = topological(parents)[::-1], n
-        places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
-        strengths = np.where(parents < 0, 0.0, couplings)[order]
-        left_logs += np.abs(strengths).sum()
-        agree = np.exp(np.minimum(2 * strengths, 0))
-        differ = np.exp(np.minimum(-2 * strengths, 0))
-    left_table = np.ones((len(left_fields), columns, 2))
-    _fill_factors(left_fields[:, order], left_table[:, :n])
-    right_table = np.full((padded, columns, 2), 0.5)  # sums of 1 for columns that pad
-    _fill_factors(right_fields[:, order], right_table[:n_right, :n])
-    if parents is None:
-        shape = (padded // block, block // PANEL, PANEL, columns // GROUP, GROUP, 2)
-        right_table = right_table.reshape(shape).transpose(0, 3, 1, 4, 5, 2)
-    else:
-        shape = (padded // PANEL, PANEL, columns, 2)
-        right_table = right_table.reshape(shape).transpose(0, 2, 3, 1)
-    right = _aligned(right_table.size, right_table)
+        left, right, others = _pairs(left, right, padded, parents, couplings)
+    (left_table, left_logs, lift), (right_table, right_logs) = left, right
+    left_mantissas, left_exponents = _mantissas(left_logs)
     right_logs = np.append(right_logs, np.zeros(padded - n_right))
     return Tables(
         left_table,
-        *_mantissas(left_logs),
+        left_mantissas,
+        left_exponents + lift,
         limits,
-        right,
+        _aligned(right_table.size, right_table),
         *_mantissas(right_logs),
         block,
-        None if parents is None else places.astype(np.int64),
-        agree,
-        differ,
-        order,
+        **others,
     )
+
+
+def _ratios(left, right, block, padded):
+    """Tabulate e^-2a, times UNIT on the left; e^a goes to the states."""
+    (left_fields, left_logs), (right_fields, right_logs) = left, right
+    n = left_fields.shape[1]
+    columns = -(-n // GROUP) * GROUP
+    signs, _ = _signs(left_fields, right_fields)
+    left_table = np.zeros((len(left_fields), columns, 1))  # padding: sums of UNIT
+    left_table[:, :n, 0] = UNIT * np.exp(-2 * signs * left_fields)
+    right_table = np.zeros((padded, columns))
+    right_table[: len(right_fields), :n] = np.exp(-2 * signs * right_fields)
+    shape = (padded // block, block // PANEL, PANEL, columns // GROUP, GROUP)
+    right_table = right_table.reshape(shape).transpose(0, 3, 1, 4, 2)
+    lift = -columns * int(np.log2(UNIT))
+    left = left_table, left_logs + left_fields @ signs, lift
+    return left, (right_table, right_logs + right_fields @ signs), {"signs": signs}
+
+
+def _pairs(left, right, padded, parents, couplings):
+    """Tabulate (e^a, e^-a) times e^(-|a|/2), which the states get back."""
+    (left_fields, left_logs), (right_fields, right_logs) = left, right
+    n = left_fields.shape[1]
+    order = topological(parents)[::-1]
+    left_table = np.ones((len(left_fields), n, 2))
+    _fill_factors(left_fields[:, order], left_table)
+    right_table = np.full((padded, n, 2), 0.5)
+    _fill_factors(right_fields[:, order], right_table[: len(right_fields)])
+    right_table = right_table.reshape(-1, PANEL, n, 2).transpose(0, 2, 3, 1)
+    strengths = np.where(parents < 0, 0.0, couplings)[order]
+    left_logs = left_logs + 0.5 * np.abs(left_fields).sum(1) + np.abs(strengths).sum()
+    right_logs = right_logs + 0.5 * np.abs(right_fields).sum(1)
+    others = {
+        "parents": np.append(np.argsort(order), -1)[parents[order]],  # -1 stays -1
+        "agree": np.exp(np.minimum(2 * strengths, 0)),
+        "differ": np.exp(np.minimum(-2 * strengths, 0)),
+        "order": order,
+    }
+    return (left_table, left_logs, 0), (right_table, right_logs), others
 
 
 def log_weights(tables, first, last, n_right):
@@ -269,17 +303,24 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     log_sum = np.log(total) + highest * LOG_2
     if not gradient:
         return float(log_sum)
-    right_means = gather("right_means")
+    left_sums, left_means = left_sums / total, line_up("left_means") / total
+    right_sums, right_means = (
+        gather("right_sums") / total,
+        gather("right_means") / total,
+    )
+    edges = gather("edges") / total
     if tables.parents is None:
         blocks, panels = n_right // tables.block, tables.block // PANEL
-        right_means = right_means.reshape(
-            blocks, columns // GROUP, panels, GROUP, PANEL
+        shape = (blocks, columns // GROUP, panels, GROUP, PANEL)
+        right_means = right_means.reshape(shape).transpose(0, 2, 4, 1, 3)
+        right_means = right_means.reshape(n_right, columns)
+        left_means, right_means = (
+            tables.signs * (2 * UNIT * shares[:, : len(tables.signs)] - sums[:, None])
+            for shares, sums in ((left_means, left_sums), (right_means, right_sums))
         )
-        right_means = right_means.transpose(0, 2, 4, 1, 3)
     else:
+        places = np.argsort(tables.order)
         right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)
-    places = np.argsort(tables.order)
-    left = left_sums / total, line_up("left_means")[:, places] / total
-    right = right_means.reshape(n_right, columns)[:, places] / total
-    right = gather("right_sums") / total, right
-    return float(log_sum), left, right, gather("edges")[places] / total
+        right_means = right_means.reshape(n_right, columns)[:, places]
+        left_means, edges = left_means[:, places], edges[places]
+    return float(log_sum), (left_sums, left_means), (right_sums, right_means), edges

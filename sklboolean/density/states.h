@@ -1,12 +1,14 @@
 /* Sums over pairs of states, one of each half of the units.
  *
- * The field of a column is the sum of what the two halves give, so a pair of factors
- * (e^a, e^-a) is a product of two tabulated ones: no exponential and no tanh per state.
- * The weight of a pair of states is a product over columns of x + y, kept as a mantissa
- * in [1, 2) and an exponent; (x - y) / (x + y) is the mean of the column.
+ * The field a of a column is the sum of what the two halves give, so its ratio e^-2a is a
+ * product of two tabulated ones: no exponential and no tanh per state. The weight of a
+ * pair of states is a product over columns of 1 + e^-2a, kept as a mantissa in [1, 2) and
+ * an exponent; e^a is part of what both start with. Weight over 1 + e^-2a is the weight
+ * with which the column is +1: its mean follows from that.
  *
- * With a tree over the columns the factors travel from the leaves to the roots: a child
- * with factors (u, v) multiplies its parent's by (s u + v / s, u / s + s v), s = e^J. */
+ * With a tree over the columns pairs of factors (e^a, e^-a) travel from the leaves to the
+ * roots: a child with factors (u, v) multiplies its parent's by (s u + v / s, u / s + s v),
+ * s = e^J. */
 #ifndef SKLB_STATES_H
 #define SKLB_STATES_H
 
@@ -18,6 +20,7 @@
 #define SKLB_PANEL 8    /* right states side by side */
 #define SKLB_BLOCK 128  /* right states whose tables stay in the second-level cache */
 #define SKLB_GROUP 4    /* columns that share one exponent and one division */
+#define SKLB_UNIT 0x1p-200 /* stands for 1: four sums of columns are 2^-800 to 2^800 */
 #define SKLB_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
 #define SKLB_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
 
@@ -29,8 +32,8 @@
 
 typedef struct {
     int64_t n_columns, block, n_blocks;
-    const double *left;  /* [state][column][2] */
-    const double *right; /* [block][group][panel][4][2][8], tree: [panel][column][2][8] */
+    const double *left;  /* [state][column], tree: [state][column][2] */
+    const double *right; /* [block][group][panel][4][8], tree: [panel][column][2][8] */
     const double *left_mantissas, *right_mantissas;
     const int64_t *left_exponents, *right_exponents;
     const int64_t *limits; /* how many right states each left state goes with */
@@ -39,7 +42,8 @@ typedef struct {
     const double *agree, *differ; /* s and 1 / s, the larger of them taken out */
     /* results, as multiples of 2^scale */
     double *left_sums, *right_sums;
-    double *left_means, *right_means; /* NULL: no gradient */
+    double *left_means, *right_means; /* NULL: no gradient; without a tree, weight
+                                        * over sum of each column */
     double *edges;
     double *scratch; /* 32 n_columns, for a tree */
     int64_t scale, highest;

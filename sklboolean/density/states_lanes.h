@@ -49,60 +49,55 @@ TARGET static void NAME(weigh_block)(const double *left, const double *right,
                                      int64_t n_groups, int64_t stride, int64_t n_panels,
                                      double *restrict mantissas,
                                      int64_t *restrict exponents) {
-    for (int64_t g = 0; g < n_groups; g++, left += 8, right += 8 * stride)
+    for (int64_t g = 0; g < n_groups; g++, left += 4, right += 4 * stride)
         for (int64_t r = 0; r < SKLB_PANEL * n_panels; r += WIDTH) {
-            const double *q = right + r / SKLB_PANEL * 64 + r % SKLB_PANEL;
-            LANES product = (left[0] * AT(q) + left[1] * AT(q + 8)) *
-                            (left[2] * AT(q + 16) + left[3] * AT(q + 24)) *
-                            ((left[4] * AT(q + 32) + left[5] * AT(q + 40)) *
-                             (left[6] * AT(q + 48) + left[7] * AT(q + 56)));
-            product *= AT(mantissas + r);
+            const double *q = right + r / SKLB_PANEL * 32 + r % SKLB_PANEL;
+            LANES product = AT(mantissas + r);
+            for (int c = 0; c < SKLB_GROUP; c++)
+                product *= SKLB_UNIT + left[c] * AT(q + SKLB_PANEL * c);
             *(INTS *)(exponents + r) += NAME(exponent)(product) - 1023;
             INTO(mantissas + r) = NAME(mantissa)(product);
         }
 }
 
-/* One division for four columns: w / (s0 s1 s2 s3) times the other three. */
-TARGET static void NAME(add_means)(const double *left, const double *right,
-                                   int64_t n_groups, int64_t stride,
-                                   const int32_t *panels, int64_t n_panels,
-                                   const double *weights, double *restrict left_means,
-                                   double *restrict right_means) {
+/* Weight over sum of each column, with one division for four of them. */
+TARGET static void NAME(add_shares)(const double *left, const double *right,
+                                    int64_t n_groups, int64_t stride,
+                                    const int32_t *panels, int64_t n_panels,
+                                    const double *weights, double *restrict left_shares,
+                                    double *restrict right_shares) {
     for (int64_t g = 0; g < n_groups; g++) {
-        const double a0 = left[0], b0 = left[1], a1 = left[2], b1 = left[3];
-        const double a2 = left[4], b2 = left[5], a3 = left[6], b3 = left[7];
         LANES total0 = {0}, total1 = {0}, total2 = {0}, total3 = {0};
         for (int64_t i = 0; i < n_panels; i++)
             for (int k = 0; k < SKLB_PANEL; k += WIDTH) {
-                const double *q = right + panels[i] * 64 + k;
-                double *out = right_means + panels[i] * 32 + k;
-                LANES x0 = a0 * AT(q), y0 = b0 * AT(q + 8);
-                LANES x1 = a1 * AT(q + 16), y1 = b1 * AT(q + 24);
-                LANES x2 = a2 * AT(q + 32), y2 = b2 * AT(q + 40);
-                LANES x3 = a3 * AT(q + 48), y3 = b3 * AT(q + 56);
-                LANES s0 = x0 + y0, s1 = x1 + y1, s2 = x2 + y2, s3 = x3 + y3;
+                const double *q = right + panels[i] * 32 + k;
+                double *out = right_shares + panels[i] * 32 + k;
+                LANES s0 = SKLB_UNIT + left[0] * AT(q);
+                LANES s1 = SKLB_UNIT + left[1] * AT(q + 8);
+                LANES s2 = SKLB_UNIT + left[2] * AT(q + 16);
+                LANES s3 = SKLB_UNIT + left[3] * AT(q + 24);
                 LANES s01 = s0 * s1, s23 = s2 * s3;
                 LANES share = AT(weights + panels[i] * SKLB_PANEL + k) / (s01 * s23);
                 LANES share01 = share * s23, share23 = share * s01;
-                LANES mean0 = share01 * s1 * (x0 - y0), mean1 = share01 * s0 * (x1 - y1);
-                LANES mean2 = share23 * s3 * (x2 - y2), mean3 = share23 * s2 * (x3 - y3);
-                total0 += mean0;
-                total1 += mean1;
-                total2 += mean2;
-                total3 += mean3;
-                INTO(out) += mean0;
-                INTO(out + 8) += mean1;
-                INTO(out + 16) += mean2;
-                INTO(out + 24) += mean3;
+                LANES share0 = share01 * s1, share1 = share01 * s0;
+                LANES share2 = share23 * s3, share3 = share23 * s2;
+                total0 += share0;
+                total1 += share1;
+                total2 += share2;
+                total3 += share3;
+                INTO(out) += share0;
+                INTO(out + 8) += share1;
+                INTO(out + 16) += share2;
+                INTO(out + 24) += share3;
             }
-        left_means[0] += NAME(across)(total0);
-        left_means[1] += NAME(across)(total1);
-        left_means[2] += NAME(across)(total2);
-        left_means[3] += NAME(across)(total3);
-        left += 8;
-        left_means += 4;
-        right += 8 * stride;
-        right_means += 4 * stride;
+        left_shares[0] += NAME(across)(total0);
+        left_shares[1] += NAME(across)(total1);
+        left_shares[2] += NAME(across)(total2);
+        left_shares[3] += NAME(across)(total3);
+        left += 4;
+        left_shares += 4;
+        right += 4 * stride;
+        right_shares += 4 * stride;
     }
 }
 
@@ -228,7 +223,7 @@ TARGET static void NAME(weigh_states)(const sklb_states *s, int64_t l, int64_t b
                            r % SKLB_PANEL,
                        (LANES *)s->scratch, mantissas + r, exponents + r);
     } else {
-        NAME(weigh_block)(s->left + 2 * n * l, s->right + 2 * n * start, n / SKLB_GROUP,
+        NAME(weigh_block)(s->left + n * l, s->right + n * start, n / SKLB_GROUP,
                           s->block, (count + SKLB_PANEL - 1) / SKLB_PANEL, mantissas,
                           exponents);
     }
@@ -255,9 +250,9 @@ TARGET static void NAME(sum_states)(sklb_states *s, int64_t first, int64_t last)
             for (int64_t r = 0; r < count; r += SKLB_PANEL)
                 if (sklb_matters(s, weights + r))
                     panels[n_panels++] = (int32_t)(r / SKLB_PANEL);
-            NAME(add_means)(s->left + 2 * n * l, s->right + 2 * n * start, n / SKLB_GROUP,
-                            s->block, panels, n_panels, weights, s->left_means + n * l,
-                            s->right_means + n * start);
+            NAME(add_shares)(s->left + n * l, s->right + n * start, n / SKLB_GROUP, s->block,
+                             panels, n_panels, weights, s->left_means + n * l,
+                             s->right_means + n * start);
         }
 }
 

@@ -131,6 +131,17 @@ def test_every_field_that_the_compiled_loop_accepts():
             assert_moments_are_enumerated(Weights(*weights[:3], star, couplings), None)
 
 
+def test_every_ratio_that_the_compiled_loop_accepts(each_path):
+    # fields from -size to size around the limit, and from -size to -size / 2
+    for size in np.array([0.99, 1.0, 1.01]) * halves.LARGEST_TURNED:
+        for signs in (np.ones(9), -np.ones(9), np.where(np.arange(9) % 2, 1, -1)):
+            components = size * np.ones((2, 1)) * signs
+            weights = Weights(components, np.zeros(2), -size * signs)
+            assert_moments_are_enumerated(weights, None)
+            halved = weights._replace(components=components / 4)
+            assert_moments_are_enumerated(halved, None)
+
+
 @pytest.mark.parametrize("forest", [False, True])
 def test_result_does_not_depend_on_threads(forest):
     weights = random_weights(np.random.default_rng(5), 16, 20, 1.0, forest)
