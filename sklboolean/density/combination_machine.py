@@ -10,7 +10,7 @@ from sklboolean._core.weights import check_sample_weight
 from sklboolean.density.likelihood import make_table
 from sklboolean.density.machine_answers import MachineAnswersMixin, about_bits
 from sklboolean.density.machine_starts import held_out_rows, starts_of
-from sklboolean.density.parameters import check_affordable, check_settings
+from sklboolean.density.parameters import check_settings, learns_by_sums
 from sklboolean.density.persistent import learn_by_chains, pass_over, start_chains
 from sklboolean.density.rbm import BernoulliRBMMixin
 from sklboolean.density.real_tables import Reals
@@ -55,7 +55,8 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         products.
     solver : {"lbfgs", "gradient", "projection_pursuit", "pcd"}, default="lbfgs"
         "gradient": steps with momentum, as in the thesis. "projection_pursuit": biases
-        and a scale for each unit of that start. "pcd": persistent contrastive
+        and a scale for each unit of that start; beyond `exact_limit` the units as they
+        were found. "pcd": persistent contrastive
         divergence, for many components; moments come from 500 Markov chains, weights
         are averaged over the last third. Beyond `exact_limit` the likelihood is an
         estimate, from one start, without new trees.
@@ -94,7 +95,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         A value above it is true. None demands the codes 0 and 1, or -1 and 1.
     exact_limit : int, default=20
         Sums over more than 2 ** exact_limit states are refused, or estimated with
-        "pcd".
+        "pcd" and "projection_pursuit".
     random_state : int, RandomState instance or None, default=None
         For starts, held-out rows, new trees and chains.
     n_jobs : int or None, default=None
@@ -122,8 +123,8 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         have mixed. Otherwise the exact value twice. After ``partial_fit`` estimates are
         made when they are first needed.
     log_likelihoods_ : ndarray of shape (n_iter_,), dtype float64
-        Mean over the training rows after each iteration, in nats. Empty for "pcd",
-        which does not know it.
+        Mean over the training rows after each iteration, in nats. Empty where it
+        is not known: for "pcd", and beyond `exact_limit`.
     n_iter_ : int
         Iterations of the ascent that was kept.
     n_components_ : int
@@ -227,25 +228,22 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
             kind = Reals if real else Signs
             rows = kind.read(self, X, reset=True, allow_missing=False)
             n_rows, n = rows.shape
-            if self.solver != "pcd" and self.n_components != "auto":
-                limits = self.max_active, self.exact_limit
-                check_affordable(
-                    n, self.n_components, *limits, self.base == "chow_liu", real
-                )
+            by_sums = learns_by_sums(self, n)
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
             rng, held_out = check_random_state(self.random_state), None
-            if self.solver == "pcd":
-                return self._fit_by_chains(rows, sample_weight, settings, rng)
-            if self.early_stopping:
+            if by_sums and self.early_stopping:
                 apart = held_out_rows(n_rows, self.validation_fraction, rng)
                 held_out = make_table(rows[apart], sample_weight[apart])
                 rows, sample_weight = rows[~apart], sample_weight[~apart]
-            table = make_table(rows, sample_weight)
-            starts = starts_of(self, rows, sample_weight, table.visible, rng)
-            run = learn(starts, table, sample_weight.sum(), settings, rng, held_out)
-            kept = run.best if self.early_stopping else run.weights
-            self._publish(kept, run.log_likelihoods, kind=kind)
+            if by_sums:
+                table = make_table(rows, sample_weight)
+                starts = starts_of(self, rows, sample_weight, table.visible, rng)
+                run = learn(starts, table, sample_weight.sum(), settings, rng, held_out)
+                kept = run.best if self.early_stopping else run.weights
+                self._publish(kept, run.log_likelihoods, kind=kind)
+            else:
+                self._fit_without_sums(rows, sample_weight, settings, rng)
         if not real:
             warn_of_large_weights(self._weights(), self.alpha)
         return self
@@ -254,13 +252,15 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         centre = (sample_weight @ signs) / sample_weight.sum()
         return starts_of(self, signs, sample_weight, centre, rng)[0]
 
-    def _fit_by_chains(self, signs, sample_weight, settings, rng):
-        start = self._first_start(signs, sample_weight, rng)
-        chains = learn_by_chains(start, signs, sample_weight, settings, rng)
-        self._publish(chains.weights(settings.visible_bias), [], chains, self.max_iter)
+    def _fit_without_sums(self, signs, sample_weight, settings, rng):
+        """Learn by chains, or keep what projection pursuit finds as it is."""
+        weights, chains, n_iter = self._first_start(signs, sample_weight, rng), None, 1
+        if self.solver == "pcd":
+            chains = learn_by_chains(weights, signs, sample_weight, settings, rng)
+            weights, n_iter = chains.weights(settings.visible_bias), self.max_iter
+        self._publish(weights, [], chains, n_iter)
         if not self._is_exact():
             self._find_log_partition()
-        return self
 
     @available_if(lambda machine: about_bits(machine) and machine.max_active is None)
     def partial_fit(self, X, y=None, sample_weight=None):

@@ -8,7 +8,13 @@ from sklboolean.density.hidden_states import work_of
 from sklboolean.density.machine_starts import pursues
 from sklboolean.density.training import Settings
 
-__all__ = ["check_affordable", "check_missing", "check_settings", "is_affordable"]
+__all__ = [
+    "check_affordable",
+    "check_missing",
+    "check_settings",
+    "is_affordable",
+    "learns_by_sums",
+]
 
 MULTIPLICATIONS_PER_SECOND = 2e9
 BITS_OF_TABLE = 3  # a table may hold 2 ** (exact_limit + 3) numbers
@@ -76,6 +82,23 @@ def is_affordable(n, m, max_active, exact_limit, tree=False):
     if n_states == 2**m and not tree:
         n_states = min(2**n, n_states)
     return n_states <= 2**exact_limit
+
+
+def learns_by_sums(machine, n):
+    """Return whether a machine learns by exact likelihood; refuse what it cannot sum.
+
+    Projection pursuit needs no sums where it is the solver: only its refit does.
+    """
+    if machine.solver == "pcd":
+        return False
+    if machine.n_components == "auto":  # counted up to exact_limit
+        return True
+    real, limits = machine.visible == "real", (machine.max_active, machine.exact_limit)
+    limits = *limits, machine.base == "chow_liu" or real
+    if machine.solver == "projection_pursuit" and not real:
+        return is_affordable(n, machine.n_components, *limits)
+    check_affordable(n, machine.n_components, *limits, real)
+    return True
 
 
 def check_affordable(n, m, max_active, exact_limit, tree=False, real=False):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracles_machine import all_inputs, joint_log_weights
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import CombinationMachine
 from sklboolean.density.hidden_states import Weights
@@ -100,6 +101,15 @@ def test_chains_lead_near_the_maximum(base):
     # A mean over 500 chains and hundreds of steps costs 14 weights about 14 / 2 / 5000.
     assert start < best - 0.02
     assert best - 0.003 < learned < best + 1e-4
+
+
+def test_steps_that_lose_the_chains_are_told():
+    rows = np.random.default_rng(0).integers(0, 2, (200, 6))
+    machine = CombinationMachine(
+        3, solver="pcd", learning_rate=100.0, max_iter=20, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match="learning_rate"):
+        machine.fit(rows)
 
 
 def test_same_seed_same_machine():

@@ -302,6 +302,19 @@ def test_refit_keeps_directions_and_climbs():
     assert machine.score(rows) > start.score(rows)
 
 
+def test_without_sums_the_units_stay_as_they_were_found():
+    rows = rows_of_blocks(2, 5, 1.0)
+    machine = CombinationMachine(2, solver="projection_pursuit", random_state=0)
+    refitted = machine.fit(rows).components_
+    raw = machine.set_params(exact_limit=1).fit(rows).components_
+    cosines = (raw * refitted).sum(axis=1) / (
+        np.linalg.norm(raw, axis=1) * np.linalg.norm(refitted, axis=1)
+    )
+    np.testing.assert_allclose(cosines, 1.0)
+    assert not np.allclose(raw, refitted)
+    assert len(machine.log_likelihoods_) == 0
+
+
 def test_refit_of_given_directions_finds_the_truth():
     # The directions of the planted blocks: only scales and biases are to be found.
     rows = rows_of_blocks(3, 8, 1.5)
