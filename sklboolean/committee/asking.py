@@ -26,10 +26,10 @@ def ask_pool(session, X, weights, candidates, source, options, report):
         Called after every batch.
     """
     session.n_seen += int(candidates.sum())
-    candidates, first = candidates.copy(), options["first"]
+    left, first = np.flatnonzero(candidates), options["first"]
     twins = twins_of(X) if session.is_exact else np.arange(X.shape[0])
+    pool = session.committee.place(X[left])
     while True:
-        left = np.flatnonzero(candidates)
         n = min(options["budget"] - session.n_queries, len(left))
         if n <= 0:
             session.stop_reason = "pool" if not len(left) else "max_queries"
@@ -38,12 +38,12 @@ def ask_pool(session, X, weights, candidates, source, options, report):
             rows, first = first[: int(n)], None
         else:
             wanted = max(session.n_missing, options["batch_size"])
-            rows = left[session.choose(X[left], int(min(n, wanted)))]
+            rows = left[session.choose(pool, int(min(n, wanted)))]
             if session.stop_reason:
                 return
         session.add(X[rows], source(rows), weights[rows], rows.tolist())
-        candidates[rows] = False
-        candidates &= ~np.isin(twins, twins[rows])
+        kept = np.flatnonzero(~np.isin(twins[left], twins[rows]))
+        left, pool = left[kept], pool[kept]
         report(session)
 
 

@@ -95,6 +95,11 @@ def check_committee(learner):
     if uses_version_space(learner):
         check_noise(learner.eta)
         kernel = learner.kernel
+        if isinstance(kernel, str) and kernel == "precomputed":
+            raise ValueError(
+                "kernel='precomputed' would have to know the kernel of rows to come: "
+                "pass kernel=GramKernel(gram), of all rows, and row numbers as X."
+            )
         if kernel is not None and not callable(kernel):
             check_choice(kernel, "kernel", tuple(BOOLEAN_KERNELS))
         return

@@ -72,7 +72,8 @@ version space, default="bootstrap"
         Whether formulas have no negations.
     kernel : str, callable or None, default=None
         For halfspaces: a name in `sklboolean.kernels.BOOLEAN_KERNELS`, a kernel object
-        or a function ``kernel(A, B)``. None: of the features.
+        or a function ``kernel(A, B)``; `sklboolean.committee.GramKernel` for a matrix.
+        None: of the features.
     fit_intercept : bool, default=True
         Whether halfspaces of the features have a constant.
     gibbs : {"auto", "ep", "liness", "hit_and_run"}, default="auto"
