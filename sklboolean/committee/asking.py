@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from sklboolean.committee.parameters import label_budget
 from sklboolean.committee.stream import next_row
 
 __all__ = ["ask_pool", "ask_stream", "asking_options"]
@@ -44,7 +45,7 @@ def ask_pool(session, X, weights, candidates, source, options, report):
         session.add(X[rows], source(rows), weights[rows], rows.tolist())
         kept = np.flatnonzero(~np.isin(twins[left], twins[rows]))
         left, pool = left[kept], pool[kept]
-        report(session)
+        report()
 
 
 def twins_of(X):
@@ -85,7 +86,7 @@ def ask_stream(session, X, weights, candidates, source, options, report):
         row, position = rows[found : found + 1], found + 1
         index = row + options["offset"]
         session.add(X[row], source(index), weights[row], index.tolist())
-        report(session)
+        report()
 
 
 def asking_options(learner, candidates, offset=0):
@@ -101,5 +102,5 @@ def asking_options(learner, candidates, offset=0):
         first = np.unique(first)
     return {
         "first": first, "offset": offset, "batch_size": learner.batch_size,
-        "budget": learner._budget(),
+        "budget": label_budget(learner),
     }  # fmt: skip
