@@ -104,15 +104,21 @@ ESTIMATORS = [
     CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30),
     ChowLiuTree(alpha=1e-6, binarize=1),
     # As few labels as it takes to be right on the checks' rows.
-    QueryByCommittee(n_members=3, max_queries=30),
+    QueryByCommittee(n_members=3, max_queries=20),
     QueryByCommittee(
-        LogisticRegression(), n_members=2, strategy="kl", rebag=True, max_queries=30
+        LogisticRegression(),
+        n_members=2,
+        strategy="kl",
+        rebag=True,
+        batch_size=4,
+        max_queries=20,
     ),
     QueryByCommittee(
         committee=[GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
         strategy="margin",
         final_estimator=LogisticRegression(),
         batch_size=10,
+        max_queries=30,
     ),
     QueryByCommittee(
         LogisticRegression(),
@@ -120,21 +126,21 @@ ESTIMATORS = [
         n_members=3,
         strategy="vote_entropy",
         batch_size=5,
-        max_queries=40,
+        max_queries=20,
     ),
     QueryByCommittee(
         DecisionTreeClassifier(max_features=1),
         committee="seed",
         n_members=3,
-        max_queries=40,
+        max_queries=20,
     ),
     QueryByCommittee(
-        KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=40
+        KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=20
     ),
-    QueryByCommittee(n_members=3, mode="stream", initial=30, max_queries=40),
+    QueryByCommittee(n_members=3, mode="stream", initial=50, max_queries=60),
     QueryByCommittee(committee="gibbs", eta=0.05, n_steps=20, max_queries=20),
     QueryByCommittee(
-        committee="gibbs", eta=0.05, gibbs="ep", mode="stream", max_queries=40
+        committee="gibbs", eta=0.05, gibbs="ep", mode="stream", max_queries=20
     ),
     QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel, max_queries=20),
     QueryByCommittee(
