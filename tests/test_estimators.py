@@ -116,33 +116,46 @@ ESTIMATORS = [
     CombinationMachine("auto", solver="projection_pursuit", n_init=2, max_iter=30),
     CombinationMachine(3, base="chow_liu", solver="pcd", max_iter=5),
     ChowLiuTree(alpha=1e-6, binarize=1),
-    # As many labels as it takes to be right on the checks' rows.
-    QueryByCommittee(),
+    # As few labels as it takes to be right on the checks' rows.
+    QueryByCommittee(n_members=3, max_queries=20),
     QueryByCommittee(
-        LogisticRegression(), n_members=2, strategy="kl", rebag=True, max_queries=60
+        LogisticRegression(),
+        n_members=2,
+        strategy="kl",
+        rebag=True,
+        batch_size=4,
+        max_queries=20,
     ),
     QueryByCommittee(
         committee=[GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
         strategy="margin",
         final_estimator=LogisticRegression(),
-        batch_size=5,
+        batch_size=10,
+        max_queries=30,
     ),
     QueryByCommittee(
         LogisticRegression(),
         committee="subsample",
+        n_members=3,
         strategy="vote_entropy",
-        max_queries=60,
+        batch_size=5,
+        max_queries=20,
     ),
     QueryByCommittee(
-        DecisionTreeClassifier(max_features=1), committee="seed", max_queries=60
+        DecisionTreeClassifier(max_features=1),
+        committee="seed",
+        n_members=3,
+        max_queries=20,
     ),
     QueryByCommittee(
-        KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=60
+        KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=20
     ),
-    QueryByCommittee(mode="stream", initial=50),
-    QueryByCommittee(committee="gibbs", eta=0.05, n_steps=30, max_queries=40),
-    QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", mode="stream"),
-    QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel, max_queries=40),
+    QueryByCommittee(n_members=3, mode="stream", initial=50, max_queries=60),
+    QueryByCommittee(committee="gibbs", eta=0.05, n_steps=20, max_queries=20),
+    QueryByCommittee(
+        committee="gibbs", eta=0.05, gibbs="ep", mode="stream", max_queries=20
+    ),
+    QueryByCommittee(committee="gibbs", eta=0.05, kernel=rbf_kernel, max_queries=20),
     QueryByCommittee(
         committee="gibbs", eta=0.1, hypotheses="conjunctions", max_literals=2
     ),

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from sklboolean.committee.parameters import label_budget
 from sklboolean.committee.stream import next_row
 
 __all__ = ["ask_pool", "ask_stream", "asking_options"]
@@ -26,10 +27,10 @@ def ask_pool(session, X, weights, candidates, source, options, report):
         Called after every batch.
     """
     session.n_seen += int(candidates.sum())
-    candidates, first = candidates.copy(), options["first"]
+    left, first = np.flatnonzero(candidates), options["first"]
     twins = twins_of(X) if session.is_exact else np.arange(X.shape[0])
+    pool = session.committee.place(X[left])
     while True:
-        left = np.flatnonzero(candidates)
         n = min(options["budget"] - session.n_queries, len(left))
         if n <= 0:
             session.stop_reason = "pool" if not len(left) else "max_queries"
@@ -38,13 +39,13 @@ def ask_pool(session, X, weights, candidates, source, options, report):
             rows, first = first[: int(n)], None
         else:
             wanted = max(session.n_missing, options["batch_size"])
-            rows = left[session.choose(X[left], int(min(n, wanted)))]
+            rows = left[session.choose(pool, int(min(n, wanted)))]
             if session.stop_reason:
                 return
         session.add(X[rows], source(rows), weights[rows], rows.tolist())
-        candidates[rows] = False
-        candidates &= ~np.isin(twins, twins[rows])
-        report(session)
+        kept = np.flatnonzero(~np.isin(twins[left], twins[rows]))
+        left, pool = left[kept], pool[kept]
+        report()
 
 
 def twins_of(X):
@@ -85,7 +86,7 @@ def ask_stream(session, X, weights, candidates, source, options, report):
         row, position = rows[found : found + 1], found + 1
         index = row + options["offset"]
         session.add(X[row], source(index), weights[row], index.tolist())
-        report(session)
+        report()
 
 
 def asking_options(learner, candidates, offset=0):
@@ -101,5 +102,5 @@ def asking_options(learner, candidates, offset=0):
         first = np.unique(first)
     return {
         "first": first, "offset": offset, "batch_size": learner.batch_size,
-        "budget": learner._budget(),
+        "budget": label_budget(learner),
     }  # fmt: skip

@@ -9,6 +9,7 @@ from sklboolean.committee.finite import FiniteVersionSpace, build_finite_space
 from sklboolean.committee.halfspaces import HalfspaceVersionSpace
 from sklboolean.committee.kernel_space import KernelVersionSpace
 from sklboolean.committee.posterior import empty_message
+from sklboolean.committee.span import Placed
 from sklboolean.committee.strategies import Opinions
 from sklboolean.kernels import BOOLEAN_KERNELS
 
@@ -48,18 +49,30 @@ class GibbsCommittee:
         # Without noise a label that is known already tells nothing.
         repeats = weights[first:].astype(np.intp) if eta else np.ones(n_new, np.intp)
         for i in range(n_new):
-            chance = float(self.space.acceptance(rows[i : i + 1])[0])
+            row = self.place(rows[i : i + 1])
+            chance = float(self.space.acceptance(row)[0])
             chance = eta + (1 - 2 * eta) * (chance if positive[i] else 1 - chance)
             # Sampled posteriors can miss the label that comes; no gain is infinite.
             gains[i] = -np.log2(max(chance, np.finfo(np.float64).eps))
-            self.space.learn(rows[[i] * repeats[i]], positive[[i] * repeats[i]])
+            copies = np.repeat(0, repeats[i])
+            self.space.learn(row[copies], np.repeat(positive[i], repeats[i]))
             if self.space.is_empty:
                 raise ValueError(empty_message())
         return gains
 
+    def place(self, X):
+        """Return a pool as it is asked about again and again.
+
+        Halfspaces keep the coordinates of its rows: each label costs a kernel column,
+        not the kernel with all labelled rows.
+        """
+        if isinstance(self.space, KernelVersionSpace):
+            return self.space.place(X.astype(np.float64, copy=False))
+        return X
+
     def opinions(self, X, classes, *, with_probabilities=False):
         """Ask the posterior."""
-        rows = self.as_rows(X, classes)
+        rows = X if isinstance(X, Placed) else self.as_rows(X, classes)
         accepting = np.clip(self.space.acceptance(rows), 0, 1)
         scores = None
         if with_probabilities and hasattr(self.space, "mean_scores"):

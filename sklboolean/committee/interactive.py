@@ -3,15 +3,14 @@
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from sklboolean._core.validation import (
-    check_integer,
-    unchanged_on_error,
-)
+from sklboolean._core.validation import check_integer, unchanged_on_error
 from sklboolean.committee.answers import check_labels, read_weights
 from sklboolean.committee.parameters import (
     check_parameters,
+    label_budget,
     table_reading,
 )
+from sklboolean.committee.publishing import publish, publish_counts
 from sklboolean.committee.session import Session
 from sklboolean.committee.stream import next_row
 
@@ -44,12 +43,12 @@ class InteractiveMixin:
             session, X = self._open(X_pool)
             session.stop_reason = ""
             session.n_seen = max(session.n_seen, session.n_labels + X.shape[0])
-            n = int(min(n, self._budget() - session.n_queries))
+            n = int(min(n, label_budget(self) - session.n_queries))
             if n <= 0:
                 indices, session.stop_reason = np.zeros(0, dtype=np.intp), "max_queries"
             else:
                 indices = session.choose(X, n)
-            self._publish_counts()
+            publish_counts(self)
         return indices
 
     def query_stream(self, x):
@@ -72,14 +71,14 @@ class InteractiveMixin:
                 raise ValueError(f"x must be one row; got {X.shape[0]}.")
             if session.stop_reason != "t_n":
                 session.stop_reason = ""
-            if session.n_queries >= self._budget():
+            if session.n_queries >= label_budget(self):
                 session.stop_reason = "max_queries"
             coins = session.coins.random_sample((1, 2))
             wanted = False
             if not session.stop_reason:
                 wanted = next_row(session, X, coins, 0) is not None
             session.pending = session.n_seen - 1 if wanted else None
-            self._publish_counts()
+            publish_counts(self)
         return wanted
 
     def teach(self, X, y, sample_weight=None):
@@ -113,7 +112,7 @@ class InteractiveMixin:
             asked = [] if session.pending is None else [session.pending]
             session.add(X, check_labels(y), weights, asked)
             session.pending = None
-            self._publish()
+            publish(self)
         return self
 
     def _open(self, X, y="no_validation"):

@@ -41,8 +41,8 @@ class KernelVersionSpace:
     n_chains : int, default=64
         Number of chains.
     diagonal : callable or None, default=None
-        ``diagonal(A)`` returns the kernel value of each row with itself. None: from
-        ``kernel``.
+        ``diagonal(A)`` returns the kernel value of each row with itself. None: the
+        method of the kernel of this name, or from ``kernel``.
     random_state : int, RandomState instance or None, default=None
         Seeds the chains.
 
@@ -85,7 +85,8 @@ class KernelVersionSpace:
         self.eta = float(eta)
         self.n_steps = check_integer(n_steps, "n_steps", 1)
         self.n_chains = check_integer(n_chains, "n_chains", 2)
-        self.diagonal = diagonal
+        own = getattr(kernel, "diagonal", None)
+        self.diagonal = own if diagonal is None else diagonal
         seed = check_random_state(random_state).randint(2**31 - 1, size=4)
         self._random = np.random.default_rng(seed)
         self._span = Span()
@@ -104,7 +105,7 @@ class KernelVersionSpace:
 
         Parameters
         ----------
-        rows : table of shape (n_rows, n_features)
+        rows : table of shape (n_rows, n_features), or Placed
             What ``kernel`` takes.
         positive : array-like of shape (n_rows,), bool
             True where the label is yes.
@@ -121,16 +122,15 @@ class KernelVersionSpace:
                 f"rows and positive must be equally many; got {rows.shape[0]} rows and "
                 f"{len(positive)} labels."
             )
+        placed = self.place(rows)
         if self._posterior is None:
-            self._posterior = self._open_posterior(rows)
-        within = self._kernel(rows, rows)
-        placed = Placed.outside(np.diagonal(within), rows)
-        self._follow(placed)
+            self._posterior = self._open_posterior(placed.rows)
+        within = self._kernel(placed.rows, placed.rows) if len(positive) > 1 else None
         for i in range(len(positive)):
             grown = self._span.rank
             if self.is_empty or not self._learn_one(placed, i, bool(positive[i])):
                 break
-            if self._span.rank > grown:
+            if self._span.rank > grown and within is not None:
                 self._span.extend_placed(placed, within[:, i : i + 1])
         self._posterior.settle()
         return self
@@ -248,9 +248,10 @@ class KernelVersionSpace:
                 "counted from 0, contradicts those before it. Set eta to the share of "
                 "labels that may be wrong, or use a richer kernel."
             )
+        placed = self.place(rows)
         if self._posterior is None:
-            self._posterior = self._open_posterior(rows)
-        return self.place(rows), self._posterior
+            self._posterior = self._open_posterior(placed.rows)
+        return placed, self._posterior
 
     def acceptance(self, rows):
         """Return the probability that a halfspace of the posterior says yes.

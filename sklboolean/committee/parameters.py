@@ -17,6 +17,7 @@ from sklboolean.kernels import BOOLEAN_KERNELS
 
 __all__ = [
     "check_parameters",
+    "label_budget",
     "member_bases",
     "n_initial",
     "table_reading",
@@ -50,6 +51,11 @@ def n_initial(learner):
     if initial is None:
         return 0 if uses_version_space(learner) else DEFAULT_INITIAL
     return int(initial) if isinstance(initial, Integral) else len(initial)
+
+
+def label_budget(learner):
+    """Return how many labels may be asked for."""
+    return np.inf if learner.max_queries is None else learner.max_queries
 
 
 def check_parameters(learner):
@@ -95,6 +101,11 @@ def check_committee(learner):
     if uses_version_space(learner):
         check_noise(learner.eta)
         kernel = learner.kernel
+        if isinstance(kernel, str) and kernel == "precomputed":
+            raise ValueError(
+                "kernel='precomputed' would have to know the kernel of rows to come: "
+                "pass kernel=GramKernel(gram), of all rows, and row numbers as X."
+            )
         if kernel is not None and not callable(kernel):
             check_choice(kernel, "kernel", tuple(BOOLEAN_KERNELS))
         return

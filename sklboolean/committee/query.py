@@ -1,11 +1,11 @@
 """Query by committee: labels are asked for where hypotheses differ."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklboolean._core.validation import (
-    encode_classes,
-)
+from sklboolean._core.validation import encode_classes
 from sklboolean.committee.answers import (
     AnswerBook,
     Oracle,
@@ -15,7 +15,7 @@ from sklboolean.committee.answers import (
 from sklboolean.committee.asking import ask_pool, ask_stream, asking_options
 from sklboolean.committee.interactive import InteractiveMixin
 from sklboolean.committee.prediction import CommitteePredictionMixin
-from sklboolean.committee.publishing import PublishingMixin
+from sklboolean.committee.publishing import answers_kept, finish, report
 from sklboolean.committee.session import Session
 
 __all__ = ["QueryByCommittee"]
@@ -24,7 +24,6 @@ __all__ = ["QueryByCommittee"]
 class QueryByCommittee(
     InteractiveMixin,
     CommitteePredictionMixin,
-    PublishingMixin,
     ClassifierMixin,
     BaseEstimator,
 ):
@@ -72,7 +71,8 @@ version space, default="bootstrap"
         Whether formulas have no negations.
     kernel : str, callable or None, default=None
         For halfspaces: a name in `sklboolean.kernels.BOOLEAN_KERNELS`, a kernel object
-        or a function ``kernel(A, B)``. None: of the features.
+        or a function ``kernel(A, B)``; `sklboolean.committee.GramKernel` for a matrix.
+        None: of the features.
     fit_intercept : bool, default=True
         Whether halfspaces of the features have a constant.
     gibbs : {"auto", "ep", "liness", "hit_and_run"}, default="auto"
@@ -231,7 +231,7 @@ version space, default="bootstrap"
             When the oracle fails. Its answers before that are kept, in
             ``query_indices_`` and ``query_labels_``.
         """
-        with self._answers_kept(oracle):
+        with answers_kept(self, oracle):
             table, classes = X, None if classes is None else np.unique(classes)
             X, y, has_label = read_labelled(self, X, y, oracle, classes)
             weights = read_weights(self, sample_weight, X.shape[0])
@@ -249,9 +249,10 @@ version space, default="bootstrap"
                     session.add(X[given], y[given], weights[given])
                     session.n_given = len(given)
             options = asking_options(self, candidates)
+            shown = partial(report, self)
             ask = ask_pool if self.mode == "pool" else ask_stream
-            ask(session, X, weights, candidates, source, options, self._report)
-            self._finish(session)
+            ask(session, X, weights, candidates, source, options, shown)
+            finish(self)
         return self
 
     def fit_stream(self, chunks, oracle=None, classes=None):
@@ -281,9 +282,9 @@ version space, default="bootstrap"
         RuntimeError
             When the oracle fails. Its answers before that are kept.
         """
-        with self._answers_kept(oracle):
+        with answers_kept(self, oracle):
             classes = None if classes is None else np.unique(classes)
-            session, offset = None, 0
+            session, offset, shown = None, 0, partial(report, self)
             for chunk in chunks:
                 table, y = (chunk, None) if oracle is not None else chunk
                 X, y, has_label = read_labelled(
@@ -299,12 +300,12 @@ version space, default="bootstrap"
                 candidates = np.full(X.shape[0], True) if oracle else has_label
                 ask_stream(
                     session, X, np.ones(X.shape[0]), candidates, source,
-                    asking_options(self, candidates, offset), self._report,
+                    asking_options(self, candidates, offset), shown,
                 )  # fmt: skip
                 offset += X.shape[0]
                 if session.stop_reason:
                     break
             if session is None:
                 raise ValueError("chunks is empty: give at least one table.")
-            self._finish(session)
+            finish(self)
         return self

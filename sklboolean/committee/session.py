@@ -14,6 +14,7 @@ from sklboolean.committee.parameters import (
     n_initial,
     uses_version_space,
 )
+from sklboolean.committee.span import Placed
 from sklboolean.committee.strategies import (
     NEED_PROBABILITIES,
     STRATEGIES,
@@ -163,7 +164,8 @@ class Session:
 
         Parameters
         ----------
-        X : ndarray or sparse array of shape (n_rows, n_features)
+        X : ndarray, sparse array or Placed of shape (n_rows, ...)
+            The candidates, as they are or as the committee placed them.
         n : int
             How many at most.
 
@@ -186,6 +188,7 @@ class Session:
         if self.n_agreed >= (1 if self.is_gibbs else PATIENCE):
             self.stop_reason = "agreement"
         scores = STRATEGIES[self.strategy](opinions, self.ties)
+        X = X.rows if isinstance(X, Placed) else X
         return choose_rows(scores, X, n, self.ties, self.kernel)
 
     def fit_final(self, estimator):

@@ -50,6 +50,16 @@ class Placed:
         squares = np.asarray(squares, dtype=np.float64)
         return cls(rows, squares.copy(), np.empty((0, len(squares))), squares)
 
+    @property
+    def shape(self):
+        return self.squares.shape
+
+    def __getitem__(self, chosen):
+        """Return a copy of some of the rows, by their indices."""
+        rows = None if self.rows is None else self.rows[chosen]
+        coordinates = np.take(self.coordinates, chosen, axis=1)
+        return Placed(rows, self.residuals[chosen], coordinates, self.squares[chosen])
+
 
 class Span:
     """An orthonormal basis of labelled rows, known by their kernel values only.

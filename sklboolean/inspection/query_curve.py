@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -61,6 +62,8 @@ class QueryCurveDisplay:
     ):  # fmt: skip
         """Teach the queried rows again, and as many random ones, and draw the scores.
 
+        As long as all labels are of one class, it is what is predicted.
+
         Parameters
         ----------
         estimator : QueryByCommittee
@@ -97,32 +100,30 @@ class QueryCurveDisplay:
         check_is_fitted(estimator, "query_indices_")
         scorer = check_scoring(estimator, scoring=scoring)
         random = check_random_state(random_state)
-        queried = np.asarray(estimator.query_indices_)
+        queried = estimator.query_indices_
         if not len(queried):
             raise ValueError("The estimator has queried no row: there is no curve.")
         y = np.asarray(y)
-        n_rows = len(y)
-        first = _labels_until_two_classes(y[queried])
-        n_labels = np.unique(
-            np.linspace(first, len(queried), min(n_points, len(queried))).astype(int)
-        )
+        n_points = min(n_points, len(queried))
+        n_labels = np.linspace(1, len(queried), n_points).round().astype(int)
 
         def curve(rows):
             scores, learner, known = [], clone(estimator), 0
             for n in n_labels:
                 learner.teach(take_rows(X, rows[known:n]), y[rows[known:n]])
-                scores.append(scorer(learner, X_test, y_test))
-                known = n
-            return scores
+                known, model = n, learner
+                if len(np.unique(y[rows[:n]])) == 1:
+                    model = DummyClassifier(strategy="constant", constant=y[rows[0]])
+                    model.fit(X, y)
+                scores.append(scorer(model, X_test, y_test))
+            return np.array(scores)
 
-        scores = {"queried": np.array(curve(queried))}
+        scores = {"queried": curve(queried)}
         if n_random:
-            orders = [
-                _two_classes_first(random.permutation(n_rows), y, first)
-                for _ in range(n_random)
-            ]
+            orders = [random.permutation(len(y)) for _ in range(n_random)]
             scores["random"] = np.array([curve(rows) for rows in orders])
-        name = scoring if isinstance(scoring, str) else "Accuracy"
+        name = scoring if isinstance(scoring, str) else "Score"
+        name = "Accuracy" if scoring is None else name
         return cls(n_labels, scores, score_name=name).plot(ax=ax)
 
     @classmethod
@@ -191,18 +192,3 @@ class QueryCurveDisplay:
         self.ax_.set_ylabel(self.score_name)
         self.ax_.legend()
         return self
-
-
-def _labels_until_two_classes(labels):
-    """Return how many labels are needed until two classes are known."""
-    others = np.flatnonzero(labels != labels[0])
-    return int(others[0]) + 1 if len(others) else len(labels)
-
-
-def _two_classes_first(rows, y, first):
-    """Move a row of another class forward, so that ``first`` rows can be learned."""
-    needed = _labels_until_two_classes(y[rows])
-    if needed <= first or first < 2:
-        return rows
-    rows[[first - 1, needed - 1]] = rows[[needed - 1, first - 1]]
-    return rows

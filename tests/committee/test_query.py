@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles_query import allowed, play_figure, seeds_of, share
+from sklearn.base import clone
+from sklearn.metrics.pairwise import linear_kernel
 
 from sklboolean import QueryByCommittee
-from sklboolean.committee import FiniteVersionSpace, ThresholdVersionSpace
+from sklboolean.committee import FiniteVersionSpace, GramKernel, ThresholdVersionSpace
 from sklboolean.committee.stream import rejections_allowed
 
 
@@ -235,3 +237,57 @@ def test_threshold_space_with_bounds_of_its_own():
     space = ThresholdVersionSpace(-5, 5)
     learner = QueryByCommittee(committee=space, random_state=0).fit(X, X[:, 0] >= 2.25)
     assert learner.score(X, X[:, 0] >= 2.25) > 0.98
+
+
+class CountedKernel:
+    """Inner products, counted."""
+
+    n_values = 0
+
+    def __call__(self, rows, others):
+        self.n_values += len(rows) * len(others)
+        return rows @ others.T
+
+    def diagonal(self, rows):
+        return np.einsum("ij,ij->i", rows, rows)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"eta": 0.1}, {"strategy": "margin"}])
+def test_a_pool_costs_a_kernel_column_for_each_label(parameters):
+    X = np.random.RandomState(0).normal(size=(300, 20))
+    y = X[:, :3].sum(axis=1) > 0
+    kernel, n, first = CountedKernel(), 14, [y.argmin(), y.argmax()]
+    learner = QueryByCommittee(
+        committee="gibbs", kernel=kernel, epsilon=None, max_queries=n, initial=first,
+        random_state=0, **parameters,
+    ).fit(X, y)  # fmt: skip
+    # For each label also its own row with those before it, at most twice.
+    assert kernel.n_values <= n * 300 + 2 * n**2
+    # The same rows as when all is computed anew for every query.
+    left = np.setdiff1d(np.arange(300), first)
+    by_hand = clone(learner).teach(X[np.sort(first)], y[np.sort(first)])
+    for row in learner.query_indices_[2:]:
+        assert left[by_hand.query(X[left])] == row
+        by_hand.teach(X[[row]], y[[row]])
+        left = left[left != row]
+
+
+def test_precomputed_kernel_is_asked_by_row_numbers():
+    X = np.random.RandomState(0).normal(size=(120, 4))
+    y = np.where(X[:, 0] > X[:, 1], "more", "less")
+    numbers = np.arange(120)[:, None]
+    options = {"committee": "gibbs", "max_queries": 15, "random_state": 0}
+    given = QueryByCommittee(kernel=GramKernel(X @ X.T), **options)
+    given.fit(numbers[:80], y[:80])
+    direct = QueryByCommittee(kernel=linear_kernel, **options).fit(X[:80], y[:80])
+    assert_array_equal(given.query_indices_, direct.query_indices_)
+    assert_allclose(
+        given.predict_proba(numbers[80:]), direct.predict_proba(X[80:]), atol=1e-9
+    )
+    for odd in ([[0.5]], [[120]], [[-1]], [[1, 2]]):
+        with pytest.raises(ValueError, match=r"numbers from 0 to 119|features"):
+            given.predict(odd)
+    with pytest.raises(ValueError, match="gram must be square"):
+        GramKernel(X)
+    with pytest.raises(ValueError, match="GramKernel"):
+        QueryByCommittee(kernel="precomputed", **options).fit(X @ X.T, y)

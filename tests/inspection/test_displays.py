@@ -1,13 +1,17 @@
 """Displays: what they draw is what they were given."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+from sklboolean import QueryByCommittee  # noqa: E402
 from sklboolean.inspection import (  # noqa: E402
     CompletionDisplay,
     QueryCurveDisplay,
@@ -177,3 +181,48 @@ def test_given_axes_are_used():
     display = QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}).plot(ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
+
+
+BITS = np.random.RandomState(0).randint(0, 2, size=(120, 6))
+WORDS = np.where(BITS[:, :2].all(axis=1), "yes", "no")
+LEARNERS = [
+    {},
+    {"final_estimator": DecisionTreeClassifier()},
+    {"committee": "gibbs", "hypotheses": "conjunctions"},
+    {"committee": "gibbs", "gibbs": "ep", "final_estimator": LogisticRegression()},
+]
+
+
+@pytest.mark.parametrize("parameters", LEARNERS)
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_queried_rows_are_taught_again(parameters, as_frame):
+    X = pd.DataFrame(BITS).add_prefix("bit ") if as_frame else BITS
+    pool, test = (X[:80], WORDS[:80]), (X[80:], WORDS[80:])
+    learner = QueryByCommittee(max_queries=25, random_state=3, **parameters).fit(*pool)
+    before = learner.query_indices_.copy()
+    display = QueryCurveDisplay.from_estimator(
+        learner, *pool, *test, n_points=6, n_random=2, random_state=0
+    )
+    assert display.n_labels[0] == 1
+    assert display.n_labels[-1] == len(before) <= 25
+    assert display.scores["random"].shape == (2, len(display.n_labels))
+    # What was taught last is what the learner knows; first, there was one class.
+    assert display.scores["queried"][-1] == learner.score(*test)
+    first = np.mean(test[1] == learner.query_labels_[0])
+    assert display.scores["queried"][0] == first
+    np.testing.assert_array_equal(learner.query_indices_, before)
+    assert display.ax_.get_ylabel() == "Accuracy"
+
+
+def test_curves_of_other_scores():
+    learner = QueryByCommittee(max_queries=15, random_state=0).fit(BITS, WORDS)
+    display = QueryCurveDisplay.from_estimator(
+        learner, BITS, WORDS, BITS, WORDS, scoring="roc_auc", n_random=0, n_points=50
+    )
+    assert list(display.scores) == ["queried"]
+    np.testing.assert_array_equal(display.n_labels, np.arange(1, 16))
+    assert display.scores["queried"][0] == 0.5, "all rows alike"
+    assert display.ax_.get_ylabel() == "roc_auc"
+    unasked = QueryByCommittee(random_state=0).teach(BITS, WORDS)
+    with pytest.raises(ValueError, match="queried no row"):
+        QueryCurveDisplay.from_estimator(unasked, BITS, WORDS, BITS, WORDS)
