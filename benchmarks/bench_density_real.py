@@ -78,10 +78,11 @@ def models_for(name, n_rows):
     # Small tables are learned by heart where nothing holds the weights.
     machine = CombinationMachine(alpha=3e-3 if n_rows < 2000 else 3e-4, random_state=0)
     tree = clone(machine).set_params(base="chow_liu")
-    chains = clone(tree).set_params(
-        n_components=100, solver="pcd", learning_rate=0.1 if n_rows < 3000 else 0.2,
-        max_iter=min(200, 500_000 // n_rows),
-    )  # fmt: skip
+    chains = clone(tree).set_params(n_components=100, solver="pcd")
+    if n_rows < 3000:  # peaked rows part the chains: short steps, many of them
+        chains.set_params(learning_rate=0.04, momentum=0.5, alpha=1e-3, max_iter=400)
+    else:
+        chains.set_params(learning_rate=0.2, max_iter=min(200, 500_000 // n_rows))
     return {
         "Chow-Liu tree": ChowLiuTree(),
         "mixture, 100": BernoulliMixture(100, random_state=0),
