@@ -93,11 +93,12 @@ def learns_by_sums(machine, n):
         return False
     if machine.n_components == "auto":  # counted up to exact_limit
         return True
-    real, limits = machine.visible == "real", (machine.max_active, machine.exact_limit)
-    limits = *limits, machine.base == "chow_liu" or real
+    real = machine.visible == "real"
+    size = n, machine.n_components, machine.max_active, machine.exact_limit
+    hidden_only = real or machine.base == "chow_liu"
     if machine.solver == "projection_pursuit" and not real:
-        return is_affordable(n, machine.n_components, *limits)
-    check_affordable(n, machine.n_components, *limits, real)
+        return is_affordable(*size, hidden_only)
+    check_affordable(*size, hidden_only, real)
     return True
 
 
