@@ -82,7 +82,8 @@ def models_for(name, n_rows):
     if n_rows < 3000:  # peaked rows part the chains: short steps, many of them
         chains.set_params(learning_rate=0.04, momentum=0.5, alpha=1e-3, max_iter=400)
     else:
-        chains.set_params(learning_rate=0.2, max_iter=min(200, 500_000 // n_rows))
+        rate = 0.2 if n_rows < 10_000 else 0.05
+        chains.set_params(learning_rate=rate, max_iter=700_000 // n_rows)
     return {
         "Chow-Liu tree": ChowLiuTree(),
         "mixture, 100": BernoulliMixture(100, random_state=0),
@@ -90,7 +91,11 @@ def models_for(name, n_rows):
         "machine, 16": clone(machine).set_params(n_components=16),
         "machine on a tree, 10": tree,
         **(
-            {"machine on a tree, 18": clone(tree).set_params(n_components=18)}
+            {
+                "machine on a tree, 18": clone(tree).set_params(
+                    n_components=18, max_iter=800
+                )
+            }
             if name == "plants"
             else {}
         ),
