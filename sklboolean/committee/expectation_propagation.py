@@ -31,6 +31,7 @@ FAR = -70.0
 # Sweeps end when no site moves its marginal mean by this share of its deviation, nor
 # its variance by this share of itself: an order below the method's own error.
 TOLERANCE = 1e-3
+NEGLIGIBLE = TOLERANCE / 10
 MAX_SWEEPS = 50
 
 
@@ -166,6 +167,12 @@ class GaussianPosterior:
         if not new_variance > 0.0:
             self.n_skipped += 1
             return 0.0
+        moved = max(
+            abs(new_mean - mean) / math.sqrt(variance),
+            abs(new_variance - variance) / variance,
+        )
+        if moved < NEGLIGIBLE:  # a warm start leaves most sites where they are
+            return moved
         change = 1.0 / new_variance - 1.0 / variance
         self.precisions[site] = precision + change
         self.shifts[site] = new_mean / new_variance - cavity_mean / cavity_variance
@@ -173,10 +180,7 @@ class GaussianPosterior:
         self.mean_weights += (new_mean - mean) / variance * spread
         factor = (new_variance - variance) / variance**2
         self.covariance = dsyr(factor, spread, a=self.covariance, overwrite_a=True)
-        return max(
-            abs(new_mean - mean) / math.sqrt(variance),
-            abs(new_variance - variance) / variance,
-        )
+        return moved
 
     def _recompute(self):
         """Rebuild the moments from the sites: rank-one updates pile up rounding."""
