@@ -254,10 +254,12 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
 
     def _fit_without_sums(self, signs, sample_weight, settings, rng):
         """Learn by chains, or keep what projection pursuit finds as it is."""
-        weights, chains, n_iter = self._first_start(signs, sample_weight, rng), None, 1
+        weights, n_iter = self._first_start(signs, sample_weight, rng), 1
         if self.solver == "pcd":
             chains = learn_by_chains(weights, signs, sample_weight, settings, rng)
             weights, n_iter = chains.weights(settings.visible_bias), self.max_iter
+        else:  # chains estimate log Z
+            chains = start_chains(weights, signs, settings.visible_bias, rng)
         self._publish(weights, [], chains, n_iter)
         if not self._is_exact():
             self._find_log_partition()

@@ -313,6 +313,10 @@ def test_without_sums_the_units_stay_as_they_were_found():
     np.testing.assert_allclose(cosines, 1.0)
     assert not np.allclose(raw, refitted)
     assert len(machine.log_likelihoods_) == 0
+    forward, reverse = machine.log_partition_bounds_
+    assert forward != reverse
+    with pytest.warns(UserWarning, match="an estimate"):
+        machine.score(rows[:10])
 
 
 def test_refit_of_given_directions_finds_the_truth():
