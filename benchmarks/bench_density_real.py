@@ -194,16 +194,12 @@ def digits_of_16_by_16(folder, quick):
     chains = CombinationMachine(
         45, solver="pcd", alpha=1e-2, max_iter=2 if quick else 200, random_state=0
     )
-    # One step of no length: what projection pursuit finds, as it stands.
-    start = clone(chains).set_params(
-        init="projection_pursuit", n_init=1, learning_rate=1e-12, max_iter=1
-    )
     models = {
         "product": BernoulliMixture(1),
         "mixture, 45": BernoulliMixture(45, random_state=0),
-        "projection pursuit": start,
+        "projection pursuit": clone(chains).set_params(solver="projection_pursuit"),
         "projection pursuit, chains": clone(chains).set_params(
-            init="projection_pursuit", n_init=1
+            init="projection_pursuit"
         ),
         "chains": chains,
         "chains on a tree": clone(chains).set_params(base="chow_liu"),
