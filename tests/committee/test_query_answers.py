@@ -48,7 +48,9 @@ def test_oracle_and_answer_book_lead_to_the_same():
 def test_oracle_sees_rows_as_they_were():
     frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(80) + 1000)
     person = Person(y)
-    QueryByCommittee(max_queries=12, batch_size=2, random_state=0).fit(frame, oracle=person)
+    QueryByCommittee(max_queries=12, batch_size=2, random_state=0).fit(
+        frame, oracle=person
+    )
     assert all(isinstance(rows, pd.DataFrame) for rows in person.rows)
     shown = np.concatenate([rows.index for rows in person.rows])
     assert_array_equal(shown, np.array(person.asked) + 1000)
