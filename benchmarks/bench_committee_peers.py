@@ -130,7 +130,7 @@ def methods():
             ask(X, X[:, 0].astype(int), np.arange(N_FIRST), N_FIRST + 3, 0)
         except Exception as error:  # whatever a peer does with this scikit-learn
             text = str(error).splitlines()[0] if str(error) else ""
-            print(f"\nWithout {name}: {type(error).__name__}: {text}")
+            print(f"\nPeer left out: {name} ({type(error).__name__}: {text}).")
         else:
             found[name] = ask
     return found

@@ -195,7 +195,7 @@ def against_other_packages(X, y, repeats):
     passes = {name: make(X, y) for name, make in prepare.items()}
     functions = {name: learn for name, learn in passes.items() if learn}
     for name in passes.keys() - functions.keys():
-        print(f"\n{name} is not installed: left out.")
+        print(f"\nPeer left out: {name} (not installed).")
     if not functions:
         return
     for name, model in learners(1).items():

@@ -120,7 +120,7 @@ def learners(groups):
     try:
         from imodels import BoostedRulesClassifier, FIGSClassifier
     except ImportError as error:
-        print(f"\nNo imodels ({error}): without its learners.")
+        print(f"\nPeer left out: imodels ({error}).")
     else:
         found["imodels FIGS"] = FIGSClassifier()
         found["imodels BoostedRules"] = BoostedRulesClassifier(random_state=0)
