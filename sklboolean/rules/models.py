@@ -87,6 +87,10 @@ def read_model(model, X=None, *, kernel=None, target=None):
         to know which.
     """
     check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", None)
+    # It is asked about bare rows, and would warn that they have no names.
+    model = copy.copy(model)
+    vars(model).pop("feature_names_in_", None)
     if isinstance(model, KernelPerceptron):
         rows = _read_perceptron(model, target)
     elif isinstance(model, MACHINES):
@@ -101,7 +105,6 @@ def read_model(model, X=None, *, kernel=None, target=None):
             "feature. Give a KernelPerceptron, an SVC, NuSVC, SVR, NuSVR, OneClassSVM "
             "or KernelRidge, or a linear model; of a pipeline, its last step."
         )
-    names = getattr(model, "feature_names_in_", None)
     return replace(rows, feature_names=None if names is None else list(map(str, names)))
 
 

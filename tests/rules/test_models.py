@@ -3,13 +3,16 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from oracles_rules import (
     newton_weights,
     sum_over_conjunctions,
     table,
 )
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -332,3 +335,12 @@ def test_bad_parameters():
         top_conjunctions(fitted(KernelRidge(), y=np.ones((40, 2))))
     with pytest.raises(ValueError, match="n_rules"):
         top_conjunctions(fitted(AveragedPerceptron()), 0)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_models_of_data_frames_are_read_without_a_warning(name):
+    X, y = table()
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    model = clone(MACHINES[name]).fit(frame, y)
+    assert read_model(model, frame).feature_names == list(frame)
+    assert_array_equal(model.feature_names_in_, list(frame))
