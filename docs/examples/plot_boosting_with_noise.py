@@ -1,0 +1,56 @@
+"""
+Boosting when labels are wrong
+==============================
+
+AdaBoost gives a row more weight with every round that gets it wrong, without end: in
+the end it works for the rows whose labels are wrong. Boost by majority plans its rounds
+and gives up rows that too few rounds are left for, so that their weight falls again.
+
+The table is the one of Long and Servedio, made to defeat boosting by convex losses. A
+few of its labels are flipped; the test labels are true.
+"""
+
+# %%
+# More and more wrong labels
+# --------------------------
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
+
+from sklboolean import BoostByMajority
+from sklboolean.datasets import flip_labels, make_long_servedio
+
+boosters = {
+    "BoostByMajority": BoostByMajority(random_state=0),
+    "AdaBoost": AdaBoostClassifier(n_estimators=100, random_state=0),
+    "gradient boosting": GradientBoostingClassifier(random_state=0),
+}
+noises = [0, 0.05, 0.1, 0.2]
+error = {name: np.zeros((3, len(noises))) for name in boosters}
+for seed in range(3):
+    X, y = make_long_servedio(600, random_state=seed)
+    X_test, y_test = make_long_servedio(2000, random_state=100 + seed)
+    for place, noise in enumerate(noises):
+        wrong = flip_labels(y, noise, random_state=seed)
+        for name, booster in boosters.items():
+            booster.fit(X, wrong)
+            error[name][seed, place] = 1 - booster.score(X_test, y_test)
+
+# %%
+# Errors on true labels
+# ---------------------
+# Means of three tables, with bands of one standard error.
+
+figure, ax = plt.subplots(layout="constrained")
+looks = zip(["#0072B2", "#D55E00", "#009E73"], ["-", "--", "-."], "osD", strict=True)
+for (name, runs), (color, line, marker) in zip(error.items(), looks, strict=True):
+    mean, deviation = runs.mean(axis=0), runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    ax.plot(noises, mean, line, color=color, marker=marker, label=name)
+    ax.fill_between(noises, mean - deviation, mean + deviation, color=color, alpha=0.2)
+ax.set(
+    xlabel="Share of wrong labels", ylabel="Error on true labels", ylim=(-0.01, None)
+)
+ax.legend()
+
+plt.show()

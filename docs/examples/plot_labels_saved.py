@@ -1,0 +1,56 @@
+"""
+How many labels does a committee save?
+======================================
+
+Labels are dear, rows are not. A committee of hypotheses that agree with all labels so
+far asks only about rows on which its members disagree: an answer there refutes many of
+them. For halfspaces Freund, Seung, Shamir and Tishby proved that the error falls
+exponentially with the number of such questions, where random labels make it fall like
+one over their number.
+"""
+
+# %%
+# Halfspaces of ten features
+# --------------------------
+# The committee is drawn from all halfspaces that fit the labels so far
+# (``committee="gibbs"``). Four concepts, each with a pool of its own.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sklboolean import QueryByCommittee
+from sklboolean.inspection import QueryCurveDisplay
+
+curves = {"queried": [], "random": []}
+figure, unseen = plt.subplots()
+for seed in range(4):
+    rng = np.random.RandomState(seed)
+    X = 2 * rng.randint(0, 2, size=(1500, 10)) - 1
+    y = (X @ rng.standard_normal(10) > 0).astype(int)
+    learner = QueryByCommittee(
+        committee="gibbs", max_queries=60, epsilon=None, random_state=seed
+    )
+    learner.fit(X[:1000], y[:1000])
+    display = QueryCurveDisplay.from_estimator(
+        learner, X[:1000], y[:1000], X[1000:], y[1000:],
+        n_points=10, n_random=3, random_state=seed, ax=unseen,
+    )  # fmt: skip
+    curves["queried"].append(1 - display.scores["queried"])
+    curves["random"].append(1 - display.scores["random"].mean(axis=0))
+plt.close(figure)
+
+# %%
+# Errors on new rows
+# ------------------
+# On a logarithmic scale an exponential decrease is a straight line.
+
+display = QueryCurveDisplay.from_predictions(
+    display.n_labels, curves, score_name="Error on 500 rows"
+)
+display.plot()
+display.ax_.set_yscale("log")
+for name, runs in curves.items():
+    late = np.mean([run[-1] for run in runs])
+    print(f"{name}: {late:.3f} wrong after {display.n_labels[-1]} labels")
+
+plt.show()

@@ -1,0 +1,72 @@
+"""
+Learning from a stream larger than memory
+=========================================
+
+The on-line learners need one look at each row and keep nothing of it: ``partial_fit``
+takes a stream in chunks, and memory does not grow with the rows. Texts come as a
+generator here; ``HashingVectorizer`` makes sparse Boolean rows of them without a
+vocabulary. Each chunk is predicted before it is learned, so that every prediction is on
+new rows.
+"""
+
+# %%
+# A stream of texts
+# -----------------
+# Wanted are messages with at least two of thirty words, no one says which.
+
+import tracemalloc
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.feature_extraction.text import HashingVectorizer
+
+from sklboolean import AveragedPerceptron, Winnow
+
+
+def messages(n_chunks, n_rows=500):
+    """Yield chunks of texts and labels."""
+    rng = np.random.RandomState(0)
+    words = np.array([f"word{i}" for i in range(5000)])
+    chances = 1 / np.arange(10, 5010)
+    chances /= chances.sum()
+    signals = words[50:80]
+    for _ in range(n_chunks):
+        drawn = words[rng.choice(5000, size=(n_rows, 30), p=chances)]
+        labels = np.isin(drawn, signals).sum(axis=1) >= 2
+        yield [" ".join(text) for text in drawn], labels
+
+
+# %%
+# Predict, then learn
+# -------------------
+
+vectorizer = HashingVectorizer(
+    n_features=2**18, binary=True, alternate_sign=False, norm=None
+)
+learners = {"AveragedPerceptron": AveragedPerceptron(), "Winnow": Winnow()}
+errors, memory = {name: [] for name in learners}, []
+tracemalloc.start()
+for texts, labels in messages(60):
+    X = vectorizer.transform(texts)
+    for name, learner in learners.items():
+        if hasattr(learner, "classes_"):
+            errors[name].append(np.mean(learner.predict(X) != labels))
+        learner.partial_fit(X, labels, classes=[False, True])
+    memory.append(tracemalloc.get_traced_memory()[0] / 2**20)
+tracemalloc.stop()
+
+# %%
+# Errors fall, memory stays
+# -------------------------
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+looks = zip(["#0072B2", "#D55E00"], ["-", "--"], strict=True)
+for (name, values), (color, line) in zip(errors.items(), looks, strict=True):
+    seen = 500 * np.arange(1, 60)
+    left.plot(seen, values, line, color=color, label=name)
+left.set(xlabel="Rows seen", ylabel="Error on the next 500 rows", ylim=(0, None))
+left.legend()
+right.plot(500 * np.arange(1, 61), memory, color="#0072B2")
+right.set(xlabel="Rows seen", ylabel="Memory of Python objects in MiB", ylim=(0, 50))
+
+plt.show()
