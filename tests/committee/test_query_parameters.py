@@ -7,6 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import QueryByCommittee
 from sklboolean.committee import (
+    GramKernel,
+    KernelVersionSpace,
     build_finite_space,
 )
 
@@ -81,3 +83,18 @@ def test_first_rows_are_those_of_the_pool_that_is_fitted():
         with pytest.raises(ValueError, match="names rows of the pool that fit gets"):
             ask()
     assert len(learner.fit(X, y).query(X)) == 1
+
+
+def test_batches_are_far_apart_in_the_kernel_of_a_given_space():
+    signs = 2.0 * X - 1
+    gram = GramKernel(signs @ signs.T + 1)
+    parameters = {"batch_size": 5, "max_queries": 20, "random_state": 0}
+    given, built = (
+        QueryByCommittee(**who, **parameters).fit(np.arange(len(X))[:, None], y)
+        for who in (
+            {"committee": KernelVersionSpace(gram, gibbs="ep")},
+            {"committee": "gibbs", "gibbs": "ep", "kernel": gram},
+        )
+    )
+    # Distances between numbers of rows would mean nothing.
+    np.testing.assert_array_equal(given.query_indices_, built.query_indices_)
