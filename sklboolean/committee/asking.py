@@ -94,10 +94,9 @@ def asking_options(learner, candidates, offset=0):
     first = None if np.ndim(learner.initial) == 0 else np.asarray(learner.initial)
     if first is not None:
         outside = (first < 0) | (first >= len(candidates))
-        if learner.mode == "stream" or outside.any() or not candidates[first].all():
+        if outside.any() or not candidates[first].all():
             raise ValueError(
-                f"initial={first.tolist()} must be rows of X that can be asked "
-                "for; streams are read in order and take a number."
+                f"initial={first.tolist()} must be rows of X that can be asked for."
             )
         first = np.unique(first)
     return {

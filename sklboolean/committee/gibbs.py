@@ -137,6 +137,8 @@ def build_halfspaces(learner, seed):
 
 def kernel_of(learner):
     """Return the kernel function of a learner, or None."""
+    if isinstance(learner.committee, KernelVersionSpace):
+        return learner.committee.kernel
     if isinstance(learner.kernel, str):
         return BOOLEAN_KERNELS[learner.kernel]
     return learner.kernel

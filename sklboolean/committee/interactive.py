@@ -41,6 +41,7 @@ class InteractiveMixin:
         n = check_integer(self.batch_size if n is None else n, "n", 1)
         with unchanged_on_error(self):
             session, X = self._open(X_pool)
+            self._check_initial(session)
             session.stop_reason = ""
             session.n_seen = max(session.n_seen, session.n_labels + X.shape[0])
             n = int(min(n, label_budget(self) - session.n_queries))
@@ -67,6 +68,7 @@ class InteractiveMixin:
         """
         with unchanged_on_error(self):
             session, X = self._open([x] if np.ndim(x) == 1 else x)
+            self._check_initial(session)
             if X.shape[0] != 1:
                 raise ValueError(f"x must be one row; got {X.shape[0]}.")
             if session.stop_reason != "t_n":
@@ -114,6 +116,13 @@ class InteractiveMixin:
             session.pending = None
             publish(self)
         return self
+
+    def _check_initial(self, session):
+        if np.ndim(self.initial) and session.n_labels < session.n_initial:
+            raise ValueError(
+                f"initial={self.initial!r} names rows of the pool that fit gets: begin "
+                "with fit, teach their labels, or give a number."
+            )
 
     def _open(self, X, y="no_validation"):
         """Return the session, begun if there is none, and the checked table."""

@@ -1,5 +1,6 @@
 """Parameters of QueryByCommittee: what they may be, and what they ask of the data."""
 
+from inspect import signature
 from numbers import Integral
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklboolean.kernels import BOOLEAN_KERNELS
 
 __all__ = [
     "check_parameters",
+    "check_streaming",
     "label_budget",
     "member_bases",
     "n_initial",
@@ -25,6 +27,11 @@ __all__ = [
 ]
 
 KINDS = ("bootstrap", "subsample", "seed", "gibbs")
+# Who makes use of which parameters: set for another committee they would mislead.
+OF_CLASSIFIERS = ("estimator", "n_members", "rebag")
+OF_HALFSPACES = ("kernel", "fit_intercept", "gibbs", "n_steps", "n_chains")
+OF_FORMULAS = ("max_literals", "monotone")
+OF_GIBBS = ("hypotheses", "eta", *OF_FORMULAS, *OF_HALFSPACES)
 # Rows at random with which classifiers begin, unless the user says otherwise.
 DEFAULT_INITIAL = 10
 
@@ -63,11 +70,6 @@ def check_parameters(learner):
     check_choice(learner.mode, "mode", ("pool", "stream"))
     if learner.strategy is not None:
         check_choice(learner.strategy, "strategy", tuple(STRATEGIES))
-        if learner.mode == "stream" and learner.strategy != "disagreement":
-            raise ValueError(
-                "mode='stream' asks where two members differ: strategy must be "
-                f"'disagreement' or None; {learner.strategy!r} compares rows."
-            )
     for name in ("epsilon", "delta"):
         value = getattr(learner, name)
         if not (name == "epsilon" and value is None):
@@ -85,7 +87,64 @@ def check_parameters(learner):
             raise ValueError("initial must be a number of rows, or indices of rows.")
     if learner.final_estimator is not None:
         check_classifier(learner.final_estimator, "final_estimator")
+    if learner.mode == "stream":
+        check_streaming(learner)
     check_committee(learner)
+    check_effects(learner)
+
+
+def check_streaming(learner):
+    """Refuse what needs rows to compare: streams are read one row after the other."""
+    if learner.strategy not in (None, "disagreement"):
+        raise ValueError(
+            "A stream is asked where two members differ: strategy must be "
+            f"'disagreement' or None; {learner.strategy!r} compares rows."
+        )
+    if learner.batch_size > 1:
+        raise ValueError(
+            "A stream is asked for one label after the other: batch_size must be 1; "
+            f"got {learner.batch_size}."
+        )
+    if np.ndim(learner.initial):
+        raise ValueError(
+            "A stream is read in order: initial must be a number of rows; got "
+            f"{learner.initial!r}."
+        )
+
+
+def check_effects(learner):
+    """Refuse parameters that were set, and of which the others leave no use."""
+    parameters = signature(type(learner)).parameters
+    for names, needed in _without_effect(learner):
+        for name in names:
+            value, default = getattr(learner, name), parameters[name].default
+            if value is not default and (default is None or value != default):
+                raise ValueError(
+                    f"{name} would have no effect: it needs {needed}. Set that, or "
+                    f"leave {name}={default!r}."
+                )
+
+
+def _without_effect(learner):
+    """Yield names of parameters that have no effect, and what they need to have one."""
+    committee, hypotheses = learner.committee, learner.hypotheses
+    if learner.final_estimator is not None:
+        yield ("prediction",), "final_estimator=None"
+    if not uses_version_space(learner):
+        yield OF_GIBBS, "committee='gibbs'"
+        if not isinstance(committee, str):
+            yield OF_CLASSIFIERS[:2], "committee='bootstrap', 'subsample' or 'seed'"
+        return
+    yield OF_CLASSIFIERS, "a committee of classifiers, such as committee='bootstrap'"
+    if not isinstance(committee, str):  # it has parameters of its own
+        yield OF_GIBBS, "committee='gibbs'"
+        return
+    if hypotheses is not None:
+        yield OF_HALFSPACES, "hypotheses=None"
+    if not isinstance(hypotheses, str) or hypotheses == "thresholds":
+        yield OF_FORMULAS, "a class of formulas, such as hypotheses='conjunctions'"
+    if learner.kernel is not None:
+        yield ("fit_intercept",), "kernel=None"
 
 
 def check_committee(learner):

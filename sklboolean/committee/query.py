@@ -14,6 +14,7 @@ from sklboolean.committee.answers import (
 )
 from sklboolean.committee.asking import ask_pool, ask_stream, asking_options
 from sklboolean.committee.interactive import InteractiveMixin
+from sklboolean.committee.parameters import check_streaming
 from sklboolean.committee.prediction import CommitteePredictionMixin
 from sklboolean.committee.publishing import answers_kept, finish, report
 from sklboolean.committee.session import Session
@@ -36,22 +37,25 @@ class QueryByCommittee(
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What the members are clones of. None: `DecisionTreeClassifier`.
+        What the members are clones of, unless ``committee`` lists them. None:
+        `DecisionTreeClassifier`.
     committee : {"bootstrap", "subsample", "seed", "gibbs"}, list of classifiers, or \
 version space, default="bootstrap"
         How members differ: each has a bootstrap sample of the labelled rows that grows
         with them, or a random half, or only a ``random_state`` of its own. "gibbs":
         members are drawn from the version space, all hypotheses that agree with the
-        labels: those of ``hypotheses``, or halfspaces. Two classes only.
+        labels: those of ``hypotheses``, or halfspaces. Two classes only. A version
+        space that is given has all parameters of its own: those for "gibbs" are not
+        for it.
     n_members : int, default=5
-        Number of classifiers. A version space is asked as a whole.
+        Number of clones. A version space is asked as a whole.
     strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", "most_split", \
 "margin"} or None, default=None
         What makes a row worth asking for. "disagreement": two random members differ.
         The others score all rows: entropy of the votes, mean divergence from the
         consensus, entropy of the mean probability, chance that two members differ,
-        small lead of the first class. None: "most_split" for pools, "disagreement"
-        for streams.
+        small lead of the first class; members without probabilities are sure of their
+        votes. None: "most_split". Streams know "disagreement" only.
     mode : {"pool", "stream"}, default="pool"
         Whether ``fit`` chooses among all rows, or reads them once, in order.
     epsilon : float or None, default=0.05
@@ -68,7 +72,7 @@ version space, default="bootstrap"
     max_literals : int or None, default=None
         Longest formulas of a named class.
     monotone : bool, default=False
-        Whether formulas have no negations.
+        Whether formulas of a named class have no negations.
     kernel : str, callable or None, default=None
         For halfspaces: a name in `sklboolean.kernels.BOOLEAN_KERNELS`, a kernel object
         or a function ``kernel(A, B)``; `sklboolean.committee.GramKernel` for a matrix.
@@ -80,28 +84,30 @@ version space, default="bootstrap"
     eta : float, default=0.0
         For "gibbs": share of labels that are wrong.
     n_steps : int, default=100
-        Steps of chains between labels.
+        Steps of chains between labels: of "liness" and "hit_and_run".
     n_chains : int, default=64
-        Number of chains.
+        Number of such chains.
     batch_size : int, default=1
-        Labels to ask for at a time: good rows that are far from one another.
+        Labels of a pool to ask for at a time: good rows that are far from one another.
     max_queries : int or None, default=None
         Most labels to ask for.
     initial : int, array-like of int or None, default=None
-        Labels asked for first: how many random rows, or which rows of X. None: 10, or
-        none for "gibbs"; then more until two classes are known.
+        Labels asked for first: how many random rows, or which rows of the pool that
+        ``fit`` gets. None: 10, or none for "gibbs"; then more until two classes are
+        known.
     unlabeled : object, default=None
         What stands for a missing label in ``y``: None, NaN, a word or a number.
     final_estimator : classifier or None, default=None
         Predicts, fitted to all labelled rows. None: the committee predicts.
     prediction : {"majority", "gibbs"}, default="majority"
-        By the committee's mean, or by one member that is drawn when labels come.
+        Without a ``final_estimator``: by the committee's mean, or by one member that is
+        drawn when labels come.
     rebag : bool, default=False
-        Draw the members' samples and seeds anew for every label.
+        Draw the samples and seeds of classifiers anew for every label.
     random_state : int, RandomState instance or None, default=None
         For samples, seeds, chains, coins and ties.
     n_jobs : int or None, default=None
-        Members fitted at the same time; the result is the same.
+        Classifiers fitted at the same time; the result is the same.
     verbose : int, default=0
         1 prints a line for every batch of labels.
 
@@ -278,11 +284,12 @@ version space, default="bootstrap"
         Raises
         ------
         ValueError
-            As for ``fit``, and for a stream without rows.
+            As for ``fit`` with ``mode="stream"``, and for a stream without rows.
         RuntimeError
             When the oracle fails. Its answers before that are kept.
         """
         with answers_kept(self, oracle):
+            check_streaming(self)
             classes = None if classes is None else np.unique(classes)
             session, offset, shown = None, 0, partial(report, self)
             for chunk in chunks:

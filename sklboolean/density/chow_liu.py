@@ -102,12 +102,8 @@ def chow_liu_parents(signs, sample_weight=None, alpha=0.0):
 
     Parameters
     ----------
-    signs : ndarray of shape (n_rows, n_features)
-        -1 or 1.
-    sample_weight : ndarray of shape (n_rows,) or None
-        Not negative; None: ones.
-    alpha : float
-        Rows of uniform noise that are added, spread evenly.
+    signs, sample_weight, alpha
+        As for ``mutual_information_matrix``.
 
     Returns
     -------
@@ -138,7 +134,7 @@ def log_conditionals(signs, parents, sample_weight=None, alpha=1.0):
     Parameters
     ----------
     signs, sample_weight
-        As for ``chow_liu_parents``.
+        As for ``mutual_information_matrix``.
     parents : ndarray of shape (n_features,), dtype int64
         -1 for a root.
     alpha : float

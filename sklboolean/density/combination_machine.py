@@ -52,19 +52,20 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
     max_active : int or None, default=None
         Only hidden states with at most so many active units, for many components. Such
         a machine is another model, not an approximation: 1 gives a mixture of m + 1
-        products.
+        products. Not where no sums are taken: with "pcd", and with "projection_pursuit"
+        beyond `exact_limit`.
     solver : {"lbfgs", "gradient", "projection_pursuit", "pcd"}, default="lbfgs"
         "gradient": steps with momentum, as in the thesis. "projection_pursuit": biases
         and a scale for each unit of that start; beyond `exact_limit` the units as they
-        were found. "pcd": persistent contrastive
-        divergence, for many components; moments come from 500 Markov chains, weights
-        are averaged over the last third. Beyond `exact_limit` the likelihood is an
-        estimate, from one start, without new trees.
+        were found. "pcd": persistent contrastive divergence, for many components;
+        moments come from 500 Markov chains, weights are averaged over the last third.
+        Beyond `exact_limit` the likelihood is an estimate.
     init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
         "projection_pursuit": units that explain what is left of the rows. Arrays:
         components, or a tuple of them with hidden, and perhaps visible biases.
     n_init : int, default=4
-        Starts: the better half of short ascents goes on, until one is left.
+        Starts: the better half of short ascents goes on, until one is left. One only
+        with "pcd", with arrays as `init`, and where sums are beyond `exact_limit`.
     alpha : float, default=1e-4
         Penalty: alpha / 2 times the squares of the weights, less hidden biases, is
         taken from the mean log-likelihood. Fewer than 2000 rows may need 1e-3.
@@ -80,15 +81,16 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         Iterations of the ascent that is kept; for "pcd" passes over all rows. On real
         data the likelihood may rise on.
     tol : float, default=1e-5
-        Stop when ten iterations gain less, in nats for a row.
+        Stop when ten iterations gain less, in nats for a row; not with "pcd", which
+        makes all `max_iter` passes.
     early_stopping : bool, default=False
         Choose starts and iterations by rows that are held out; stop when they have not
-        gained for 25 iterations.
+        gained for 25 iterations. Neither with "pcd" nor beyond `exact_limit`.
     validation_fraction : float, default=0.1
         Share of rows to hold out.
     tree_updates : int, default=4
         How often the tree is learned again, from what the hidden units leave
-        unexplained.
+        unexplained: by all solvers but "pcd", where sums are within `exact_limit`.
     warm_start : bool, default=False
         Go on from the weights of the last ``fit``.
     binarize : float or None, default=0.0
@@ -99,7 +101,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         For starts, held-out rows, new trees and chains.
     n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
+        Threads of exact sums: "pcd" learns without. The result does not depend on it.
     verbose : int, default=0
         1 prints the mean log-likelihood of each iteration.
 

@@ -44,11 +44,8 @@ def check_settings(machine):
     check_integer(machine.exact_limit, "exact_limit", 1, 30)
     if machine.max_active is not None:
         check_integer(machine.max_active, "max_active", 1)
-    if machine.solver == "pcd" and (machine.early_stopping or machine.max_active):
-        raise ValueError(
-            "solver='pcd' knows neither the likelihood that early_stopping needs nor "
-            "max_active. Set early_stopping=False and max_active=None."
-        )
+    if machine.solver == "pcd":
+        check_without_sums(machine)
     if not 0 < check_real(machine.validation_fraction, "validation_fraction") < 1:
         raise ValueError(
             "validation_fraction must be between 0 and 1; got "
@@ -75,6 +72,16 @@ def check_settings(machine):
     )
 
 
+def check_without_sums(machine, way_out=""):
+    """Refuse parameters that need sums over states where none are taken."""
+    if machine.early_stopping or machine.max_active:
+        raise ValueError(
+            f"solver={machine.solver!r} takes no sums here: it knows neither the "
+            "likelihood that early_stopping needs nor max_active. Set "
+            f"early_stopping=False and max_active=None{way_out}."
+        )
+
+
 def is_affordable(n, m, max_active, exact_limit, tree=False):
     """Return whether there are at most 2 ** exact_limit states to sum over."""
     n_states = n_hidden_states(m, max_active)
@@ -97,7 +104,11 @@ def learns_by_sums(machine, n):
     size = n, machine.n_components, machine.max_active, machine.exact_limit
     hidden_only = real or machine.base == "chow_liu"
     if machine.solver == "projection_pursuit" and not real:
-        return is_affordable(*size, hidden_only)
+        by_sums = is_affordable(*size, hidden_only)
+        if not by_sums:
+            limit = machine.exact_limit
+            check_without_sums(machine, f", or raise exact_limit={limit}")
+        return by_sums
     check_affordable(*size, hidden_only, real)
     return True
 

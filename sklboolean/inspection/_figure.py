@@ -3,21 +3,35 @@
 import numpy as np
 from scipy import sparse
 
-__all__ = ["COLORS", "LINE_STYLES", "grid_of_axes", "open_axes", "take_rows"]
+__all__ = [
+    "COLORS",
+    "LINE_STYLES",
+    "grid_of_axes",
+    "import_pyplot",
+    "open_axes",
+    "take_rows",
+]
 
 # Okabe and Ito's colours, dark ones first; lines differ in style too, for grey print.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
+def import_pyplot():
+    """Return matplotlib.pyplot, or say how to get it."""
+    # Imported when something is drawn: the package works without matplotlib.
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'Displays draw with matplotlib: pip install "sklboolean[plot]".'
+        ) from error
+    return plt
+
+
 def open_axes(ax=None):
     """Return the given axes or those of a new figure."""
-    # Imported when something is drawn: the package works without matplotlib.
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        _figure, ax = plt.subplots()
-    return ax
+    return import_pyplot().subplots()[1] if ax is None else ax
 
 
 def grid_of_axes(n_rows, n_columns, size):
@@ -28,9 +42,7 @@ def grid_of_axes(n_rows, n_columns, size):
     size : float
         Inches of a side of each.
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(
+    figure, axes = import_pyplot().subplots(
         n_rows, n_columns, figsize=(size * n_columns, size * n_rows), squeeze=False,
         layout="constrained",
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import grid_of_axes
+from sklboolean.inspection._figure import grid_of_axes, import_pyplot
 from sklboolean.inspection.weights import check_image_shape
 
 __all__ = ["CompletionDisplay"]
@@ -103,8 +103,6 @@ class CompletionDisplay:
             If ``image_shape`` does not hold the features, or if there are other rows
             in ``completed`` or ``original``.
         """
-        import matplotlib
-
         erased = np.asarray(self.erased, dtype=float)
         shape = check_image_shape(self.image_shape, erased.shape[1])
         strips = {"erased": erased, "completed": np.asarray(self.completed, float)}
@@ -118,7 +116,7 @@ class CompletionDisplay:
                 )
         low = min(np.nanmin(strip) for strip in strips.values())
         high = max(np.nanmax(strip) for strip in strips.values())
-        colors = matplotlib.colormaps["gray_r"].with_extremes(bad="#56B4E9")
+        colors = import_pyplot().get_cmap("gray_r").with_extremes(bad="#56B4E9")
         self.figure_, self.axes_ = grid_of_axes(len(strips), len(erased), 1.0)
         for axes, (name, strip) in zip(self.axes_, strips.items(), strict=True):
             axes[0].set_ylabel(name)

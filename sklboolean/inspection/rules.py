@@ -3,12 +3,19 @@
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean.inspection._figure import COLORS, open_axes
 
 __all__ = ["RuleDisplay"]
 
-SHOWN = ("weight", "contribution", "coverage", "precision")
+# What bars may show, and what is written below them.
+SHOWN = {
+    "weight": "weight",
+    "contribution": "contribution",
+    "coverage": "coverage (rows)",
+    "precision": "precision",
+}
 
 
 class RuleDisplay:
@@ -95,7 +102,7 @@ class RuleDisplay:
         if any(one is None for one in values):
             raise ValueError(f"Not every rule has a {value}: choose another value.")
         texts = [_text(rule, feature_names) for rule in rules]
-        return cls(texts, values, value_name=value).plot(ax=ax)
+        return cls(texts, values, value_name=SHOWN[value]).plot(ax=ax)
 
     @classmethod
     def from_estimator(
@@ -125,7 +132,16 @@ class RuleDisplay:
         ------
         ValueError
             As for ``from_rules``.
+        TypeError
+            When there are no ``rules_``: a ``DNF`` is drawn by ``from_rules``.
         """
+        if not hasattr(estimator, "rules_"):
+            if hasattr(estimator, "fit"):
+                check_is_fitted(estimator)
+            raise TypeError(
+                f"A {type(estimator).__name__} has no rules_. Fit a RuleClassifier, or "
+                "pass what extract_dnf or top_conjunctions returns to from_rules."
+            )
         if feature_names is None:
             feature_names = getattr(estimator, "feature_names_in_", None)
         return cls.from_rules(

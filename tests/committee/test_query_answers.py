@@ -209,7 +209,7 @@ def test_rare_class_is_looked_for_at_random():
         ({"max_queries": 0}, "max_queries == 0"),
         ({"initial": -1}, "initial == -1"),
         ({"initial": [3, 80]}, "must be rows of X"),
-        ({"initial": [3], "mode": "stream"}, "streams are read in order"),
+        ({"initial": [3], "mode": "stream"}, "A stream is read in order"),
         ({"initial": [0.5]}, "number of rows, or indices"),
         ({"prediction": "best"}, "prediction must be one of"),
         ({"kernel": "round", "committee": "gibbs"}, "kernel must be one of"),

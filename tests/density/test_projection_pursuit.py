@@ -319,6 +319,16 @@ def test_without_sums_the_units_stay_as_they_were_found():
         machine.score(rows[:10])
 
 
+@pytest.mark.parametrize("parameters", [{"early_stopping": True}, {"max_active": 2}])
+def test_without_sums_what_needs_them_is_refused(parameters):
+    rows = rows_of_blocks(2, 5, 1.0)
+    machine = CombinationMachine(3, solver="projection_pursuit", **parameters)
+    with pytest.raises(ValueError, match=f"{next(iter(parameters))}.*exact_limit=1"):
+        machine.set_params(exact_limit=1).fit(rows)
+    assert not hasattr(machine, "components_")
+    machine.set_params(exact_limit=3, max_iter=5, n_init=1, random_state=0).fit(rows)
+
+
 def test_refit_of_given_directions_finds_the_truth():
     # The directions of the planted blocks: only scales and biases are to be found.
     rows = rows_of_blocks(3, 8, 1.5)

@@ -1,5 +1,7 @@
 """Displays: what they draw is what they were given."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from sklboolean import QueryByCommittee  # noqa: E402
 from sklboolean.inspection import (  # noqa: E402
     CompletionDisplay,
     QueryCurveDisplay,
+    RuleDisplay,
     WeightsDisplay,
 )
 
@@ -37,6 +40,22 @@ class Machine(BaseEstimator):
 
     def impute(self, X, method, random_state):
         return np.where(np.isnan(X), 1.0, X)
+
+
+UNDRAWN = [
+    CompletionDisplay(np.eye(2), np.eye(2), (1, 2)),
+    QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}),
+    RuleDisplay(["x0"], [1.0]),
+    WeightsDisplay(np.eye(2)),
+]
+
+
+@pytest.mark.parametrize("display", UNDRAWN, ids=lambda display: type(display).__name__)
+def test_without_matplotlib_the_way_out_is_named(display, monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r'pip install "sklboolean\[plot\]"'):
+        display.plot()
 
 
 # Weights

@@ -6,11 +6,13 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
 
 from sklboolean import RuleClassifier  # noqa: E402
 from sklboolean.datasets import make_monks  # noqa: E402
 from sklboolean.inspection import RuleDisplay  # noqa: E402
-from sklboolean.rules import Rule, top_conjunctions  # noqa: E402
+from sklboolean.rules import Rule, extract_dnf, top_conjunctions  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +37,8 @@ def test_bars_are_the_values_of_the_rules(model, value):
     widths = [bar.get_width() for bar in display.bars_]
     assert widths == [getattr(rule, value) for rule in model.rules_]
     assert labels_of(display.ax_) == model.to_text().splitlines()[:-1]
-    assert display.ax_.get_xlabel() == value
+    unit = " (rows)" if value == "coverage" else ""
+    assert display.ax_.get_xlabel() == value + unit
     assert display.ax_.yaxis_inverted()
 
 
@@ -49,6 +52,19 @@ def test_rules_of_a_search_on_given_axes(model):
     colors = {np.sign(v): bar.get_facecolor() for v, bar in zip(
         display.values, display.bars_, strict=True)}  # fmt: skip
     assert len(set(colors.values())) == len(colors)
+
+
+def test_what_has_no_rules_is_sent_to_from_rules(model):
+    dnf = extract_dnf(model.estimator_, make_monks(1, as_frame=True).data.to_numpy())
+    for other in (dnf, SVC().fit([[0], [1]], [0, 1])):
+        with pytest.raises(TypeError, match=f"A {type(other).__name__} has no rules_"):
+            RuleDisplay.from_estimator(other)
+    display = RuleDisplay.from_rules(dnf, value="coverage")
+    assert labels_of(display.ax_) == [
+        f"{rule.label} if {rule.to_text(dnf.feature_names)}" for rule in dnf.rules
+    ]
+    with pytest.raises(NotFittedError):
+        RuleDisplay.from_estimator(RuleClassifier())
 
 
 def test_bad_values(model):

@@ -248,7 +248,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("learner", "data", "message"), BAD, ids=str)
+@pytest.mark.parametrize(("learner", "data", "message"), BAD)
 def test_bad_input_is_named_and_nothing_is_forgotten(learner, data, message):
     bad = {"X": [[0, 1], [1, 0]], "y": [0, 1]} | data
     fitted = type(learner)().fit([[0, 1], [1, 0]], [0, 1])

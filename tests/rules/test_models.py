@@ -287,7 +287,6 @@ def fitted(model, X=None, y=None):
         (GaussianProcessClassifier(), "has neither support rows nor"),
         (make_pipeline(StandardScaler(), SVC()), "of a pipeline, its last step"),
     ],
-    ids=str,
 )
 def test_models_that_are_no_sum_over_conjunctions(model, message):
     with pytest.raises(ValueError, match=message):
