@@ -35,6 +35,36 @@ def mixture_log_probability(weights, means, row):
     return math.log(total)
 
 
+def mean_counts(weights, means, rows):
+    """What EM counts, a row's share: members, true and false bits of components."""
+    members, true, false = np.zeros(len(weights)), *np.zeros((2, *means.shape))
+    for row in rows:
+        score = mixture_log_probability(weights, means, row)
+        for c in range(len(weights)):
+            alone = mixture_log_probability(weights[c : c + 1], means[c : c + 1], row)
+            share = math.exp(alone - score) / len(rows)
+            members[c] += share
+            true[c] += share * (row == 1)
+            false[c] += share * (row == 0)
+    return members, true, false
+
+
+def stepwise_em(weights, means, counts, batches, alpha, decay):
+    """Liang and Klein's stepwise EM: mean counts move by (t + 2)**-decay.
+
+    Batches are of one size, and counts are those of one more.
+    """
+    for t, rows in enumerate(batches):
+        rate, n_seen = (t + 2) ** -decay, (t + 2) * len(rows)
+        counts = [
+            (1 - rate) * old + rate * new
+            for old, new in zip(counts, mean_counts(weights, means, rows), strict=True)
+        ]
+        members, true, false = (n_seen * count + alpha for count in counts)
+        weights, means = members / members.sum(), true / (true + false)
+    return weights, means
+
+
 def tree_log_probability(parents, probabilities, row):
     """Log-probability of a complete row, one factor for each bit."""
     total = 0.0

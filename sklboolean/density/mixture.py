@@ -23,18 +23,20 @@ from sklboolean.density.completion import most_probable_rows
 from sklboolean.density.model import BinaryDensityMixin, by_blocks
 from sklboolean.density.products import maximise, posterior
 from sklboolean.density.starts import best_of_starts
+from sklboolean.density.stepwise import StepwiseMixin
 from sklboolean.density.tables import distinct_rows, read_signs
 
 __all__ = ["BernoulliMixture"]
 
 
 class BernoulliMixture(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin, BaseEstimator
-):
+    StepwiseMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
+    BinaryDensityMixin, BaseEstimator,
+):  # fmt: skip
     """Density of Boolean rows of a few hidden kinds, whose bits are independent.
 
-    Fitted by EM, with rows of which some bits are missing too. As a transformer it
-    gives the probability of each kind.
+    Fitted by EM, or on-line from a stream, with rows of which some bits are missing
+    too. As a transformer it gives the probability of each kind.
 
     Parameters
     ----------
@@ -54,6 +56,11 @@ class BernoulliMixture(
         Most steps of EM, after each doubling anew.
     tol : float, default=1e-3
         EM has converged when a step gains less, in nats for a row.
+    batch_size : int, default=1000
+        Rows of a step of ``partial_fit``.
+    learning_decay : float, default=0.7
+        How soon the steps of ``partial_fit`` shrink: above 0.5, at most 1. The larger,
+        the longer what was learned at first is remembered.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the mixture it has found before.
     binarize : float or None, default=0.0
@@ -73,11 +80,12 @@ class BernoulliMixture(
         Probability of a true bit in each component.
     log_likelihoods_ : ndarray of shape (n_steps,), dtype float64
         Mean log-likelihood of the rows in nats, at the start and after each step of
-        EM; of all doublings one after the other.
+        EM; of all doublings one after the other. After a ``partial_fit`` that was not
+        the first, of the rows of each of its batches before they were learned.
     n_iter_ : int
-        Steps of EM.
+        Steps of EM; of all calls of ``partial_fit`` together.
     converged_ : bool
-        Whether the last gain was below ``tol``.
+        Whether the last gain was below ``tol``; False on a stream.
     codes_ : ndarray of shape (2,), dtype float64
         How rows are written in answers: (-1, 1) when all values learned were -1 or 1,
         else (0, 1).
@@ -115,8 +123,8 @@ class BernoulliMixture(
 
     def __init__(
         self, n_components=10, *, alpha=0.1, growth="doubling", n_init=1, max_iter=200,
-        tol=1e-3, warm_start=False, binarize=0.0, random_state=None, n_jobs=None,
-        verbose=0,
+        tol=1e-3, batch_size=1000, learning_decay=0.7, warm_start=False, binarize=0.0,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.alpha = alpha
@@ -124,6 +132,8 @@ class BernoulliMixture(
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.batch_size = batch_size
+        self.learning_decay = learning_decay
         self.warm_start = warm_start
         self.binarize = binarize
         self.random_state = random_state
@@ -160,19 +170,7 @@ class BernoulliMixture(
             components or features. What was learned before is kept.
         """
         with unchanged_on_error(self):
-            settings = self._settings()
-            signs = read_signs(self, X, reset=True)
-            weights = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
-            signs, weights = distinct_rows(signs, weights)
-            if self.warm_start and hasattr(self, "_mixture"):
-                self._check_same_shape()
-                found = maximise(self._mixture, signs, weights, **settings)
-            else:
-                found = best_of_starts(
-                    signs, weights, self.n_components, self.growth, self.n_init,
-                    settings, self.random_state, self.n_jobs, self.verbose,
-                )  # fmt: skip
-            self._publish(found)
+            self._begin(X, sample_weight, self._settings())
         if not self.converged_:
             warnings.warn(
                 f"EM had not converged after max_iter={self.max_iter} steps. Raise "
@@ -182,10 +180,27 @@ class BernoulliMixture(
             )
         return self
 
+    def _begin(self, X, sample_weight, settings):
+        signs = read_signs(self, X, reset=True)
+        weights = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
+        self._counts, self._total = None, float(weights.sum())
+        signs, weights = distinct_rows(signs, weights)
+        if self.warm_start and hasattr(self, "_mixture"):
+            self._check_same_shape("warm_start=True")
+            found = maximise(self._mixture, signs, weights, **settings)
+        else:
+            found = best_of_starts(
+                signs, weights, self.n_components, self.growth, self.n_init,
+                settings, self.random_state, self.n_jobs, self.verbose,
+            )  # fmt: skip
+        mixture, _, history, converged = found
+        self._publish(mixture, history, converged, len(history) - 1)
+
     def _settings(self):
         check_integer(self.n_components, "n_components", 1)
         check_choice(self.growth, "growth", ("doubling", None))
         check_integer(self.n_init, "n_init", 1)
+        self._check_steps()
         check_choice(self.warm_start, "warm_start", (False, True))
         return {
             "alpha": check_real(self.alpha, "alpha", 1e-10),
@@ -193,21 +208,21 @@ class BernoulliMixture(
             "max_iter": check_integer(self.max_iter, "max_iter", 1),
         }
 
-    def _check_same_shape(self):
+    def _check_same_shape(self, what):
         n_components, n_features = self._mixture.logits.shape
         if (n_components, n_features) != (self.n_components, self.n_features_in_):
             raise ValueError(
-                f"warm_start=True goes on with {n_components} components and "
-                f"{n_features} features; n_components is {self.n_components} and X has "
-                f"{self.n_features_in_} features. Set warm_start=False to begin anew."
+                f"{what} goes on with {n_components} components and {n_features} "
+                f"features; n_components is {self.n_components} and X has "
+                f"{self.n_features_in_} features. Begin anew with fit and "
+                "warm_start=False."
             )
 
-    def _publish(self, found):
-        self._mixture, _, history, self.converged_ = found
-        self.weights_ = np.exp(self._mixture.log_weights)
-        self.means_ = expit(self._mixture.logits)
-        self.log_likelihoods_ = np.array(history)
-        self.n_iter_ = len(history) - 1
+    def _publish(self, mixture, history, converged, n_iter):
+        self._mixture = mixture
+        self.weights_, self.means_ = np.exp(mixture.log_weights), expit(mixture.logits)
+        self.log_likelihoods_ = np.array(history, dtype=np.float64)
+        self.n_iter_, self.converged_ = n_iter, converged
 
     def _log_density(self, signs):
         return posterior(self._mixture.log_joint(signs))[1]

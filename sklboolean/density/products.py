@@ -1,14 +1,18 @@
 """Mixtures of product distributions over bits: sums over components, and EM."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 __all__ = [
+    "Counts",
     "ProductMixture",
     "em_step",
+    "expected_counts",
     "log_prior",
     "maximise",
+    "mixture_of",
     "posterior",
     "split_components",
 ]
@@ -95,8 +99,16 @@ def log_prior(mixture, alpha):
     return alpha * (spread + mixture.log_weights.sum())
 
 
-def em_step(mixture, signs, weights, alpha):
-    """Take one step of expectation and maximisation.
+class Counts(NamedTuple):
+    """What EM counts, by components: the sufficient statistics of a mixture."""
+
+    members: np.ndarray  # (n_components,): weight of the rows
+    sums: np.ndarray  # (n_components, n_features): of known bits, true less false
+    known: np.ndarray  # (n_components, n_features): of known bits
+
+
+def expected_counts(mixture, signs, weights):
+    """Share rows among the components and count: the expectation of EM.
 
     Parameters
     ----------
@@ -104,15 +116,12 @@ def em_step(mixture, signs, weights, alpha):
     signs : ndarray of shape (n_rows, n_features)
         0 where a bit is missing: it is left out of the counts.
     weights : ndarray of shape (n_rows,), dtype float64
-    alpha : float
-        Above 0: added to each count.
 
     Returns
     -------
-    better : ProductMixture
-        Its log-likelihood plus ``log_prior`` is not less than before.
+    counts : Counts
     log_likelihood : float
-        Weighted sum over the rows, of the mixture before the step.
+        Weighted sum over the rows.
     """
     n_components, n_features = mixture.logits.shape
     members = np.zeros(n_components)
@@ -129,11 +138,49 @@ def em_step(mixture, signs, weights, alpha):
         members += part
         sums += shares.T @ rows
         known += part[:, None] if rows.all() else shares.T @ np.abs(rows)
+    return Counts(members, sums, known), log_likelihood
+
+
+def mixture_of(counts, alpha):
+    """Return the mixture that explains counts best: the maximisation of EM.
+
+    Parameters
+    ----------
+    counts : Counts
+    alpha : float
+        Above 0: added to each count.
+
+    Returns
+    -------
+    mixture : ProductMixture
+    """
+    members, sums, known = counts
     # Rounding must not make a count of zero negative.
     true = np.maximum((known + sums) / 2, 0.0) + alpha
     false = np.maximum((known - sums) / 2, 0.0) + alpha
-    log_weights = np.log((members + alpha) / (members.sum() + n_components * alpha))
-    return ProductMixture(log_weights, np.log(true) - np.log(false)), log_likelihood
+    log_weights = np.log((members + alpha) / (members.sum() + len(members) * alpha))
+    return ProductMixture(log_weights, np.log(true) - np.log(false))
+
+
+def em_step(mixture, signs, weights, alpha):
+    """Take one step of expectation and maximisation.
+
+    Parameters
+    ----------
+    mixture, signs, weights
+        As for ``expected_counts``.
+    alpha : float
+        As for ``mixture_of``.
+
+    Returns
+    -------
+    better : ProductMixture
+        Its log-likelihood plus ``log_prior`` is not less than before.
+    log_likelihood : float
+        Weighted sum over the rows, of the mixture before the step.
+    """
+    counts, log_likelihood = expected_counts(mixture, signs, weights)
+    return mixture_of(counts, alpha), log_likelihood
 
 
 def maximise(mixture, signs, weights, alpha, tol, max_iter):
