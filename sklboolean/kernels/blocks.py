@@ -50,7 +50,9 @@ def _map_table(
             values, first if half else -len(rows), out[first:last],
         )  # fmt: skip
 
-    step = max(16, WORDS_AT_A_TIME // (len(columns) * (1 + rows.words.shape[1])))
+    # Values are written as well: they take their time where words are few.
+    n_words = max(8, rows.words.shape[1])
+    step = max(16, WORDS_AT_A_TIME // (2 * n_words * len(columns)))
     small = out.size < PAIRS_FOR_THREADS
     each_slice(fill, len(rows), n_jobs, small=small, step=step)
     if half:

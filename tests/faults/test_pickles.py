@@ -1,7 +1,7 @@
 """Models stored by each release load, and say what they said then.
 
-The files are those of ``tests/pickles/make.py``. What is promised is that later releases
-load them; NumPy promises no more for its own objects.
+The files are those of ``tests/pickles/make.py``. What is promised is that later
+releases load them; NumPy promises no more for its own objects.
 """
 
 import json
