@@ -2,7 +2,8 @@
 
 Each case runs for half a minute and more when it is let. The signal comes as from the
 keyboard, a moment after the start; answers take well below a second (``python
-tests/faults/test_interrupt.py`` prints how long), the bound here is for busy machines.
+tests/faults/test_interrupt.py`` prints how long). It is processor time that is measured,
+which does not grow when the machine is busy with something else.
 """
 
 import os
@@ -27,7 +28,7 @@ from sklboolean import (
 )
 from sklboolean.kernels import conjunction_kernel, tanimoto_kernel
 
-LIMIT = 5.0
+LIMIT = 2.0
 
 
 def bits(n_rows, n_features, seed=0):
@@ -89,7 +90,7 @@ def scores_case():
 
 
 def transform_case(**options):
-    X = bits(20_000, 60)
+    X = bits(5_000, 60)
     model = ConjunctionFeatures(max_literals=3, **options).fit(X)
     return again_and_again(lambda: model.transform(X), model)
 
@@ -129,11 +130,11 @@ CASES |= {
 
 
 def interrupted(call, delay):
-    """Return how long a call went on after Ctrl-C, or None where it had ended."""
+    """Return the seconds a call went on after Ctrl-C, or None where it had ended."""
     sent = []
 
     def send():
-        sent.append(time.perf_counter())
+        sent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(delay, send)
@@ -144,7 +145,7 @@ def interrupted(call, delay):
         timer.join()
         return None
     except KeyboardInterrupt:
-        return time.perf_counter() - sent[0]
+        return time.process_time() - sent[0]
 
 
 @pytest.mark.parametrize("name", CASES)
