@@ -2,7 +2,7 @@
 
 Each case runs for half a minute and more when it is let. The signal comes as from the
 keyboard, a moment after the start; answers take well below a second (``python
-tests/faults/test_interrupt.py`` prints how long). Processor time is measured, which does
+tests/faults/test_interrupt.py`` prints how long). Processor time is measured: it does
 not grow when the machine is busy with something else.
 """
 
