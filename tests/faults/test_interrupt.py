@@ -30,6 +30,10 @@ from sklboolean.kernels import conjunction_kernel, tanimoto_kernel
 
 LIMIT = 2.0
 
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="a process cannot send itself Ctrl-C there"
+)
+
 
 def bits(n_rows, n_features, seed=0):
     X = np.random.default_rng(seed).integers(0, 256, (n_rows, -(-n_features // 8)))
