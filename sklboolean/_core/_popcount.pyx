@@ -227,14 +227,17 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
     free(counts)
 
 
-def mirror(double[:, ::1] out):
-    """Copy what is above the diagonal of a square matrix to below it."""
-    cdef Py_ssize_t i, j, a, b, n = out.shape[0]
+def mirror(double[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
+    """Copy what is above the diagonal of a square matrix to rows first, ... below it.
+
+    ``first`` is a multiple of 8.
+    """
+    cdef Py_ssize_t i, j, a, b
     with nogil:
         # Squares of a cache line: eight lines are read and eight are written.
-        for a from 0 <= a < n by 8:
+        for a from first <= a < last by 8:
             for b from 0 <= b <= a by 8:
-                for i in range(a, min(a + 8, n)):
+                for i in range(a, min(a + 8, last)):
                     for j in range(b, min(b + 8, i)):
                         out[i, j] = out[j, i]
 

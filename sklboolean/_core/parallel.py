@@ -1,13 +1,14 @@
 """Row blocks on threads: the compiled loops release the GIL."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 from joblib import effective_n_jobs
 
 __all__ = ["each_slice"]
 
 
-def each_slice(function, n, n_jobs=None, *, multiple=1, small=False):
+def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
     """Call ``function(first, last)`` for slices that cover ``range(n)``.
 
     Parameters
@@ -21,14 +22,30 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False):
         Slices begin at multiples of it.
     small : bool
         The work is done before a second thread has started: use one.
+    step : int or None
+        A call covers so many at most, rounded to ``multiple``: an interrupt is seen
+        between two calls, by every thread.
     """
+    step = n if step is None else multiple * max(1, step // multiple)
+    stopped = Event()
+
+    def run(first, last):
+        for begin in range(first, last, step):
+            if stopped.is_set():
+                return
+            function(begin, min(begin + step, last))
+
     n_threads = 1 if n_jobs == 1 else effective_n_jobs(n_jobs)
     n_slices = min(n_threads, 1 if small else -(-n // multiple))
     if n_slices <= 1:
         if n:
-            function(0, n)
+            run(0, n)
         return
     units = -(-n // multiple)
     edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
     with ThreadPoolExecutor(n_slices) as pool:
-        list(pool.map(function, edges[:-1], edges[1:]))
+        try:
+            list(pool.map(run, edges[:-1], edges[1:]))
+        except BaseException:
+            stopped.set()
+            raise

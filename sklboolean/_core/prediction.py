@@ -13,6 +13,11 @@ def _gives_probabilities(learner):
         raise AttributeError(
             "predict_proba is available when probability=True is set before fit."
         )
+    if getattr(learner, "slope_", 0.0) is None:
+        raise AttributeError(
+            "predict_proba is not available after a stream, of which no rows are kept "
+            "to learn a slope from: call fit, or use CalibratedClassifierCV."
+        )
     return True
 
 

@@ -213,9 +213,10 @@ def known_classes(estimator, classes):
     if classes is not None:
         classes = np.unique(classes)
         if len(classes) < 2:
-            raise ValueError(
-                f"classes holds only one class, {classes.tolist()[0]!r}; give two."
+            held = (
+                f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
             )
+            raise ValueError(f"classes holds {held}; give two.")
     if not hasattr(estimator, "classes_"):
         if classes is None:
             raise ValueError(

@@ -21,6 +21,7 @@ NO_PANELS = np.zeros((0, 0, LANES), dtype=np.uint32)
 NO_INDPTR = np.zeros(1, dtype=np.int64)
 NO_INDICES = np.zeros(0, dtype=np.int32)
 INDEX_BITS = 32
+ROWS_AT_A_TIME = 2**24
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,12 @@ class StumpTable:
             )
         if not len(self.panels):
             sums = np.zeros(self.n_features, dtype=np.int64)
-            add_posting_sums(weights, self.indptr, self.indices, sums)
+            # Some features at a time: an interrupt is seen after them.
+            step = max(1, ROWS_AT_A_TIME * self.n_features // (1 + len(self.indices)))
+            for first in range(0, self.n_features, step):
+                starts = self.indptr[first : first + step + 1]
+                part = sums[first : first + step]
+                add_posting_sums(weights, starts, self.indices, part)
             return sums
         sums = np.zeros(len(self.panels) * LANES, dtype=np.int64)
         add_panel_sums(weights, self.panels, CPU_PATHS.index(cpu_path()), sums)

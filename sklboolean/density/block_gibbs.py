@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import gen_batches
 
 from sklboolean.density._forest import draw_signs
 from sklboolean.density.likelihood import hidden_posteriors
@@ -17,6 +18,7 @@ __all__ = ["Forest", "draw_hidden", "draw_inputs", "forest_of", "mix"]
 
 
 LARGEST = 600.0  # log-odds; exp(-600) is a normal number
+CELLS_AT_A_TIME = 2**24
 
 
 class Forest(NamedTuple):
@@ -61,10 +63,13 @@ def draw_inputs(weights, states, rng, forest=None):
     if (2 * np.abs(seen).max(axis=0) + pull).max() > LARGEST:
         return _draw_by_logarithms(weights, states, chances, forest)
     signs, room = np.empty_like(seen), np.empty((2, seen.shape[1]))
-    draw_signs(
-        seen, np.exp(-2 * np.abs(seen)), chances, *forest, weights.couplings,
-        np.exp(-links), *room, signs,
-    )  # fmt: skip
+    ratios, strengths = np.exp(-2 * np.abs(seen)), np.exp(-links)
+    # A part of the rows at a time: an interrupt is seen after it.
+    for part in gen_batches(len(seen), max(1, CELLS_AT_A_TIME // seen.shape[1])):
+        draw_signs(
+            seen[part], ratios[part], chances[part], *forest, weights.couplings,
+            strengths, *room, signs[part],
+        )  # fmt: skip
     return signs
 
 

@@ -259,22 +259,21 @@ def log_marginals(weights, hidden_biases, max_active=None, n_jobs=None):
         scaled = np.exp(logs - top)
 
         def add(begin, end, first=first, logs=logs, top=top, scaled=scaled):
-            for row in range(begin, end, 256):
-                biases = hidden_biases[row : min(row + 256, end)]
-                ours = biases[:, units:] @ left[first : first + rows].T
-                theirs = biases[:, :units] @ right.T
-                ours_top, theirs_top = ours.max(1), theirs.max(1)
-                sums = np.exp(ours - ours_top[:, None]) @ scaled
-                sums = (sums * np.exp(theirs - theirs_top[:, None])).sum(1)
-                # Terms below e^-708 of the three maxima are lost: they must not matter.
-                safe = sums > SAFE
-                part = np.log(np.where(safe, sums, 1.0)) + top + ours_top + theirs_top
-                for i in np.flatnonzero(~safe):
-                    part[i] = logsumexp(logs + ours[i][:, None] + theirs[i])
-                here = slice(row, row + len(biases))
-                log_sums[here] = np.logaddexp(log_sums[here], part)
+            biases, here = hidden_biases[begin:end], slice(begin, end)
+            ours = biases[:, units:] @ left[first : first + rows].T
+            theirs = biases[:, :units] @ right.T
+            ours_top, theirs_top = ours.max(1), theirs.max(1)
+            sums = np.exp(ours - ours_top[:, None]) @ scaled
+            sums = (sums * np.exp(theirs - theirs_top[:, None])).sum(1)
+            # Terms below e^-708 of the three maxima are lost: they must not matter.
+            safe = sums > SAFE
+            part = np.log(np.where(safe, sums, 1.0)) + top + ours_top + theirs_top
+            for i in np.flatnonzero(~safe):
+                part[i] = logsumexp(logs + ours[i][:, None] + theirs[i])
+            log_sums[here] = np.logaddexp(log_sums[here], part)
 
-        each_slice(add, n_rows, n_jobs, multiple=256, small=n_rows < 1024)
+        small = n_rows < 1024
+        each_slice(add, n_rows, n_jobs, multiple=256, small=small, step=256)
     return log_sums
 
 
@@ -296,19 +295,19 @@ def _marginals_by_inputs(weights, hidden_biases, n_jobs):
     log_sums = np.empty(n_rows)
 
     def fill(begin, end):
-        for first in range(begin, end, rows):
-            ours = fields[first : min(first + rows, end)]
-            logs = ours.sum(1)
-            if compiled:
-                limits = np.full(len(ours), len(states), dtype=np.int64)
-                tables = build_tables((ours, logs), (right_fields, right_logs), limits)
-                logs = log_weights(tables, 0, len(ours), len(states))
-            else:
-                columns = log_space.log_cosh2(ours[:, None] + right_fields).sum(2)
-                logs = logs[:, None] + right_logs + columns
-            log_sums[first : first + len(ours)] = logsumexp(logs, axis=1)
+        ours = fields[begin:end]
+        logs = ours.sum(1)
+        if compiled:
+            limits = np.full(len(ours), len(states), dtype=np.int64)
+            tables = build_tables((ours, logs), (right_fields, right_logs), limits)
+            logs = log_weights(tables, 0, len(ours), len(states))
+        else:
+            columns = log_space.log_cosh2(ours[:, None] + right_fields).sum(2)
+            logs = logs[:, None] + right_logs + columns
+        log_sums[begin:end] = logsumexp(logs, axis=1)
 
-    each_slice(fill, n_rows, n_jobs, small=n_rows * len(states) * m < 1 << 22)
+    small = n_rows * len(states) * m < 1 << 22
+    each_slice(fill, n_rows, n_jobs, small=small, step=rows)
     return log_sums
 
 

@@ -149,7 +149,7 @@ def _hidden_moments(weights, table, max_active, n_jobs):
             hidden[block] = means.sum(axis=0)
             products[block] = means.T @ rows
 
-    each_slice(look_at, n_blocks, n_jobs)
+    each_slice(look_at, n_blocks, n_jobs, step=1)
     return value.sum(), hidden.sum(axis=0), products.sum(axis=0)
 
 

@@ -142,7 +142,7 @@ def partition_moments(weights, max_active=None, n_jobs=None):
             means[:units, units:] = means[units:, :units].T
             means /= total
 
-    each_slice(add, len(sums), n_jobs)
+    each_slice(add, len(sums), n_jobs, step=1)
     pairs = np.tensordot(softmax(sums), blocks, axes=1)
     hidden = np.diag(pairs).copy()
     components, visible_bias = weights.components, weights.visible_bias

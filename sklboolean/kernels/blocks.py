@@ -1,5 +1,7 @@
 """Kernel values between blocks of Boolean rows."""
 
+from functools import partial
+
 import numpy as np
 
 from sklboolean._core._popcount import FORMS, PANEL, add_scores, map_pairs, mirror
@@ -16,6 +18,8 @@ __all__ = [
 
 # Counts of this many pairs at a time when numpy finishes the values.
 PAIRS_AT_A_TIME = 2**20
+# Pairs times words between two looks at the keyboard.
+WORDS_AT_A_TIME = 2**27
 # Fewer pairs than this are done before a second thread has started.
 PAIRS_FOR_THREADS = 2**20
 # Counting one half and copying it to the other pays when a count takes many words.
@@ -46,9 +50,15 @@ def _map_table(
             values, first if half else -len(rows), out[first:last],
         )  # fmt: skip
 
-    each_slice(fill, len(rows), n_jobs, small=out.size < PAIRS_FOR_THREADS)
+    # Values are written as well: they take their time where words are few.
+    n_words = max(8, rows.words.shape[1])
+    step = max(16, WORDS_AT_A_TIME // (2 * n_words * len(columns)))
+    small = out.size < PAIRS_FOR_THREADS
+    each_slice(fill, len(rows), n_jobs, small=small, step=step)
     if half:
-        mirror(out)
+        n = len(out)
+        step = PAIRS_AT_A_TIME * 16 // n
+        each_slice(partial(mirror, out), n, n_jobs, multiple=8, small=small, step=step)
     return out
 
 
@@ -102,15 +112,18 @@ def _pair_matrix(formula, rows, columns, n_jobs):
     b = columns.ones[np.newaxis, :].astype(np.int64)
 
     def fill(first, last):
-        step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
-        for begin in range(first, last, step):
-            part = rows.take(slice(begin, min(begin + step, last)))
-            a = part.ones[:, np.newaxis].astype(np.int64)
-            values = formula.values(count_common(part, columns), a, b)
-            out[begin : begin + len(part)] = _to_float(values)
+        part = rows.take(slice(first, last))
+        a = part.ones[:, np.newaxis].astype(np.int64)
+        values = formula.values(count_common(part, columns), a, b)
+        out[first:last] = _to_float(values)
 
-    each_slice(fill, len(rows), n_jobs, small=out.size < PAIRS_FOR_THREADS)
+    small = out.size < PAIRS_FOR_THREADS
+    each_slice(fill, len(rows), n_jobs, small=small, step=_few_rows(columns))
     return out
+
+
+def _few_rows(columns):
+    return max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
 
 
 def _to_float(values):
@@ -139,17 +152,13 @@ def normalized_matrix(table, rows, columns, log2=False, n_jobs=None):
     out = np.empty((len(rows), len(columns)))
 
     def fill(first, last):
-        step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
-        for begin in range(first, last, step):
-            part = slice(begin, min(begin + step, last))
-            counts = count_common(rows.take(part), columns)
-            if same:
-                counts = n - rows.ones[part, None] - columns.ones + 2 * counts
-            out[part] = _normalize(
-                table, counts, row_sizes[part, None], column_sizes, log2
-            )
+        part = slice(first, last)
+        counts = count_common(rows.take(part), columns)
+        if same:
+            counts = n - rows.ones[part, None] - columns.ones + 2 * counts
+        out[part] = _normalize(table, counts, row_sizes[part, None], column_sizes, log2)
 
-    each_slice(fill, len(rows), n_jobs)
+    each_slice(fill, len(rows), n_jobs, step=_few_rows(columns))
     return _finite_logarithms(out) if log2 else out
 
 
@@ -212,7 +221,10 @@ def add_kernel_scores(
         scores[:, first:last] = part
 
     small = len(rows) * len(columns) < PAIRS_FOR_THREADS
-    each_slice(add, len(columns), n_jobs, multiple=PANEL, small=small)
+    # Parts with postings are kept for the next call: their edges must not wander.
+    step = WORDS_AT_A_TIME // (len(rows) * (1 + rows.words.shape[1]))
+    step = None if columns.postings is not None else step
+    each_slice(add, len(columns), n_jobs, multiple=PANEL, small=small, step=step)
 
 
 def _fastest_form(table, coefficients, exact, shift):

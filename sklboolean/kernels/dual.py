@@ -18,6 +18,7 @@ import numpy as np
 from sklboolean._core._popcount import PANEL
 from sklboolean.kernels._dual import next_update, run_block
 from sklboolean.kernels.exact import rounding_slack
+from sklboolean.kernels.scorers import add_queries
 
 __all__ = ["UNIT", "Rule", "Training", "train_dual"]
 
@@ -240,13 +241,19 @@ class _Run:
         height = rule.n_scores * (2 if certified else 1)
         self.scores = np.zeros((height, len(codes)))
         if n_old:
-            self._add(*self.old, scorer.columns(self.rows), self.scores)
+            add_queries(
+                scorer, self.old[0], self._terms(coefficients), self.rows, self.scores,
+                exact=self.exact,
+            )  # fmt: skip
 
-    def _add(self, rows, coefficients, columns, scores, skip=(0, 0)):
+    def _terms(self, coefficients):
         if self.slack:
             coefficients = np.concatenate([coefficients, np.abs(coefficients)])
+        return coefficients.astype(np.float64)
+
+    def _add(self, rows, coefficients, columns, scores, skip):
         self.scorer.add(
-            rows, coefficients.astype(np.float64), columns, scores,
+            rows, self._terms(coefficients), columns, scores,
             skip=skip, exact=self.exact,
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from sklboolean.kernels._dual import count_votes
 from sklboolean.kernels.exact import finite_score, rounding_slack
+from sklboolean.kernels.scorers import add_queries
 
 __all__ = ["score_rows", "vote_rows"]
 
@@ -41,7 +42,7 @@ def score_rows(scorer, rows, coefficients, queries, *, unit=1, logarithmic=False
     if certified:
         weights = np.concatenate([weights, np.abs(weights)])
     sums = np.zeros((len(weights), len(queries)))
-    scorer.add(rows, weights, scorer.columns(queries), sums, exact=exact)
+    add_queries(scorer, rows, weights, queries, sums, exact=exact)
     scores = _to_scale(sums[:n_scores], scorer.shift, unit, logarithmic).T
     if certified:
         bounds = rounding_slack(len(rows)) * sums[n_scores:] + TINY

@@ -24,9 +24,21 @@ __all__ = [
     "GramRows",
     "GramScorer",
     "TableRows",
+    "add_queries",
 ]
 
 PAIRS_AT_A_TIME = 2**22
+# Many pairs more, where no matrix is formed: an interrupt is seen after them.
+QUERY_PAIRS_AT_A_TIME = 2**27
+
+
+def add_queries(scorer, rows, coefficients, queries, scores, *, exact=False):
+    """Add ``coefficients @ K(rows, queries)`` to ``scores``, some queries at a time."""
+    step = PANEL * max(1, QUERY_PAIRS_AT_A_TIME // (PANEL * max(1, len(rows))))
+    for first in range(0, len(queries), step):
+        part = slice(first, min(first + step, len(queries)))
+        columns = scorer.columns(queries.take(part))
+        scorer.add(rows, coefficients, columns, scores[:, part], exact=exact)
 
 
 class _MatrixScorer:

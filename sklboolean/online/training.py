@@ -14,6 +14,7 @@ ARRAYS = (
 )  # fmt: skip
 PLUS, MINUS, SUM, SINCE = range(4)  # the parts of a multiplied weight
 SCALARS = ("t", "scale", "clock")
+TERMS_AT_A_TIME = 2**26
 
 
 @dataclass
@@ -112,6 +113,14 @@ def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
     return OnlineState(values)
 
 
+def _terms_of_a_row(state, parameters, table):
+    """Return about how many weights one example looks at or changes."""
+    height, n_hypotheses = state.values["weights"].shape
+    if parameters["rule"] != "complement" and parameters["average"] != "longest":
+        height = 1 + len(table.indices) // table.n_rows + 64 * table.words.shape[1]
+    return height * n_hypotheses
+
+
 @dataclass
 class Progress:
     """Counts by epoch."""
@@ -143,9 +152,13 @@ def run_epochs(state, parameters, table, codes, class_weights, orders, after=Non
     path = CPU_PATHS.index(cpu_path())
     loop = OnlineLoop(state.values, parameters, path)
     progress = Progress()
+    step = max(1, TERMS_AT_A_TIME // _terms_of_a_row(state, parameters, table))
     for order in orders:
         mistakes, updates = loop.n_mistakes, loop.n_updates
-        loop.run(order, codes, class_weights, *table.arrays())
+        # A part of the order at a time: an interrupt is seen after it.
+        for first in range(0, len(order), step):
+            part = order[first : first + step]
+            loop.run(part, codes, class_weights, *table.arrays())
         progress.mistakes.append(loop.n_mistakes - mistakes)
         progress.updates.append(loop.n_updates - updates)
         state.values.update({name: getattr(loop, name) for name in SCALARS})

@@ -10,6 +10,8 @@ from sklboolean.rules.literal_rows import LiteralRows, Literals
 
 __all__ = ["EveryConjunction"]
 
+ENTRIES_AT_A_TIME = 2**24
+
 
 def count_by_length(literals, longest, most=MOST_COLUMNS):
     """Count the conjunctions of 1, 2, ... literals, until they are more than ``most``.
@@ -117,11 +119,16 @@ class EveryConjunction:
         for first, last, *lists in rows:
             self._count(*lists, next_group, counts[first:last])
         out = UnfilledColumns.allocate(counts, self.n_columns, dtype)
-        for first, last, *lists in rows:
-            write_combinations(
-                *lists, self.tail, next_group, self.first_column, self.shortest,
-                out.indptr[first : last + 1], out.short, out.long,
-            )  # fmt: skip
+        # A part of the rows at a time: an interrupt is seen after it.
+        step = max(1, ENTRIES_AT_A_TIME * rows.n_rows // max(1, int(out.indptr[-1])))
+        for first, last, indptr, indices in rows:
+            for begin in range(first, last, step):
+                end = min(begin + step, last)
+                write_combinations(
+                    indptr[begin - first : end - first + 1], indices, self.tail,
+                    next_group, self.first_column, self.shortest,
+                    out.indptr[begin : end + 1], out.short, out.long,
+                )  # fmt: skip
         return out.to_csr(dtype)
 
     def _count(self, indptr, indices, next_group, counts):

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean.rules._levels import (
@@ -27,6 +28,8 @@ __all__ = ["ListedConjunctions", "frequent_conjunctions"]
 CHUNK = 2**21
 # Bytes of packed columns that are kept; more are packed again for each pass.
 KEPT_BYTES = 2**28
+# Conjunctions times blocks of rows between two looks at the keyboard.
+COUNTS_AT_A_TIME = 2**24
 
 
 class Level(NamedTuple):
@@ -56,6 +59,12 @@ def starts_of_prefixes(conjunctions):
     starts = np.ones(len(conjunctions), dtype=bool)
     starts[1:] = (conjunctions[1:, :-1] != conjunctions[:-1, :-1]).any(axis=1)
     return starts
+
+
+def few_blocks(level, n_blocks):
+    """Cut blocks into slices that take a moment each: an interrupt is seen between."""
+    step = max(1, COUNTS_AT_A_TIME // max(1, len(level.children)))
+    return gen_batches(n_blocks, step)
 
 
 class LiteralBlocks:
@@ -89,8 +98,10 @@ class LiteralBlocks:
     def supports(self, level):
         """Count the rows in which each conjunction of a level holds."""
         supports = np.zeros(len(level.children), dtype=np.int64)
+        path = CPU_PATHS.index(cpu_path())
         for _first, _last, blocks in self:
-            count_level(*level, blocks, CPU_PATHS.index(cpu_path()), supports)
+            for part in few_blocks(level, len(blocks)):
+                count_level(*level, blocks[part], path, supports)
         return supports
 
 
@@ -262,6 +273,8 @@ def _visit(levels, bits, starts, out_short, out_long):
     cursors[: len(starts)] = starts
     first_column = 0
     for level in levels:
-        visit_level(*level, bits, first_column, cursors, out_short, out_long)
+        for part in few_blocks(level, len(bits)):
+            ours = cursors[part.start * BLOCK_ROWS : part.stop * BLOCK_ROWS]
+            visit_level(*level, bits[part], first_column, ours, out_short, out_long)
         first_column += len(level.children)
     return cursors

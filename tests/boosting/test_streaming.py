@@ -86,6 +86,16 @@ def test_first_part_makes_a_model_and_later_ones_the_game():
     )
 
 
+def test_stream_gives_no_probabilities_and_says_so():
+    X, y = rows(400)
+    booster = BoostByMajority(gamma=0.1, probability=True, random_state=0).fit(X, y)
+    assert booster.predict_proba(X).shape == (400, 2)
+    booster.partial_fit(X, y, classes=["no", "yes"])
+    with pytest.raises(AttributeError, match="predict_proba") as error:
+        booster.predict_proba(X)
+    assert "call fit" in str(error.value.__cause__)
+
+
 def test_fit_ends_a_stream():
     X, y = rows(400)
     booster = BoostByMajority(gamma=0.1, random_state=0)

@@ -77,6 +77,35 @@ def test_an_exception_in_a_slice_reaches_the_caller(n_jobs, where):
         each_slice(fail, 10, n_jobs)
 
 
+@settings(deadline=None)
+@given(
+    st.integers(1, 200), st.integers(1, 5), st.sampled_from([1, 8]), st.integers(0, 99)
+)
+def test_steps_cover_the_range_once_and_begin_at_multiples(n, n_jobs, multiple, step):
+    slices = slices_of(n, n_jobs, multiple=multiple, step=step)
+    assert [i for first, last in slices for i in range(first, last)] == list(range(n))
+    assert all(first % multiple == 0 for first, _ in slices)
+    assert all(0 < last - first <= max(step, multiple) for first, last in slices)
+
+
+def test_an_exception_ends_the_other_threads_after_their_step():
+    second, failed = threading.Event(), threading.Event()
+    done = []
+
+    def work(first, last):
+        if first == 0:
+            assert second.wait(60)
+            failed.set()
+            raise KeyboardInterrupt
+        second.set()
+        assert failed.wait(60)
+        done.append(first)
+
+    with pytest.raises(KeyboardInterrupt):
+        each_slice(work, 2_000_000, 2, step=1)
+    assert len(done) < 1_000_000
+
+
 def test_zero_jobs_are_an_error_naming_n_jobs():
     with pytest.raises(ValueError, match="n_jobs == 0"):
         each_slice(lambda first, last: None, 10, 0)

@@ -1,0 +1,100 @@
+"""A fit that fails leaves the estimator as it was, whenever and for whatever reason."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import zoo
+from faults.moments import count_moments, interrupt
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+
+def learning_calls(model, X, y):
+    """What can fail: fit, and partial_fit where there is one."""
+    calls = {"fit": lambda: model.fit(X, y)}
+    if hasattr(model, "partial_fit"):
+        options = {} if zoo.ignores_labels(model) else {"classes": np.unique(y)}
+        calls["partial_fit"] = lambda: model.partial_fit(X, y, **options)
+    return calls
+
+
+@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("is_fitted", [False, True], ids=["unfitted", "fitted"])
+def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):
+    """A warning comes when all is learned: what strikes then finds the new model."""
+    X, y = zoo.rows(seed=1)
+    model = zoo.fitted(name) if is_fitted else clone(zoo.MODELS[name])
+    y = zoo.target_for(model, X, y)
+    for method, call in learning_calls(model, X, y).items():
+        whole = copy_of(model)
+        last = count_moments(learning_calls(whole, X, y)[method]) - 1
+        before = joblib.hash(vars(model))
+        for moment in sorted({last * i // 4 for i in range(0 if is_fitted else 3, 5)}):
+            with pytest.raises(KeyboardInterrupt):
+                interrupt(call, moment)
+            if moment == last and joblib.hash(vars(model)) != before:
+                zoo.same_answers(zoo.answers(model, X), zoo.answers(whole, X))
+                model = whole
+            else:
+                assert joblib.hash(vars(model)) == before, (method, moment)
+
+
+def copy_of(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+@pytest.mark.parametrize("name", zoo.MODELS)
+def test_parameters_of_no_sense_leave_the_state(name):
+    model, (X, y) = zoo.fitted(name), zoo.rows(seed=1)
+    y, n_refused = zoo.target_for(model, X, y), 0
+    parameters = model.get_params(deep=False)
+    for parameter in parameters:
+        model.set_params(**{parameter: object()})
+        before = dict(vars(model))
+        try:
+            model.fit(X, y)
+        except (TypeError, ValueError, AttributeError):
+            n_refused += 1
+            assert same_objects(vars(model), before), parameter
+        else:
+            model = zoo.fitted(name)
+        model.set_params(**parameters)
+    assert n_refused >= len(parameters) // 2
+    zoo.same_answers(zoo.answers(model, X), zoo.answers(zoo.fitted(name), X))
+
+
+def same_objects(first, second):
+    return first.keys() == second.keys() and all(first[k] is second[k] for k in first)
+
+
+def with_nan(X, y):
+    X = X.astype(float)
+    X[-1, -1] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda X, y: (X, y[:-1]),
+        lambda X, y: (X[:0], y[:0]),
+        lambda X, y: (X, np.stack([y, y, 1 - y], axis=1)),
+        with_nan,
+    ],
+    ids=["labels_missing", "no_rows", "table_of_labels", "nan"],
+)
+def test_bad_data_leave_the_answers(name, spoil):
+    model, (X, y) = zoo.fitted(name), zoo.rows(seed=1)
+    before = zoo.answers(model, X)
+    bad = spoil(X, zoo.target_for(model, X, y))
+    for call in learning_calls(model, *bad).values():
+        if zoo.ignores_labels(model) and bad[0] is X:
+            continue
+        if spoil is with_nan and get_tags(model).input_tags.allow_nan:
+            continue
+        with pytest.raises((ValueError, TypeError)):
+            call()
+        zoo.same_answers(zoo.answers(model, X), before)

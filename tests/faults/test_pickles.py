@@ -1,0 +1,70 @@
+"""Models stored by each release load, and say what they said then.
+
+The files are those of ``tests/pickles/make.py``. What is promised is that later
+releases load them; NumPy promises no more for its own objects.
+"""
+
+import json
+import re
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+import zoo
+from sklearn.exceptions import InconsistentVersionWarning
+
+import sklboolean
+
+FOLDER = Path(__file__).parents[1] / "pickles"
+STORED = sorted(FOLDER.glob("*/*.joblib"))
+# Their insides are scikit-learn's, which promises nothing between its versions.
+OF_SCIKIT_LEARN = ("_trees", "_regressor", "_bayes", "query_by_committee")
+
+
+def release(number):
+    return [int(part) for part in re.findall(r"\d+", number)[:2]]
+
+
+def written_by_newer(folder):
+    """Whether a library that wrote the files is older here."""
+    writers = json.loads((folder / "versions.json").read_text())
+    return any(release(version(name)) < release(v) for name, v in writers.items())
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_stored_model_loads_and_answers(path):
+    if written_by_newer(path.parent):
+        pytest.skip("written by newer libraries")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            stored = joblib.load(path)
+        except Exception:
+            if of_another_scikit_learn(path, caught):
+                pytest.skip("holds estimators of another version of scikit-learn")
+            raise
+    assert {w.category for w in caught} <= {InconsistentVersionWarning}
+    if of_another_scikit_learn(path, caught):
+        pytest.skip("holds estimators of another version of scikit-learn")
+    said = zoo.answers(stored["model"], stored["X"])
+    assert said.keys() == stored["answers"].keys()
+    for name, expected in stored["answers"].items():
+        np.testing.assert_allclose(said[name], expected, rtol=1e-9, atol=1e-12)
+
+
+def of_another_scikit_learn(path, caught):
+    foreign = any(part in path.stem for part in OF_SCIKIT_LEARN)
+    return foreign and any(w.category is InconsistentVersionWarning for w in caught)
+
+
+def test_every_estimator_is_stored_by_this_version():
+    """A new version runs make.py once; folders of releases stay, others go."""
+    here = FOLDER / sklboolean.__version__
+    assert {path.stem for path in here.glob("*.joblib")} == zoo.MODELS.keys()
+    assert all(path.stat().st_size < 40_000 for path in STORED)
+    stored = {type(model).__name__ for model in zoo.MODELS.values()}
+    things = {name: getattr(sklboolean, name) for name in sklboolean.__all__}
+    assert stored == {name for name, t in things.items() if hasattr(t, "get_params")}

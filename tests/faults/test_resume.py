@@ -1,0 +1,57 @@
+"""Learning that is stored between its parts ends in the same model, bit by bit."""
+
+import joblib
+import numpy as np
+import pytest
+import zoo
+from sklearn.base import clone
+
+IN_PARTS = [n for n, m in zoo.MODELS.items() if hasattr(clone(m), "partial_fit")]
+WARM = [n for n, m in zoo.MODELS.items() if "warm_start" in m.get_params()]
+
+X, Y = zoo.rows(120, seed=2)
+
+
+def through_file(model, folder):
+    joblib.dump(model, folder / "model.joblib")
+    return joblib.load(folder / "model.joblib")
+
+
+def same_state(first, second):
+    """Compare all that two estimators hold, private state included."""
+    first, second = vars(first), vars(second)
+    assert first.keys() == second.keys()
+    for name in first:
+        assert joblib.hash(first[name]) == joblib.hash(second[name]), name
+
+
+def learn_part(model, part):
+    options = {} if zoo.ignores_labels(model) else {"classes": np.unique(Y)}
+    return model.partial_fit(X[part], Y[part], **options)
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_stored_between_parts(name, tmp_path):
+    whole, parts = clone(zoo.MODELS[name]), clone(zoo.MODELS[name])
+    for first in range(0, len(X), 30):
+        part = slice(first, first + 30)
+        whole = learn_part(whole, part)
+        parts = through_file(learn_part(parts, part), tmp_path)
+    same_state(through_file(whole, tmp_path), through_file(parts, tmp_path))
+    zoo.same_answers(zoo.answers(parts, X), zoo.answers(whole, X))
+
+
+@pytest.mark.parametrize("name", WARM)
+def test_warm_start_goes_on_from_a_file(name, tmp_path):
+    whole = clone(zoo.MODELS[name]).set_params(warm_start=True)
+    parts = clone(whole)
+    for _ in range(3):
+        whole = whole.fit(X, Y)
+        parts = through_file(parts, tmp_path).fit(X, Y)
+    same_state(through_file(whole, tmp_path), through_file(parts, tmp_path))
+    zoo.same_answers(zoo.answers(parts, X), zoo.answers(whole, X))
+
+
+def test_estimators_that_learn_on_are_here():
+    assert len({type(zoo.MODELS[name]) for name in IN_PARTS}) >= 8
+    assert len({type(zoo.MODELS[name]) for name in WARM}) == 5

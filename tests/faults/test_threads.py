@@ -1,0 +1,29 @@
+"""Threads that ask one model at a time get the answer of a single one."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+import zoo
+
+N_THREADS = 8
+
+
+@pytest.mark.parametrize("name", zoo.MODELS)
+def test_eight_threads_agree(name):
+    model = zoo.fitted(name)
+    X, _ = zoo.rows(200, seed=1)
+    expected = zoo.answers(zoo.fitted(name), X)
+    start = Barrier(N_THREADS, timeout=60)
+
+    def ask(number):
+        start.wait()  # what is computed on first use is computed by all at once
+        order = np.random.default_rng(number).permutation(len(X))
+        said = zoo.answers(model, X[order])
+        return {k: v[np.argsort(order)] for k, v in said.items()}
+
+    with ThreadPoolExecutor(N_THREADS) as pool:
+        for said in pool.map(ask, range(N_THREADS)):
+            for key in expected:
+                np.testing.assert_allclose(said[key], expected[key], rtol=1e-12)
