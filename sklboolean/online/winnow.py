@@ -51,7 +51,8 @@ class Winnow(OnlineLinearClassifier):
         Stop when the share of mistakes has not fallen by ``tol`` for
         ``n_iter_no_change`` epochs. None: run all epochs.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` keeps the order.
+        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
+        keep the order.
     early_stopping : bool, default=False
         Stop when the accuracy of the published weights on held-out rows no longer
         rises, and keep the best epoch.
