@@ -3,7 +3,8 @@
     python benchmarks/bench_partitions.py [--quick] [--data DIR] [--kernel]
 
 * Accuracy on the test part for 1, 2, 4 and 8 partitions, beside `fit` on all rows in
-  one place. Rows are dealt out in turn after one shuffle. ``--kernel`` adds
+  one place, and what 2, 4 and 8 lose on it at most; 1 partition is `fit` with
+  ``shuffle=False``. Rows are dealt out in turn after one shuffle. ``--kernel`` adds
   KernelPerceptron on a9a, which takes minutes.
 * Bytes moved for each partition and epoch: pickled arguments and results of the tasks.
   The rows do not count: the partitions are callables that load them.
@@ -160,7 +161,7 @@ def main(arguments=None):
             name, options.kernel or options.quick
         ).items():
             accuracies, traffic = measure(name, learner)
-            loss = accuracies[0] - min(accuracies[1:])
+            loss = accuracies[0] - min(accuracies[2:])
             verdict = "met" if loss <= GOAL else "missed"
             # Made-up rows show that the script runs; their test part is small.
             goal = ("", "") if name == "made up" else (f"<= {GOAL}", verdict)

@@ -85,7 +85,7 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         For shuffling, random removal and the folds of ``probability``.
     n_jobs : int or None, default=None
-        Threads. None: 1. The model does not depend on it.
+        Threads, or tasks of ``fit_partitions``. The model does not depend on it.
     verbose : int, default=0
         1 prints a line for each epoch.
 

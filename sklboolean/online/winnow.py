@@ -70,8 +70,8 @@ class Winnow(OnlineLinearClassifier):
     random_state : int, RandomState instance or None, default=None
         For shuffling and holding out.
     n_jobs : int or None, default=None
-        Threads for the three folds of ``probability``. All classes are learned in one
-        pass, which is one thread's.
+        Threads for the three folds of ``probability``, tasks of ``fit_partitions``.
+        All classes are learned in one pass, which is one thread's.
     verbose : int, default=0
         1 prints a line for each epoch.
 

@@ -193,8 +193,9 @@ class Delayed:
         return self.part
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-@pytest.mark.parametrize("learner", [LEARNERS[0], LEARNERS[6]], ids=str)
+@pytest.mark.parametrize(
+    ("backend", "learner"), [("threading", LEARNERS[0]), ("loky", LEARNERS[6])]
+)
 def test_backend_and_n_jobs_do_not_matter(backend, learner):
     X, y = make_rows()
     parts = [Delayed(part) for part in cut(X, y, 3)]
