@@ -6,8 +6,10 @@ be 0 and 1 or -1 and +1. A score equal to the threshold predicts the positive cl
 a sequence and returns it.
 """
 
+from copy import deepcopy
 from fractions import Fraction
 from itertools import groupby
+from math import prod
 
 
 def dot(u, x):
@@ -284,3 +286,44 @@ def play_elimination(X, y, *, monotone=False):
 def play_halving(X, y, hypotheses):
     """Run Halving."""
     return Halving(hypotheses).play(X, y)
+
+
+def arithmetic_mean(values, shares):
+    return sum(value * share for value, share in zip(values, shares, strict=True))
+
+
+def geometric_mean(values, shares):
+    factors = zip(values, shares, strict=True)
+    return Fraction(prod(float(value) ** float(share) for value, share in factors))
+
+
+def play_partitions(player, parts, n_epochs, fields, mean):
+    """Iterative parameter mixing (McDonald, Hall, Mann 2010, Figure 3).
+
+    Every epoch, each of the ``parts`` (X, y) is played by a copy of ``player``; then
+    the player's ``fields``, lists of numbers, are the ``mean`` of those of the copies,
+    with shares by their updates, or equal ones without updates; its threshold is the
+    arithmetic mean.
+
+    Returns the mean of (weights, threshold) after each example of each part, and the
+    sum over epochs and parts of share times updates, which Theorem 3 bounds.
+    """
+    hypotheses, weighted = [], Fraction(0)
+    for _ in range(n_epochs):
+        copies = [deepcopy(player) for _ in parts]
+        for copy, (X, y) in zip(copies, parts, strict=True):
+            copy.mistakes, copy.updates, copy.weights, copy.thresholds = [], [], [], []
+            copy.play(X.tolist(), y.tolist())
+            hypotheses += zip(copy.weights, copy.thresholds, strict=True)
+        updates = [sum(map(int, copy.updates)) for copy in copies]
+        bases = updates if any(updates) else [1] * len(parts)
+        shares = [Fraction(n, sum(bases)) for n in bases]
+        weighted += sum(s * n for s, n in zip(shares, updates, strict=True))
+        for field in fields:
+            lists = zip(*(getattr(copy, field) for copy in copies), strict=True)
+            setattr(player, field, [mean(values, shares) for values in lists])
+        player.threshold = arithmetic_mean([c.threshold for c in copies], shares)
+    weights, thresholds = zip(*hypotheses, strict=True)
+    n = len(hypotheses)
+    averaged = [sum(column) / n for column in zip(*weights, strict=True)]
+    return averaged, sum(thresholds) / n, weighted

@@ -25,10 +25,13 @@ from sklboolean.kernels.state import DualState, join_tables
 
 __all__ = [
     "Lesson",
+    "check_parameters",
+    "choose_steps",
     "current_state",
     "learn_more",
     "learns_in_parts",
     "open_lesson",
+    "publish",
     "read_table",
 ]
 
@@ -288,11 +291,12 @@ def learn_more(learner, table, codes, steps, goes_on, max_iter, shuffle, *, part
     learner.n_mistakes_ = sum(learner.mistakes_per_epoch_)
     learner.n_updates_ += sum(sum(t.updates) for t in trainings)
     learner._budget_history = lesson.budget_history
-    _publish(learner, state, table if is_precomputed(learner) else None)
+    publish(learner, state, table if is_precomputed(learner) else None)
     return max(len(t.mistakes) for t in trainings)
 
 
-def _publish(learner, state, gram):
+def publish(learner, state, gram):
+    """Set the attributes of the model; ``gram`` is a precomputed kernel or None."""
     model = DualModel(learner, state)
     is_sparse = sparse.issparse(state.table)
     learner.support_ = state.support

@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.validation import known_classes, unchanged_on_error
+from sklboolean.kernels.cascade import fit_cascade
 from sklboolean.kernels.learning import (
     current_state,
     learn_more,
@@ -58,7 +59,8 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
     max_iter : int, default=10
         Epochs; training ends early after one without an update.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` keeps the order.
+        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
+        keep the order.
     tie : {"positive", "negative"}, default="positive"
         What a score of 0 predicts with two classes: the second or the first.
     fit_intercept : bool, default=True
@@ -83,7 +85,7 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         For shuffling, random removal and the folds of ``probability``.
     n_jobs : int or None, default=None
-        Threads. None: 1. The model does not depend on it.
+        Threads, or tasks of ``fit_partitions``. The model does not depend on it.
     verbose : int, default=0
         1 prints a line for each epoch.
 
@@ -268,6 +270,39 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
             learn_more(self, table, codes, steps, goes_on, 1, False, part=True)
             self.slope_ = slope
             self.n_iter_ = self.n_iter_ if goes_on else 1
+        return self
+
+    def fit_partitions(self, partitions, classes=None):
+        """Learn from rows that stand in several places: a cascade of support rows.
+
+        In each epoch every partition is learned from the same hypothesis, in its own
+        order, as one joblib task; support rows go to one place, coefficients are
+        mixed, and the whole goes back. One partition gives what ``fit`` gives with
+        ``shuffle=False``; the model depends neither on ``n_jobs`` nor on the backend.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Pairs (X, y) as for ``fit``, callables that load and return one, or
+            objects with such a method ``compute``, as Dask's delayed ones. Callables
+            are loaded where the task runs, once for each epoch; arrays are sent.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; a partition may lack some. None: those found.
+
+        Returns
+        -------
+        self : KernelPerceptron
+            The fitted learner. As for ``fit``, errors leave it as it was.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data, with the number of the partition.
+        """
+        with unchanged_on_error(self):
+            goes_on = self.warm_start and hasattr(self, "classes_")
+            fit_cascade(self, partitions, classes, goes_on)
+            self.slope_, self._recent = None, None
         return self
 
     def decision_function(self, X):

@@ -82,8 +82,9 @@ class Fitter:
         Of `OnlineLoop`.
     initial : (float, float)
         As for `new_state`.
-    table : OnlineTable
-    codes : ndarray of shape (n_rows,), int
+    table : OnlineTable or None
+        None: the rows are in partitions.
+    codes : ndarray of shape (n_rows,), int, or None
     weights : ndarray of shape (n_classes,), float64
     """
 
@@ -96,12 +97,13 @@ class Fitter:
     def new_state(self):
         """Return the state before the first example."""
         return new_state(
-            self.table.n_features, self.n_hypotheses, self.parameters, self.initial
-        )
+            self.parameters["n_features"], self.n_hypotheses, self.parameters,
+            self.initial,
+        )  # fmt: skip
 
     def hypothesis(self, state, *, last=False):
         """Return the published, or the last, (coefficients, intercepts) of a state."""
-        n = self.table.n_features
+        n = self.parameters["n_features"]
         if last or self.learner.average is None:
             coefficients, constants = state.last(n)
         elif self.learner.average == "mean":
@@ -132,7 +134,7 @@ class Fitter:
         stopping = Patience(learner)
 
         def after(progress):
-            self._report(progress)
+            self.report(progress)
             return stopping.is_over(-progress.mistakes[-1] / len(rows))
 
         return state, self.train(
@@ -161,7 +163,7 @@ class Fitter:
             epoch = self.train(state, rows, 1, learner.shuffle)
             progress.mistakes += epoch.mistakes
             progress.updates += epoch.updates
-            self._report(progress)
+            self.report(progress)
             coefficients, intercepts = self.hypothesis(state)
             scores = X @ coefficients.T + intercepts
             accuracy = np.mean(decide(scores) == self.codes[held_out])
@@ -171,7 +173,8 @@ class Fitter:
                 break
         return best, progress
 
-    def _report(self, progress):
+    def report(self, progress):
+        """Print the counts of the last epoch, when asked to."""
         if self.learner.verbose:
             print(
                 f"[{type(self.learner).__name__}] epoch {len(progress.mistakes)}: "

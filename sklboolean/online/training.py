@@ -39,20 +39,30 @@ class OnlineState:
         weights, scale = self.values["weights"], self.values["scale"]
         return scale * weights[:n_features].T, weights[-2:].sum(axis=0)
 
-    def mean(self, n_features):
-        """Return the mean of the hypotheses after each example."""
-        values, t = self.values, self.values["t"]
-        if not t:
-            return self.last(n_features)
+    def unscaled(self):
+        """Return the weights with the factor that was kept apart."""
+        weights = self.values["scale"] * self.values["weights"]
+        weights[-2:] = self.values["weights"][-2:]  # the constant does not shrink
+        return weights
+
+    def sums(self):
+        """Return the sum of the hypotheses after each example, row by row."""
+        values = self.values
         if len(values["lags"]):
             clock = np.full((len(values["weights"]), 1), values["clock"])
-            clock[-1] = t  # the constant does not shrink
-            sums = clock * values["weights"] - values["lags"]
-        else:
-            # What is in force since the last change has not been added yet.
-            parts = values["parts"]
-            in_force = values["clock"] - parts[:, :, SINCE]
-            sums = parts[:, :, SUM] + values["weights"] * in_force
+            clock[-1] = values["t"]  # the constant does not shrink
+            return clock * values["weights"] - values["lags"]
+        # What is in force since the last change has not been added yet.
+        parts = values["parts"]
+        in_force = values["clock"] - parts[:, :, SINCE]
+        return parts[:, :, SUM] + values["weights"] * in_force
+
+    def mean(self, n_features):
+        """Return the mean of the hypotheses after each example."""
+        t = self.values["t"]
+        if not t:
+            return self.last(n_features)
+        sums = self.sums()
         return sums[:n_features].T / t, sums[-2:].sum(axis=0) / t
 
     def longest(self, n_features, joint):

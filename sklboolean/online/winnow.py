@@ -51,7 +51,8 @@ class Winnow(OnlineLinearClassifier):
         Stop when the share of mistakes has not fallen by ``tol`` for
         ``n_iter_no_change`` epochs. None: run all epochs.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` keeps the order.
+        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
+        keep the order.
     early_stopping : bool, default=False
         Stop when the accuracy of the published weights on held-out rows no longer
         rises, and keep the best epoch.
@@ -69,8 +70,8 @@ class Winnow(OnlineLinearClassifier):
     random_state : int, RandomState instance or None, default=None
         For shuffling and holding out.
     n_jobs : int or None, default=None
-        Threads for the three folds of ``probability``. All classes are learned in one
-        pass, which is one thread's.
+        Threads for the three folds of ``probability``, tasks of ``fit_partitions``.
+        All classes are learned in one pass, which is one thread's.
     verbose : int, default=0
         1 prints a line for each epoch.
 
