@@ -3,9 +3,22 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 
-__all__ = ["each_slice"]
+__all__ = ["count_threads", "each_slice"]
+
+
+def count_threads(n_jobs=None):
+    """Return how many threads of this process to use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None is 1 unless joblib's context says otherwise. The workers of a context of
+        processes or of a cluster are no threads: there it is 1, and nobody is asked.
+    """
+    with parallel_config(require="sharedmem"):
+        return effective_n_jobs(n_jobs)
 
 
 def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
@@ -17,7 +30,7 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         Writes its part of the result in place.
     n : int
     n_jobs : int or None
-        Slices, one for each thread; None is 1 unless joblib's context says otherwise.
+        Slices, one for each thread, as in `count_threads`.
     multiple : int
         Slices begin at multiples of it.
     small : bool
@@ -35,7 +48,7 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
                 return
             function(begin, min(begin + step, last))
 
-    n_threads = 1 if n_jobs == 1 else effective_n_jobs(n_jobs)
+    n_threads = 1 if n_jobs == 1 else count_threads(n_jobs)
     n_slices = min(n_threads, 1 if small else -(-n // multiple))
     if n_slices <= 1:
         if n:

@@ -9,8 +9,9 @@ from copy import copy
 from itertools import islice
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.validation import check_choice, check_integer, encode_classes
 from sklboolean.boosting.filter_plan import open_filter, plan_filter, random_words

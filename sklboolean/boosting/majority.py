@@ -251,8 +251,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
             self.slope_ = None
             if self.probability:
                 if margins is None:
-                    margins = held_out_margins(
-                        table, policy, folds, seed_of(rng), n_jobs=self.n_jobs,
+                    (margins,) = held_out_margins(
+                        table, [policy], folds, seed_of(rng), n_jobs=self.n_jobs,
                         **options,
                     )  # fmt: skip
                 rows = were_tested(margins)

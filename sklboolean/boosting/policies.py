@@ -9,9 +9,9 @@ from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.bases import seed_of
 from sklboolean.boosting.game_rounds import max_gamma
@@ -63,12 +63,10 @@ def choose_policy(table, policies, cv, rng, *, n_jobs=None, **options):
         Held-out margins under the best; NaN in rows that no fold tests.
     """
     _base, _X, _classes, codes, values = table
-    margins = {}
-    seed = seed_of(rng)
-    for name, policy in policies.items():
-        margins[name] = held_out_margins(
-            table, policy, cv, seed, n_jobs=n_jobs, **options
-        )
+    margins = held_out_margins(
+        table, policies.values(), cv, seed_of(rng), n_jobs=n_jobs, **options
+    )
+    margins = dict(zip(policies, margins, strict=True))
     scores = {
         name: held_out_accuracy(given, codes, values) for name, given in margins.items()
     }
@@ -76,36 +74,46 @@ def choose_policy(table, policies, cv, rng, *, n_jobs=None, **options):
     return best, scores, margins[best]
 
 
-def held_out_margins(table, policy, cv, seed, *, n_jobs=None, resampling, playing):
+def held_out_margins(table, policies, cv, seed, *, n_jobs=None, resampling, playing):
     """Return the margin of each row under votes that it was kept from; NaN without any.
 
     Parameters
     ----------
-    table, policy, cv
+    table, cv
         As in `choose_policy`.
+    policies : iterable of Policy
     seed : int
-        For the folds and the games.
+        For the folds and the games, the same for each policy.
     n_jobs : int or None
     resampling : dict
         ``resample`` and ``n_draws`` of `make_learner`.
     playing : dict
         More arguments of `play_rounds`.
+
+    Returns
+    -------
+    margins : ndarray of shape (n_policies, n_rows) or (n_policies, n_rows, n_classes)
     """
     _base, X, classes, codes, _values = table
+    policies = list(policies)
     if isinstance(cv, Integral):
         # No more folds than a class has rows: else some would lack it.
         n_folds = max(2, min(cv, np.bincount(codes).min()))
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((X.shape[0], 1)), codes))
+    games = [(i, *split) for i in range(len(policies)) for split in splits]
+    # The table's parts are plain arguments, which a cluster's backend sends only once.
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_margins_of_fold)(table, policy, train, test, seed, resampling, playing)
-        for train, test in splits
+        delayed(_margins_of_fold)(
+            *table, policies[i], train, test, seed, resampling, playing
+        )
+        for i, train, test in games
     )
-    shape = (len(codes),) if len(classes) == 2 else (len(codes), len(classes))
-    margins = np.full(shape, np.nan)
-    for (_train, test), part in zip(splits, parts, strict=True):
-        margins[test] = part
+    scores = () if len(classes) == 2 else (len(classes),)
+    margins = np.full((len(policies), len(codes), *scores), np.nan)
+    for (i, _train, test), part in zip(games, parts, strict=True):
+        margins[i, test] = part
     return margins
 
 
@@ -123,8 +131,9 @@ def held_out_accuracy(margins, codes, values):
     return float(np.average(predicted == codes[rows], weights=weights))
 
 
-def _margins_of_fold(table, policy, train, test, seed, resampling, playing):
-    base, X, classes, codes, values = table
+def _margins_of_fold(
+    base, X, classes, codes, values, policy, train, test, seed, resampling, playing
+):
     part = take(base, X, train, train)
     counts = None if values is None else values[train]
     learner = make_learner(base, part, classes, codes[train], counts, **resampling)

@@ -77,7 +77,7 @@ class EstimatorCommittee:
         self.counts[:, firsts] = np.maximum(self.counts[:, firsts], 1)
         shown = [self._weights_of(k, weights) for k in range(len(self.members))]
         arguments = zip(
-            self.members, self.weighable, shown, self._tables(X), strict=True
+            self.members, *self._tables(X), self.weighable, shown, strict=True
         )
         self.fitted = self._each(fit_member, arguments, y)
         for k, member in enumerate(self.fitted):
@@ -110,16 +110,20 @@ class EstimatorCommittee:
         return counts * weights if self.weighable[k] else counts
 
     def _tables(self, X):
-        """Return the table for each member, and how it is to be read."""
+        """Return the table for each member, and the options that say how to read it.
+
+        Tables are plain arguments, which a cluster's backend sends only once.
+        """
         narrow = None
         if any(self.quick) and not sparse.issparse(X) and X.dtype.kind in "buif":
             with np.errstate(over="ignore"):
                 narrow = np.ascontiguousarray(X, dtype=np.float32)
             narrow = narrow if np.isfinite(narrow).all() else None
-        return [
-            (X, {}) if narrow is None or not quick else (narrow, {"check_input": False})
-            for quick in self.quick
-        ]
+        quick = [narrow is not None and one for one in self.quick]
+        return (
+            [narrow if one else X for one in quick],
+            [{"check_input": False} if one else {} for one in quick],
+        )
 
     def _each(self, function, arguments, *common):
         # Tables were checked when they came in, parameters when they were used first.
@@ -142,7 +146,7 @@ class EstimatorCommittee:
         -------
         opinions : Opinions
         """
-        arguments = zip(self.fitted, self._tables(X), strict=True)
+        arguments = zip(self.fitted, *self._tables(X), strict=True)
         answers = self._each(ask_member, arguments, with_probabilities)
         votes = np.array([np.searchsorted(classes, labels) for labels, _ in answers])
         probabilities = None
@@ -168,9 +172,9 @@ def set_seed(estimator, seed):
     estimator.set_params(**dict.fromkeys(names, seed))
 
 
-def fit_member(member, weighable, weights, table, y):
+def fit_member(member, X, options, weighable, weights, y):
     """Fit a member to the rows that it sees, by weights or by repeating rows."""
-    (X, options), rows = table, np.flatnonzero(weights)
+    rows = np.flatnonzero(weights)
     if (y[rows] == y[rows[0]]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[rows], y[rows])
     if not weighable:
@@ -181,9 +185,8 @@ def fit_member(member, weighable, weights, table, y):
     return member.fit(X[rows], y[rows], **options)
 
 
-def ask_member(member, table, with_probabilities):
+def ask_member(member, X, options, with_probabilities):
     """Return the labels that a member predicts, and its probabilities or None."""
-    X, options = table
     if isinstance(member, DummyClassifier):
         options = {}
     if with_probabilities and hasattr(member, "predict_proba"):

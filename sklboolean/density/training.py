@@ -8,11 +8,13 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean.density.coordinates import Coordinates
 from sklboolean.density.likelihood import (
+    Table,
     edge_means,
     log_numerators,
     mean_log_likelihood,
@@ -217,6 +219,14 @@ def _advance(run, n_iter, table, held_out, settings):
         ascent.record(ascent.coordinates.vector_of(run.weights))
 
 
+def _advanced(run, n_iter, settings, *tables):
+    """Let a run go on, wherever it is; the fields of one or two tables follow."""
+    width = len(Table._fields)
+    table, held_out = Table(*tables[:width]), tables[width:]
+    _advance(run, n_iter, table, Table(*held_out) if held_out else None, settings)
+    return run
+
+
 def learn(starts, table, n_rows, settings, rng, held_out=None):
     """Learn the weights of a machine.
 
@@ -238,9 +248,14 @@ def learn(starts, table, n_rows, settings, rng, held_out=None):
     run : Run
     """
     runs, n_iter = [Run(start) for start in starts], SHORT
+    # Runs are the coarser work: each on one thread, with its tables as plain arguments,
+    # which a cluster's backend sends once for all of them.
+    alone = settings._replace(n_jobs=1)
+    tables = [*table, *(held_out or ())]
     while len(runs) > 1:
-        for run in runs:
-            _advance(run, n_iter, table, held_out, settings)
+        runs = Parallel(n_jobs=settings.n_jobs, prefer="threads")(
+            delayed(_advanced)(run, n_iter, alone, *tables) for run in runs
+        )
         runs.sort(key=Run.score, reverse=True)
         runs, n_iter = runs[: (len(runs) + 1) // 2], 2 * n_iter
     run = _with_better_trees(runs[0], table, n_rows, settings, rng, held_out)

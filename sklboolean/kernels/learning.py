@@ -206,7 +206,8 @@ class Lesson:
 
         if self.n_problems == 1:
             return [train(0)]
-        return Parallel(n_jobs=learner.n_jobs, prefer="threads")(
+        # Problems share the scorer and write on one budget.
+        return Parallel(n_jobs=learner.n_jobs, require="sharedmem")(
             delayed(train)(problem) for problem in range(self.n_problems)
         )
 

@@ -9,11 +9,11 @@ A scorer lays out rows, gives kernel blocks and adds sums of kernel rows to scor
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
 from sklboolean._core._popcount import PANEL
 from sklboolean._core.bits import BitColumns, count_common, unpack_words
+from sklboolean._core.parallel import count_threads
 from sklboolean.kernels.blocks import add_kernel_scores, kernel_matrix
 from sklboolean.kernels.exact import exact_value
 
@@ -70,7 +70,7 @@ class FormulaScorer(_MatrixScorer):
 
     def __init__(self, formula, constant, n_jobs=None):
         self.formula, self.constant = formula, constant
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self.n_jobs = count_threads(n_jobs)
 
     def columns(self, rows):
         return BitColumns.from_rows(rows)

@@ -203,7 +203,7 @@ class Fitter:
             scores[test] = X[test] @ coefficients.T + intercepts
 
         # Threads: the loop holds no lock, and every fold writes rows of its own.
-        Parallel(n_jobs=learner.n_jobs, prefer="threads")(
+        Parallel(n_jobs=learner.n_jobs, require="sharedmem")(
             delayed(score)(train, test, seed)
             for (train, test), seed in zip(splits, seeds, strict=True)
         )

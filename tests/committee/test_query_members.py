@@ -112,11 +112,11 @@ def test_weights_of_the_user_multiply_or_draw():
 def test_member_of_one_class_is_a_constant():
     X, y = np.eye(3), np.array(["a", "b", "b"])
     for base in (DecisionTreeClassifier(), LogisticRegression()):
-        member = fit_member(base, True, np.array([0, 1, 2]), (X, {}), y)
+        member = fit_member(base, X, {}, True, np.array([0, 1, 2]), y)
         assert isinstance(member, DummyClassifier)
         assert set(member.predict(X)) == {"b"}
     neighbours = fit_member(
-        KNeighborsClassifier(1), False, np.array([1, 0, 3]), (X, {}), y
+        KNeighborsClassifier(1), X, {}, False, np.array([1, 0, 3]), y
     )
     assert neighbours.n_samples_fit_ == 4
 

@@ -1,0 +1,98 @@
+"""What is learned and answered does not depend on ``n_jobs``, nor on the backend."""
+
+import inspect
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_array_equal, assert_equal
+from parallel_cases import LEARNERS, learned
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+import sklboolean
+from sklboolean import BoostByMajority, kernels
+from sklboolean.kernels import blocks
+
+# The parameter, and the context of joblib.
+WAYS = {
+    "one": (1, {}),
+    "two": (2, {}),
+    "all": (-1, {}),
+    "threads": (2, {"backend": "threading"}),
+    "threads of the context": (None, {"backend": "threading", "n_jobs": 2}),
+    "processes": (2, {"backend": "loky"}),
+    "processes of the context": (None, {"backend": "loky", "n_jobs": 2}),
+}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """What each learner learns in the one thread it was called from."""
+    return {name: learned(clone(e), labels) for name, (e, labels) in LEARNERS.items()}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_learn_the_same_bits(name, way, alone):
+    n_jobs, context = WAYS[way]
+    estimator, labels = LEARNERS[name]
+    with parallel_config(**context):
+        found = learned(clone(estimator).set_params(n_jobs=n_jobs), labels)
+    assert_equal(found, alone[name])
+
+
+def test_no_learner_with_jobs_is_missing():
+    classes = [getattr(sklboolean, name) for name in sklboolean.__all__]
+    with_jobs = {
+        item
+        for item in classes
+        if inspect.isclass(item) and "n_jobs" in inspect.signature(item).parameters
+    }
+    assert {type(estimator) for estimator, _ in LEARNERS.values()} == with_jobs
+
+
+KERNELS = [
+    name
+    for name in kernels.__all__
+    if callable(getattr(kernels, name))
+    and "n_jobs" in inspect.signature(getattr(kernels, name)).parameters
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_have_the_same_bits(name, way, monkeypatch):
+    # Few pairs are shared too.
+    monkeypatch.setattr(blocks, "PAIRS_FOR_THREADS", 0)
+    X = np.random.RandomState(0).rand(70, 30) < 0.3
+    n_jobs, context = WAYS[way]
+    kernel = getattr(kernels, name)
+
+    def matrix(n_jobs):
+        if inspect.isclass(kernel):
+            return kernel(n_jobs=n_jobs)(X)
+        return kernel(X, n_jobs=n_jobs)
+
+    with parallel_config(**context):
+        found = matrix(n_jobs)
+    assert_array_equal(found, matrix(None))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=2)])
+def test_streams_are_filtered_alike(base, way):
+    rng = np.random.RandomState(0)
+    X = rng.rand(20000, 7) < 0.5
+    y = X[:, :3].sum(axis=1) > 1
+    chunks = [(X[i : i + 1000], y[i : i + 1000]) for i in range(0, 20000, 1000)]
+    n_jobs, context = WAYS[way]
+
+    def stream(n_jobs):
+        model = BoostByMajority(base, gamma=0.2, target_error=0.2, random_state=0)
+        model.set_params(n_jobs=n_jobs).fit_stream(chunks)
+        return model.n_seen_, model.gammas_, model.decision_function(X)
+
+    with parallel_config(**context):
+        found = stream(n_jobs)
+    assert_equal(found, stream(None))
