@@ -1,0 +1,86 @@
+"""A cluster of two worker processes, and what crosses its wires."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
+    # Dask drops second copies of data that it was told to spread, and with the one
+    # worker that is left with them they are gone.
+    keep_copies = {"distributed.scheduler.active-memory-manager.start": False}
+    with (
+        dask.config.set(keep_copies),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
+            scheduler_port=0, dashboard_address=":0", silence_logs=50,
+        ) as cluster,
+    ):  # fmt: skip
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def connection(cluster):
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def client(connection):
+    """The client of a cluster of which both workers are well."""
+    connection.wait_for_workers(2, timeout=120)
+    return connection
+
+
+@pytest.fixture
+def finished(cluster, client):
+    """The names of the tasks that workers have finished, as a list that grows."""
+    from distributed.diagnostics.plugin import SchedulerPlugin
+
+    keys = []
+
+    class Notes(SchedulerPlugin):
+        def transition(self, key, start, finish, *args, **kwargs):
+            if (start, finish) == ("processing", "memory"):
+                keys.append(key)
+
+    notes = Notes()
+    cluster.scheduler.add_plugin(notes, name="notes")
+    yield keys
+    cluster.scheduler.remove_plugin("notes")
+
+
+@pytest.fixture
+def bytes_moved(client, monkeypatch):
+    """Return a function that says how many bytes have been sent since the last call.
+
+    Client and scheduler live in this process, which counts all that it writes; what
+    workers send to one another they count themselves.
+    """
+    from distributed.comm import tcp
+
+    write, written = tcp.TCP.write, []
+
+    async def count(comm, *args, **kwargs):
+        written.append(await write(comm, *args, **kwargs))
+        return written[-1]
+
+    monkeypatch.setattr(tcp.TCP, "write", count)
+    before = 0
+
+    def sent_by_worker(dask_worker):
+        return dask_worker.transfer_outgoing_bytes_total
+
+    def moved():
+        nonlocal before
+        between = client.run(
+            lambda dask_worker: dask_worker.transfer_outgoing_bytes_total
+        )
+        total = sum(written) + sum(between.values())
+        since, before = total - before, total
+        return since
+
+    moved()
+    return moved

@@ -1,0 +1,128 @@
+"""Fits whose tasks run on the workers of a cluster are those of one process."""
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed, parallel_config
+from numpy.testing import assert_equal
+from parallel_cases import LEARNERS, X, Y, learned
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklboolean import (
+    AveragedPerceptron,
+    BernoulliMixture,
+    CombinationMachine,
+    KernelPerceptron,
+    QueryByCommittee,
+    RuleClassifier,
+)
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Sending large graph:UserWarning",
+)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_learn_the_same_bits(name, client):
+    estimator, labels = LEARNERS[name]
+    alone = learned(clone(estimator), labels)
+    with parallel_config("dask"):
+        assert_equal(learned(clone(estimator), labels), alone)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("trees", "_margins_of_fold"),
+        ("committee", "fit_member"),
+        ("committee", "ask_member"),
+        ("machine", "_advanced"),
+        ("mixture", "fit_start"),
+    ],
+)
+def test_tasks_are_run_by_the_workers(name, function, finished):
+    estimator, labels = LEARNERS[name]
+    with parallel_config("dask"):
+        clone(estimator).fit(X, labels)
+    assert sum(function in key for key in finished) > 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (KernelPerceptron(random_state=0), {"max_literals": [1, 2]}),
+        (AveragedPerceptron(random_state=0), {"max_iter": [1, 5]}),
+        (LEARNERS["trees"][0], {"n_estimators": [3, 5]}),
+        (RuleClassifier(), {"max_literals": [1, 2]}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_searches_over_parameters_find_the_same(estimator, grid, client):
+    def search():
+        found = GridSearchCV(clone(estimator), grid, cv=2).fit(X, Y)
+        results = {k: v for k, v in found.cv_results_.items() if "time" not in k}
+        return results, found.predict(X)
+
+    alone = search()
+    with parallel_config("dask", scatter=[X, Y]):
+        assert_equal(search(), alone)
+
+
+rng = np.random.RandomState(0)
+WIDE = rng.rand(4000, 60) < 0.5
+WIDE_LABELS = WIDE[:, :3].sum(axis=1) > 1
+
+
+def fit_machine(n_tasks):
+    CombinationMachine(2, n_init=n_tasks, max_iter=2, random_state=0).fit(WIDE)
+
+
+def fit_mixture(n_tasks):
+    BernoulliMixture(
+        2, growth=None, n_init=n_tasks, max_iter=2, tol=1e9, random_state=0
+    ).fit(WIDE)
+
+
+def fit_committee(n_tasks):
+    QueryByCommittee(
+        LogisticRegression(), n_members=n_tasks, max_queries=2, random_state=0
+    ).fit(WIDE, WIDE_LABELS)
+
+
+def fit_grid(n_tasks):
+    sizes = {"max_iter": np.arange(1, n_tasks + 1)}
+    GridSearchCV(AveragedPerceptron(random_state=0), sizes, cv=2, refit=False).fit(
+        WIDE, WIDE_LABELS
+    )
+
+
+@pytest.mark.parametrize(
+    ("fit", "numbers", "n_more", "itemsize"),
+    [
+        # Five starts are ten tasks in three rounds, eight are fourteen.
+        (fit_machine, (5, 8), 4, 8),
+        (fit_mixture, (2, 8), 6, 1),
+        (fit_committee, (2, 8), 6, 1),
+        (fit_grid, (2, 8), 12, 1),
+    ],
+)
+def test_tables_are_not_sent_with_every_task(
+    fit, numbers, n_more, itemsize, client, bytes_moved
+):
+    moved = []
+    for number in numbers:
+        with parallel_config("dask", scatter=[WIDE, WIDE_LABELS]):
+            fit(number)
+        moved.append(bytes_moved())
+    print(fit.__name__, moved, WIDE.nbytes)  # DEBUG
+    assert moved[0] > WIDE.nbytes
+    # A table that goes with a task passes two wires, by way of the scheduler.
+    assert moved[1] - moved[0] < n_more * WIDE.size * itemsize
+
+
+def test_what_is_sent_with_every_task_is_counted(client, bytes_moved):
+    with parallel_config("dask"):
+        Parallel()(delayed(len)([WIDE]) for _ in range(8))
+    assert bytes_moved() > 2 * 8 * WIDE.nbytes

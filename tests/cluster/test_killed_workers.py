@@ -1,0 +1,101 @@
+"""A worker is killed in the middle of a fit."""
+
+import os
+import signal
+
+import pytest
+from joblib import parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from numpy.testing import assert_equal
+from parallel_cases import CLASSES, LEARNERS, X, Y, plain
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import BoostByMajority, QueryByCommittee
+
+
+@pytest.fixture
+def deadly(tmp_path):
+    """Make a tree that kills the process of the first worker to fit it."""
+    marker, own_process = str(tmp_path / "killed"), os.getpid()
+
+    # A class of a function is sent to workers as it is, not by the name of its module.
+    class DeadlyTree(DecisionTreeClassifier):
+        def fit(self, X, y, **options):
+            if os.getpid() != own_process:
+                try:
+                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return super().fit(X, y, **options)
+
+    def make(**parameters):
+        return DeadlyTree(**parameters)
+
+    make.has_killed = lambda: os.path.exists(marker)
+    return make
+
+
+def search(base, **parameters):
+    return GridSearchCV(base, {"max_depth": [1, 2, 3]}, cv=2, **parameters)
+
+
+def answers(found):
+    results = {k: v for k, v in found.cv_results_.items() if "time" not in k}
+    return results, found.predict_proba(X)
+
+
+def test_search_goes_on_without_the_killed_worker(client, deadly):
+    expected = answers(search(DecisionTreeClassifier(random_state=0)).fit(X, Y))
+    with parallel_config("dask", scatter=[X, Y]):
+        found = search(deadly(random_state=0)).fit(X, Y)
+    assert deadly.has_killed()
+    assert_equal(answers(found), expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda base: BoostByMajority(base, n_estimators=3, random_state=0),
+        lambda base: QueryByCommittee(
+            base, n_members=3, batch_size=10, max_queries=20, random_state=0
+        ),
+    ],
+    ids=["policies", "members"],
+)
+def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, client, deadly):
+    from distributed.client import FutureCancelledError
+
+    expected = make(DecisionTreeClassifier(max_depth=1)).fit(X, Y).predict_proba(X)
+    learner = make(deadly(max_depth=1))
+    try:
+        with parallel_config("dask"):
+            learner.fit(X, Y)
+    except FutureCancelledError:  # the only copy of the table died with the worker
+        assert not plain(learner)
+        client.wait_for_workers(2, timeout=120)
+        with parallel_config("dask"):
+            learner.fit(X, Y)
+    assert deadly.has_killed()
+    assert_equal(learner.predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("name", ["trees", "committee"])
+def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(name, deadly):
+    estimator, labels = LEARNERS[name]
+    learner = clone(estimator).fit(X, labels)
+    before = plain(learner)
+    learner.set_params(estimator=deadly(max_depth=1), n_jobs=2)
+    with (
+        parallel_config("loky"),
+        pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
+    ):
+        learner.fit(X[::-1], labels[::-1])
+    assert deadly.has_killed()
+    assert_equal(plain(learner), before)
+    expected = clone(learner).set_params(estimator=DecisionTreeClassifier(max_depth=1))
+    again = learner.fit(X, CLASSES)
+    assert_equal(again.predict_proba(X), expected.fit(X, CLASSES).predict_proba(X))
