@@ -81,3 +81,15 @@ def learned(estimator, labels):
         if hasattr(model, name)
     }
     return plain(model), answers
+
+
+def streamed(base, n_jobs=None):
+    """Learn from a stream, and return what came of it."""
+    rng = np.random.RandomState(0)
+    X = rng.rand(20000, 7) < 0.5
+    y = X[:, :3].sum(axis=1) > 1
+    chunks = [(X[i : i + 1000], y[i : i + 1000]) for i in range(0, 20000, 1000)]
+    model = BoostByMajority(
+        base, gamma=0.2, target_error=0.2, random_state=0, n_jobs=n_jobs
+    ).fit_stream(chunks)
+    return model.n_seen_, model.gammas_, model.decision_function(X)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal, assert_equal
-from parallel_cases import LEARNERS, learned
+from parallel_cases import LEARNERS, learned, streamed
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 import sklboolean
-from sklboolean import BoostByMajority, kernels
+from sklboolean import kernels
 from sklboolean.kernels import blocks
 
 # The parameter, and the context of joblib.
@@ -82,17 +82,7 @@ def test_kernels_have_the_same_bits(name, way, monkeypatch):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=2)])
 def test_streams_are_filtered_alike(base, way):
-    rng = np.random.RandomState(0)
-    X = rng.rand(20000, 7) < 0.5
-    y = X[:, :3].sum(axis=1) > 1
-    chunks = [(X[i : i + 1000], y[i : i + 1000]) for i in range(0, 20000, 1000)]
     n_jobs, context = WAYS[way]
-
-    def stream(n_jobs):
-        model = BoostByMajority(base, gamma=0.2, target_error=0.2, random_state=0)
-        model.set_params(n_jobs=n_jobs).fit_stream(chunks)
-        return model.n_seen_, model.gammas_, model.decision_function(X)
-
     with parallel_config(**context):
-        found = stream(n_jobs)
-    assert_equal(found, stream(None))
+        found = streamed(base, n_jobs)
+    assert_equal(found, streamed(base))

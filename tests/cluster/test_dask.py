@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_equal
-from parallel_cases import LEARNERS, X, Y, learned
+from parallel_cases import LEARNERS, X, Y, learned, streamed, stump
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -19,9 +19,6 @@ from sklboolean import (
 )
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Sending large graph:UserWarning",
-)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -30,6 +27,13 @@ def test_learners_learn_the_same_bits(name, client):
     alone = learned(clone(estimator), labels)
     with parallel_config("dask"):
         assert_equal(learned(clone(estimator), labels), alone)
+
+
+def test_streams_are_filtered_alike(finished):
+    with parallel_config("dask"):
+        found = streamed(stump)
+    assert sum("open_board" in key for key in finished) > 1
+    assert_equal(found, streamed(stump))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +120,6 @@ def test_tables_are_not_sent_with_every_task(
         with parallel_config("dask", scatter=[WIDE, WIDE_LABELS]):
             fit(number)
         moved.append(bytes_moved())
-    print(fit.__name__, moved, WIDE.nbytes)  # DEBUG
     assert moved[0] > WIDE.nbytes
     # A table that goes with a task passes two wires, by way of the scheduler.
     assert moved[1] - moved[0] < n_more * WIDE.size * itemsize
@@ -124,5 +127,5 @@ def test_tables_are_not_sent_with_every_task(
 
 def test_what_is_sent_with_every_task_is_counted(client, bytes_moved):
     with parallel_config("dask"):
-        Parallel()(delayed(len)([WIDE]) for _ in range(8))
+        Parallel(batch_size=1)(delayed(len)([WIDE]) for _ in range(8))
     assert bytes_moved() > 2 * 8 * WIDE.nbytes

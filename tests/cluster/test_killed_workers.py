@@ -22,7 +22,7 @@ def deadly(tmp_path):
 
     # A class of a function is sent to workers as it is, not by the name of its module.
     class DeadlyTree(DecisionTreeClassifier):
-        def fit(self, X, y, **options):
+        def fit(self, X, y, sample_weight=None, check_input=True):
             if os.getpid() != own_process:
                 try:
                     os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
@@ -30,7 +30,7 @@ def deadly(tmp_path):
                     pass
                 else:
                     os.kill(os.getpid(), signal.SIGKILL)
-            return super().fit(X, y, **options)
+            return super().fit(X, y, sample_weight, check_input)
 
     def make(**parameters):
         return DeadlyTree(**parameters)
@@ -45,7 +45,7 @@ def search(base, **parameters):
 
 def answers(found):
     results = {k: v for k, v in found.cv_results_.items() if "time" not in k}
-    return results, found.predict_proba(X)
+    return results, found.predict(X)
 
 
 def test_search_goes_on_without_the_killed_worker(client, deadly):
@@ -69,7 +69,7 @@ def test_search_goes_on_without_the_killed_worker(client, deadly):
 def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, client, deadly):
     from distributed.client import FutureCancelledError
 
-    expected = make(DecisionTreeClassifier(max_depth=1)).fit(X, Y).predict_proba(X)
+    expected = make(DecisionTreeClassifier(max_depth=1)).fit(X, Y).predict(X)
     learner = make(deadly(max_depth=1))
     try:
         with parallel_config("dask"):
@@ -80,7 +80,7 @@ def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, client, deadly):
         with parallel_config("dask"):
             learner.fit(X, Y)
     assert deadly.has_killed()
-    assert_equal(learner.predict_proba(X), expected)
+    assert_equal(learner.predict(X), expected)
 
 
 @pytest.mark.parametrize("name", ["trees", "committee"])
@@ -98,4 +98,4 @@ def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(name, deadly):
     assert_equal(plain(learner), before)
     expected = clone(learner).set_params(estimator=DecisionTreeClassifier(max_depth=1))
     again = learner.fit(X, CLASSES)
-    assert_equal(again.predict_proba(X), expected.fit(X, CLASSES).predict_proba(X))
+    assert_equal(again.predict(X), expected.fit(X, CLASSES).predict(X))
