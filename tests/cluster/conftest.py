@@ -1,10 +1,14 @@
-"""A cluster of two worker processes, and what crosses its wires."""
+"""A cluster of two worker processes, what crosses its wires, and what kills them."""
+
+import os
+import signal
+from contextlib import contextmanager
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def cluster():
+@contextmanager
+def two_workers():
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
     # Dask drops second copies of data that it was told to spread, and with the one
@@ -16,26 +20,27 @@ def cluster():
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
             scheduler_port=0, dashboard_address=":0", silence_logs=50,
         ) as cluster,
+        distributed.Client(cluster) as client,
     ):  # fmt: skip
-        yield cluster
+        client.wait_for_workers(2, timeout=120)
+        yield client
 
 
 @pytest.fixture(scope="session")
-def connection(cluster):
-    distributed = pytest.importorskip("distributed")
-    with distributed.Client(cluster) as client:
+def client():
+    with two_workers() as client:
         yield client
 
 
 @pytest.fixture
-def client(connection):
-    """The client of a cluster of which both workers are well."""
-    connection.wait_for_workers(2, timeout=120)
-    return connection
+def mortals():
+    """A cluster of its own, for a test that kills a worker."""
+    with two_workers() as client:
+        yield client
 
 
 @pytest.fixture
-def finished(cluster, client):
+def finished(client):
     """The names of the tasks that workers have finished, as a list that grows."""
     from distributed.diagnostics.plugin import SchedulerPlugin
 
@@ -47,9 +52,9 @@ def finished(cluster, client):
                 keys.append(key)
 
     notes = Notes()
-    cluster.scheduler.add_plugin(notes, name="notes")
+    client.cluster.scheduler.add_plugin(notes, name="notes")
     yield keys
-    cluster.scheduler.remove_plugin("notes")
+    client.cluster.scheduler.remove_plugin("notes")
 
 
 @pytest.fixture
@@ -84,3 +89,22 @@ def bytes_moved(client, monkeypatch):
 
     moved()
     return moved
+
+
+@pytest.fixture
+def die(tmp_path):
+    """Return a function that kills the first worker process to call it."""
+    marker, own_process = str(tmp_path / "killed"), os.getpid()
+
+    # A function of a function is sent to workers as it is, not by its module's name.
+    def die():
+        if os.getpid() == own_process:
+            return
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    yield die
+    assert os.path.exists(marker), "Nobody was killed."

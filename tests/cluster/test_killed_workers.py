@@ -1,8 +1,5 @@
 """A worker is killed in the middle of a fit."""
 
-import os
-import signal
-
 import pytest
 from joblib import parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -16,26 +13,18 @@ from sklboolean import BoostByMajority, QueryByCommittee
 
 
 @pytest.fixture
-def deadly(tmp_path):
-    """Make a tree that kills the process of the first worker to fit it."""
-    marker, own_process = str(tmp_path / "killed"), os.getpid()
+def make_tree(die):
+    """Return a class of trees that kill the first worker to fit one."""
 
-    # A class of a function is sent to workers as it is, not by the name of its module.
+    # Sent to workers as it is, not by the name of this module.
     class DeadlyTree(DecisionTreeClassifier):
         def fit(self, X, y, sample_weight=None, check_input=True):
-            if os.getpid() != own_process:
-                try:
-                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-                except FileExistsError:
-                    pass
-                else:
-                    os.kill(os.getpid(), signal.SIGKILL)
+            die()
             return super().fit(X, y, sample_weight, check_input)
 
     def make(**parameters):
         return DeadlyTree(**parameters)
 
-    make.has_killed = lambda: os.path.exists(marker)
     return make
 
 
@@ -48,11 +37,10 @@ def answers(found):
     return results, found.predict(X)
 
 
-def test_search_goes_on_without_the_killed_worker(client, deadly):
+def test_search_goes_on_without_the_killed_worker(mortals, make_tree):
     expected = answers(search(DecisionTreeClassifier(random_state=0)).fit(X, Y))
     with parallel_config("dask", scatter=[X, Y]):
-        found = search(deadly(random_state=0)).fit(X, Y)
-    assert deadly.has_killed()
+        found = search(make_tree(random_state=0)).fit(X, Y)
     assert_equal(answers(found), expected)
 
 
@@ -66,34 +54,30 @@ def test_search_goes_on_without_the_killed_worker(client, deadly):
     ],
     ids=["policies", "members"],
 )
-def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, client, deadly):
+def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, mortals, make_tree):
     from distributed.client import FutureCancelledError
 
     expected = make(DecisionTreeClassifier(max_depth=1)).fit(X, Y).predict(X)
-    learner = make(deadly(max_depth=1))
+    learner = make(make_tree(max_depth=1))
     try:
         with parallel_config("dask"):
             learner.fit(X, Y)
     except FutureCancelledError:  # the only copy of the table died with the worker
         assert not plain(learner)
-        client.wait_for_workers(2, timeout=120)
-        with parallel_config("dask"):
-            learner.fit(X, Y)
-    assert deadly.has_killed()
+        learner.fit(X, Y)
     assert_equal(learner.predict(X), expected)
 
 
-def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(deadly):
+def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(make_tree):
     estimator, labels = LEARNERS["committee of trees"]
     learner = clone(estimator).fit(X, labels)
     before = plain(learner)
-    learner.set_params(estimator=deadly(), n_jobs=2)
+    learner.set_params(estimator=make_tree(), n_jobs=2)
     with (
         parallel_config("loky"),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
         learner.fit(X[::-1], labels[::-1])
-    assert deadly.has_killed()
     assert_equal(plain(learner), before)
     # New processes take the place of the old ones.
     with parallel_config("loky"):

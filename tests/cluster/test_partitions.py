@@ -1,0 +1,114 @@
+"""Partitions that stand on a cluster: the same model, and few bytes."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from numpy.testing import assert_equal
+from parallel_cases import plain
+from sklearn.base import clone
+
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+
+rng = np.random.RandomState(0)
+X = rng.rand(3000, 40) < 0.4
+Y = X[:, :4].sum(axis=1) > 1
+PARTS = [(X[i::3].copy(), Y[i::3].copy()) for i in range(3)]
+
+LEARNERS = [
+    AveragedPerceptron(max_iter=3),
+    Winnow(max_iter=3),
+    KernelPerceptron(max_iter=2, max_literals=2),
+]
+
+
+def loader(part):
+    def load():
+        return part
+
+    return load
+
+
+FORMS = {
+    "arrays": lambda part: part,
+    "callables": loader,
+    "delayed": dask.delayed,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
+)
+def test_model_of_partitions_is_the_same(learner, form, finished):
+    alone = clone(learner).fit_partitions(PARTS)
+    with parallel_config("dask"):
+        spread = clone(learner).fit_partitions([FORMS[form](part) for part in PARTS])
+    assert sum(key.startswith("batch_of") for key in finished) > 3
+    assert_equal(plain(spread), plain(alone))
+    assert_equal(spread.decision_function(X), alone.decision_function(X))
+
+
+@pytest.mark.parametrize("form", ["arrays", "callables"])
+def test_rows_are_not_sent_in_every_epoch(form, client, bytes_moved, tmp_path):
+    scatter = [array for part in PARTS for array in part]
+    partitions = PARTS
+    if form == "callables":
+        for number, part in enumerate(PARTS):
+            np.savez(tmp_path / f"{number}.npz", X=part[0], y=part[1])
+        paths = [str(tmp_path / f"{number}.npz") for number in range(3)]
+        scatter, partitions = [], [reader(path) for path in paths]
+    moved = []
+    for n_epochs in (2, 10):
+        learner = AveragedPerceptron(max_iter=n_epochs, tol=None)
+        with parallel_config("dask", scatter=scatter):
+            learner.fit_partitions(partitions, classes=[False, True])
+        assert learner.n_iter_ == n_epochs
+        moved.append(bytes_moved())
+    # Eight epochs more would send the table eight times, over two wires.
+    assert moved[1] - moved[0] < 8 * X.nbytes
+
+
+def reader(path):
+    def read():
+        import numpy as np
+
+        with np.load(path) as file:
+            return file["X"], file["y"]
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
+)
+def test_partition_is_loaded_again_after_its_worker_was_killed(learner, client, die):
+    alone = clone(learner).fit_partitions(PARTS, classes=[False, True])
+    with parallel_config("dask"):
+        spread = clone(learner).fit_partitions(deadly(die), classes=[False, True])
+    assert_equal(plain(spread), plain(alone))
+
+
+def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(die):
+    learner = AveragedPerceptron(n_jobs=2).fit(X, Y)
+    before = plain(learner)
+    with (
+        parallel_config("loky"),
+        pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
+    ):
+        learner.fit_partitions(deadly(die), classes=[False, True])
+    assert_equal(plain(learner), before)
+
+
+def deadly(die):
+    """Return partitions of which one kills the first worker to load it."""
+    first, *others = [loader(part) for part in PARTS]
+
+    def load():
+        die()
+        return first()
+
+    return [load, *others]
