@@ -82,13 +82,10 @@ def reader(path):
     return read
 
 
-@pytest.mark.parametrize(
-    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
-)
-def test_partition_is_loaded_again_after_its_worker_was_killed(learner, client, die):
-    alone = clone(learner).fit_partitions(PARTS, classes=[False, True])
+def test_partition_is_loaded_again_after_its_worker_was_killed(mortals, die):
+    alone = AveragedPerceptron().fit_partitions(PARTS, classes=[False, True])
     with parallel_config("dask"):
-        spread = clone(learner).fit_partitions(deadly(die), classes=[False, True])
+        spread = AveragedPerceptron().fit_partitions(deadly(die), classes=[False, True])
     assert_equal(plain(spread), plain(alone))
 
 
