@@ -27,12 +27,13 @@ cdef extern from "tiles.h" nogil:
                            double *) noexcept nogil
         void (*add_counts)(const sklb_formula *, const int32_t *, int64_t, int,
                            const double *, int64_t, double *) noexcept nogil
+    int SKLB_ARM
     int sklb_cpu_detect()
     sklb_tiles sklb_choose_tiles(int path)
 
 PANEL = 32
 FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
-CPU_PATHS = ("plain", "popcnt", "avx2", "avx512")
+CPU_PATHS = ("plain", "neon") if SKLB_ARM else ("plain", "popcnt", "avx2", "avx512")
 
 cdef int current_path = sklb_cpu_detect()
 cdef sklb_tiles tiles = sklb_choose_tiles(current_path)
@@ -145,7 +146,8 @@ cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_rows, const Colum
                 row[columns.indices[p]] += 1
         if use_xor:
             for j in range(columns.n_columns):
-                row[j] = rows.ones[first + r] + columns.ones[j] - 2 * row[j]
+                # Each difference is a count: in any order, their sum could overflow.
+                row[j] = (rows.ones[first + r] - row[j]) + (columns.ones[j] - row[j])
 
 
 cdef Py_ssize_t strip_panels(const Rows *rows, const Columns *columns) noexcept nogil:

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "words.h"
 
 #define SKLB_PANEL 32    /* columns in a panel */
 #define SKLB_TILE_ROWS 5 /* rows counted together: 5 x 4 registers of counts */
@@ -120,13 +121,6 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
     }
 
 /* One row against one column, a word at a time: plain C and the popcnt instruction. */
-static inline int sklb_popcount_plain(uint64_t x) {
-    x -= (x >> 1) & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return (int)((x * 0x0101010101010101u) >> 56);
-}
-
 #define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT)                                  \
     TARGET static void sklb_strip_##SUFFIX(                                                 \
         const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,          \
@@ -280,6 +274,10 @@ SKLB_TARGET_AVX512 static void sklb_strip_avx512(
 
 #endif /* SKLB_X86 */
 
+#if SKLB_ARM
+#include "tiles_neon.h"
+#endif
+
 static sklb_tiles sklb_choose_tiles(int path) {
     sklb_tiles plain = {sklb_strip_plain, sklb_map_plain, sklb_add_plain};
 #if SKLB_X86
@@ -289,6 +287,9 @@ static sklb_tiles sklb_choose_tiles(int path) {
     if (path == SKLB_AVX512) return avx512;
     if (path == SKLB_AVX2) return avx2;
     if (path == SKLB_POPCNT) return popcnt;
+#elif SKLB_ARM
+    sklb_tiles neon = {sklb_strip_neon, sklb_map_plain, sklb_add_plain};
+    if (path == SKLB_NEON) return neon;
 #endif
     (void)path;
     return plain;

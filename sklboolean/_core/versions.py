@@ -14,8 +14,9 @@ PACKAGES = ("sklboolean", "scikit-learn", "numpy", "scipy", "joblib", "matplotli
 def show_versions():
     """Print the versions of what sklboolean runs on, and the processor path chosen.
 
-    The environment variable ``SKLBOOLEAN_CPU`` (plain, popcnt, avx2 or avx512) chooses
-    another path before the import; results are the same on all of them.
+    The environment variable ``SKLBOOLEAN_CPU`` (plain, popcnt, avx2 or avx512; on ARM
+    plain or neon) chooses another path before the import; results are the same on all
+    of them.
 
     Examples
     --------

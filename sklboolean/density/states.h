@@ -24,7 +24,7 @@
 #define SKLB_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
 #define SKLB_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
 
-#if defined(__GNUC__) || defined(__clang__)
+#if SKLB_GNU
 #define SKLB_ALIGNED __attribute__((aligned(64)))
 #else
 #define SKLB_ALIGNED
@@ -113,7 +113,7 @@ typedef void (*sklb_weigh_states)(const sklb_states *s, int64_t l, int64_t block
 
 #define NAME(name) SKLB_JOIN(name, _plain)
 #define TARGET
-#if defined(__GNUC__) || defined(__clang__)
+#if SKLB_GNU
 #define WIDTH 2
 #else
 #define WIDTH 1

@@ -8,17 +8,12 @@
 #include <stdint.h>
 
 #include "../_core/cpu.h"
+#include "../_core/words.h"
 
-#if defined(__GNUC__) || defined(__clang__)
+#if SKLB_GNU
 #define SKLB_PREFETCH(p) __builtin_prefetch(p)
-static inline int sklb_lowest_bit(uint64_t x) { return __builtin_ctzll(x); }
 #else
 #define SKLB_PREFETCH(p) ((void)(p))
-static inline int sklb_lowest_bit(uint64_t x) {
-    int bit = 0;
-    while (!((x >> bit) & 1)) bit++;
-    return bit;
-}
 #endif
 
 /* The indices of a row that comes soon: rows in random order would wait for memory. */
@@ -149,6 +144,29 @@ __attribute__((target("avx2"))) static double sklb_sum_bits_avx2(
 }
 #endif
 
+#if SKLB_ARM
+/* All bits of a lane set where the bit of a feature is, for every two features. */
+static const uint64_t sklb_lane_masks[4][2] = {
+    {0, 0}, {UINT64_MAX, 0}, {0, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
+
+static double sklb_sum_bits_neon(const double *w, const uint64_t *words, int64_t n_words) {
+    float64x2_t sum[16];
+    double lane[32];
+    for (int v = 0; v < 16; v++) sum[v] = vdupq_n_f64(0.0);
+    for (int64_t i = 0; i < 2 * n_words; i++, w += 32) {
+        uint32_t half = (uint32_t)(words[i >> 1] >> (32 * (i & 1)));
+        if (!half) continue;
+        for (int v = 0; v < 16; v++) {
+            uint64x2_t mask = vld1q_u64(sklb_lane_masks[half >> (2 * v) & 3]);
+            uint64x2_t chosen = vandq_u64(mask, vreinterpretq_u64_f64(vld1q_f64(w + 2 * v)));
+            sum[v] = vaddq_f64(sum[v], vreinterpretq_f64_u64(chosen));
+        }
+    }
+    for (int v = 0; v < 16; v++) vst1q_f64(lane + 2 * v, sum[v]);
+    return sklb_add_lanes(lane);
+}
+#endif
+
 /* Add to the weights of the active features; `lags` (or NULL) takes what the average is
  * to be short of: see _loop.pyx. One addition for each feature: no order to keep. */
 static void sklb_add_active(double *w, double *lags, const int32_t *indices, int64_t n,
@@ -232,6 +250,8 @@ static sklb_sum_bits sklb_choose_sum_bits(int path) {
 #if SKLB_X86
     if (path == SKLB_AVX512) return sklb_sum_bits_avx512;
     if (path == SKLB_AVX2) return sklb_sum_bits_avx2;
+#elif SKLB_ARM
+    if (path == SKLB_NEON) return sklb_sum_bits_neon;
 #endif
     (void)path;
     return sklb_sum_bits_plain;

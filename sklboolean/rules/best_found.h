@@ -25,7 +25,7 @@ static void sklb_best_close(sklb_best *best) {
 static int sklb_best_open(sklb_best *best, int64_t wanted, int longest) {
     best->size = 0, best->wanted = wanted;
     best->list = (sklb_found *)calloc(wanted + 1, sizeof(sklb_found));
-    best->literals = (int32_t *)calloc((wanted + 1) * (int64_t)longest, sizeof(int32_t));
+    best->literals = (int32_t *)calloc(wanted + 1, longest * sizeof(int32_t));
     if (!best->list || !best->literals) return 0;
     for (int64_t k = 0; k <= wanted; k++) best->list[k].literals = best->literals + k * longest;
     return 1;

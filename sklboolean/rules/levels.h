@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../_core/cpu.h"
+#include "../_core/words.h"
 
 #define SKLB_BLOCK_WORDS 8
 
@@ -38,35 +39,66 @@ SKLB_INLINE int sklb_cover(const sklb_level *level, int64_t parent, const uint64
 typedef void (*sklb_count_level)(const sklb_level *level, const uint64_t *block,
                                  int64_t *supports);
 
-#define SKLB_DEFINE_COUNT_LEVEL(NAME, TARGET)                                                  \
-    TARGET static void NAME(const sklb_level *level, const uint64_t *block,                    \
-                            int64_t *supports) {                                               \
+/* The rows of a block that a cover and a literal share. */
+#define SKLB_DEFINE_SUPPORT(SUFFIX, TARGET, POPCOUNT)                                          \
+    SKLB_INLINE TARGET int64_t sklb_support_##SUFFIX(const uint64_t *cover,                    \
+                                                     const uint64_t *literal) {                \
+        int64_t support = 0;                                                                   \
+        for (int w = 0; w < SKLB_BLOCK_WORDS; w++)                                             \
+            support += (int64_t)POPCOUNT(cover[w] & literal[w]);                               \
+        return support;                                                                        \
+    }
+
+#define SKLB_DEFINE_COUNT_LEVEL(SUFFIX, TARGET)                                                \
+    TARGET static void sklb_count_level_##SUFFIX(                                              \
+        const sklb_level *level, const uint64_t *block, int64_t *supports) {                   \
         uint64_t cover[SKLB_BLOCK_WORDS];                                                      \
         for (int64_t p = 0; p < level->n_parents; p++) {                                       \
             if (!sklb_cover(level, p, block, cover)) continue;                                 \
             for (int64_t c = level->child_start[p]; c < level->child_start[p + 1]; c++) {      \
                 const uint64_t *literal =                                                      \
                     block + (int64_t)level->children[c] * SKLB_BLOCK_WORDS;                    \
-                int64_t support = 0;                                                           \
-                for (int w = 0; w < SKLB_BLOCK_WORDS; w++)                                     \
-                    support += __builtin_popcountll(cover[w] & literal[w]);                    \
-                supports[c] += support;                                                        \
+                supports[c] += sklb_support_##SUFFIX(cover, literal);                          \
             }                                                                                  \
         }                                                                                      \
     }
 
-SKLB_DEFINE_COUNT_LEVEL(sklb_count_level_plain, )
+#define SKLB_NO_TARGET
+SKLB_DEFINE_SUPPORT(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+SKLB_DEFINE_COUNT_LEVEL(plain, SKLB_NO_TARGET)
+
 #if SKLB_X86
-SKLB_DEFINE_COUNT_LEVEL(sklb_count_level_popcnt, __attribute__((target("popcnt"))))
-SKLB_DEFINE_COUNT_LEVEL(
-    sklb_count_level_avx512,
-    __attribute__((target("popcnt,avx512f,avx512vl,avx512vpopcntdq,prefer-vector-width=512"))))
+#define SKLB_TARGET_POPCNT __attribute__((target("popcnt")))
+SKLB_DEFINE_SUPPORT(popcnt, SKLB_TARGET_POPCNT, __builtin_popcountll)
+SKLB_DEFINE_COUNT_LEVEL(popcnt, SKLB_TARGET_POPCNT)
+
+#define SKLB_TARGET_AVX512                                                                     \
+    __attribute__((target("popcnt,avx512f,avx512vl,avx512vpopcntdq")))
+SKLB_INLINE SKLB_TARGET_AVX512 int64_t sklb_support_avx512(const uint64_t *cover,
+                                                           const uint64_t *literal) {
+    __m512i shared = _mm512_and_si512(_mm512_loadu_si512(cover), _mm512_loadu_si512(literal));
+    return _mm512_reduce_add_epi64(_mm512_popcnt_epi64(shared));
+}
+SKLB_DEFINE_COUNT_LEVEL(avx512, SKLB_TARGET_AVX512)
+
+#elif SKLB_ARM
+SKLB_INLINE int64_t sklb_support_neon(const uint64_t *cover, const uint64_t *literal) {
+    uint8x16_t bytes = vdupq_n_u8(0); /* at most 4 * 8 */
+    for (int w = 0; w < SKLB_BLOCK_WORDS; w += 2) {
+        uint64x2_t shared = vandq_u64(vld1q_u64(cover + w), vld1q_u64(literal + w));
+        bytes = vaddq_u8(bytes, vcntq_u8(vreinterpretq_u8_u64(shared)));
+    }
+    return vaddlvq_u8(bytes);
+}
+SKLB_DEFINE_COUNT_LEVEL(neon, SKLB_NO_TARGET)
 #endif
 
 static sklb_count_level sklb_choose_count_level(int path) {
 #if SKLB_X86
     if (path == SKLB_AVX512) return sklb_count_level_avx512;
     if (path >= SKLB_POPCNT) return sklb_count_level_popcnt;
+#elif SKLB_ARM
+    if (path == SKLB_NEON) return sklb_count_level_neon;
 #endif
     (void)path;
     return sklb_count_level_plain;
@@ -85,7 +117,7 @@ static sklb_count_level sklb_choose_count_level(int path) {
                     block + (int64_t)level->children[c] * SKLB_BLOCK_WORDS;                    \
                 for (int w = 0; w < SKLB_BLOCK_WORDS; w++)                                     \
                     for (uint64_t rows = cover[w] & literal[w]; rows; rows &= rows - 1) {      \
-                        int64_t *cursor = cursors + 64 * w + __builtin_ctzll(rows);            \
+                        int64_t *cursor = cursors + 64 * w + sklb_lowest_bit(rows);            \
                         if (out) out[*cursor] = (INDEX)(first_column + c);                     \
                         ++*cursor;                                                             \
                     }                                                                          \

@@ -1,0 +1,102 @@
+/* Counts between rows, the maps from count to value, and packing: by definition. */
+#include "check.h"
+
+#include "../../sklboolean/_core/pack.h"
+#include "../../sklboolean/_core/tiles.h"
+
+static int64_t count_bits(const uint64_t *row, const uint64_t *panel, int64_t n_words, int j,
+                          int use_xor) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < 64 * n_words; k++) {
+        int a = bit(row, k), b = (int)(panel[k / 64 * SKLB_PANEL + j] >> (k % 64) & 1);
+        count += use_xor ? a != b : a && b;
+    }
+    return count;
+}
+
+static void check_counts(int path, int n_rows, int64_t n_words, int64_t n_panels, int use_xor,
+                         int full) {
+    int64_t stride = n_panels * SKLB_PANEL, size = n_words * stride;
+    uint64_t *rows = room(n_rows * n_words * 8), *panels = room(size * 8);
+    int32_t *counts = room(n_rows * stride * 4);
+    fill_words(rows, n_rows * n_words);
+    fill_words(panels, size);
+    if (full) { /* the largest counts there are */
+        memset(rows, 255, n_rows * n_words * 8);
+        memset(panels, use_xor ? 0 : 255, size * 8);
+    }
+    sklb_choose_tiles(path).count_strip(rows, n_rows, n_words, panels, n_panels, use_xor, counts,
+                                        stride);
+    for (int r = 0; r < n_rows; r++)
+        for (int64_t j = 0; j < stride; j++) {
+            const uint64_t *panel = panels + j / SKLB_PANEL * n_words * SKLB_PANEL;
+            int64_t count = full ? 64 * n_words
+                                 : count_bits(rows + r * n_words, panel, n_words,
+                                              (int)(j % SKLB_PANEL), use_xor);
+            CHECK(counts[r * stride + j] == count);
+        }
+    free(rows), free(panels), free(counts);
+}
+
+static void check_maps(int path, int form, int64_t n, int n_rows) {
+    double table[100], coefficients[SKLB_TILE_ROWS], *out = room(n * 8), *sums = room(n * 8);
+    int32_t *counts = room(n_rows * n * 4);
+    sklb_tiles tiles = sklb_choose_tiles(path);
+    for (int k = 0; k < 100; k++) table[k] = (double)(random_word() % 1000) - 500;
+    for (int r = 0; r < n_rows; r++) coefficients[r] = (double)(random_word() % 99) - 49;
+    for (int64_t j = 0; j < n_rows * n; j++) counts[j] = (int32_t)(random_word() % 30);
+    sklb_formula g = {form, 40, -1, table};
+    for (int64_t j = 0; j < n; j++) sums[j] = (double)j;
+    tiles.map_counts(&g, counts, n, out);
+    tiles.add_counts(&g, counts, n, n_rows, coefficients, n, sums);
+    for (int64_t j = 0; j < n; j++) {
+        double sum = (double)j, value = 0; /* integers below 2^53: exact in any order */
+        for (int r = n_rows - 1; r >= 0; r--) {
+            int32_t s = 40 - counts[r * n + j];
+            value = form == SKLB_TABLE   ? table[s]
+                    : form == SKLB_POWER ? ldexp(1.0, s) + table[0]
+                                         : table[0] + table[1] * s + table[2] * s * s +
+                                               table[3] * s * s * s;
+            sum += coefficients[r] * value;
+        }
+        CHECK(out[j] == value);
+        CHECK(sums[j] == sum);
+    }
+    free(out), free(sums), free(counts);
+}
+
+static void check_packing(int path, int64_t n) {
+    static const double values[] = {0, 1, -1, 0.5, 2, NAN, INFINITY, -INFINITY};
+    for (int strange = 0; strange < 2; strange++)
+        for (double threshold = 0; threshold < 1; threshold += 0.75) {
+            double *x = room(n * 8);
+            uint64_t *words = room((n + 63) / 64 * 8);
+            for (int64_t j = 0; j < n; j++) x[j] = (double)(random_word() % 2);
+            if (strange) x[random_word() % n] = values[2 + random_word() % 6];
+            CHECK(sklb_choose_pack_row(path)(x, n, threshold, words) == strange);
+            for (int64_t j = 0; j < n; j++) CHECK(bit(words, j) == (x[j] > threshold));
+            free(x), free(words);
+        }
+}
+
+int main(void) {
+    for (int path = 0; path <= sklb_cpu_detect(); path++) {
+        for (int use_xor = 0; use_xor < 2; use_xor++) {
+            for (int n_rows = 1; n_rows <= SKLB_TILE_ROWS; n_rows++)
+                for (int64_t n_words = 1; n_words < 70; n_words += 1 + n_words / 4)
+                    check_counts(path, n_rows, n_words, 1 + n_words % 3, use_xor, 0);
+            /* where accumulators of bytes and of 16 bits must be emptied */
+            for (int64_t n_words = 31; n_words < 9000; n_words *= 2)
+                for (int more = 0; more < 3; more++)
+                    check_counts(path, 3, n_words - 1 + more, 1, use_xor, 1);
+            check_counts(path, 3, 4095, 1, use_xor, 1);
+            check_counts(path, 3, 4096, 1, use_xor, 1);
+        }
+        for (int form = 0; form < 3; form++)
+            for (int n_rows = 1; n_rows <= SKLB_TILE_ROWS; n_rows++)
+                for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_rows);
+        for (int64_t n = 1; n < 200; n++) check_packing(path, n);
+    }
+    printf("kernels: %d paths\n", sklb_cpu_detect() + 1);
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* Sums over covers and supports of conjunctions: by definition. */
+#include "check.h"
+
+#include "../../sklboolean/rules/best_found.h"
+#include "../../sklboolean/rules/cover_sums.h"
+#include "../../sklboolean/rules/levels.h"
+
+static void check_cover_sum(int path, int64_t first, int64_t n_words, int n_digits, int full) {
+    int64_t whole = first + n_words + 1, n = 64 * n_words, total = 0;
+    uint64_t *a = room(whole * 8), *b = room(whole * 8), *digits = room(n_digits * n_words * 8);
+    int64_t *magnitudes = room(n * 8), *tables = room(full ? 0 : 8 * n_words * 256 * 8);
+    fill_words(a, whole);
+    fill_words(b, whole);
+    fill_words(digits, n_digits * n_words);
+    if (full) {
+        memset(a, 255, whole * 8), memset(b, 255, whole * 8);
+        memset(digits, 255, n_digits * n_words * 8);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        magnitudes[i] = 0;
+        for (int d = 0; d < n_digits; d++)
+            magnitudes[i] += (int64_t)bit(digits + d * n_words, i) << d;
+        if (bit(a + first, i) && bit(b + first, i)) total += magnitudes[i];
+    }
+    sklb_side side = {first, n_words, n_digits, digits, NULL};
+    CHECK(sklb_choose_cover_sum(path)(&side, a, b) == total);
+    if (!full) {
+        sklb_fill_tables(magnitudes, 8 * n_words, tables);
+        side.tables = tables;
+        CHECK(sklb_choose_cover_sum(path)(&side, a, b) == total);
+    }
+    free(a), free(b), free(digits), free(magnitudes), free(tables);
+}
+
+static void check_level(int path, int64_t length) {
+    enum { N_LITERALS = 20, N_PARENTS = 30, N_CHILDREN = 5 };
+    uint64_t *block = room(N_LITERALS * SKLB_BLOCK_WORDS * 8);
+    int32_t *parents = room(N_PARENTS * length * 4), *children = room(N_PARENTS * N_CHILDREN * 4);
+    int64_t starts[N_PARENTS + 1], supports[N_PARENTS * N_CHILDREN];
+    int64_t cursors[64 * SKLB_BLOCK_WORDS];
+    fill_words(block, N_LITERALS * SKLB_BLOCK_WORDS);
+    for (int64_t i = 0; i < N_PARENTS * length; i++)
+        parents[i] = (int32_t)(random_word() % N_LITERALS);
+    for (int64_t p = 0; p <= N_PARENTS; p++) starts[p] = p * N_CHILDREN;
+    for (int64_t c = 0; c < N_PARENTS * N_CHILDREN; c++) {
+        children[c] = (int32_t)(random_word() % N_LITERALS);
+        supports[c] = c;
+    }
+    memset(cursors, 0, sizeof(cursors));
+    sklb_level level = {N_PARENTS, length, parents, starts, children};
+    sklb_choose_count_level(path)(&level, block, supports);
+    sklb_visit_level_short(&level, block, 0, cursors, NULL);
+    for (int64_t c = 0; c < N_PARENTS * N_CHILDREN; c++) {
+        int64_t support = c;
+        for (int row = 0; row < 64 * SKLB_BLOCK_WORDS; row++) {
+            int holds = bit(block + children[c] * SKLB_BLOCK_WORDS, row);
+            for (int64_t k = 0; k < length; k++) {
+                int32_t literal = parents[c / N_CHILDREN * length + k];
+                holds &= bit(block + literal * SKLB_BLOCK_WORDS, row);
+            }
+            support += holds;
+            cursors[row] -= holds;
+        }
+        CHECK(supports[c] == support);
+    }
+    for (int row = 0; row < 64 * SKLB_BLOCK_WORDS; row++) CHECK(cursors[row] == 0);
+    free(block), free(parents), free(children);
+}
+
+static void check_best(void) {
+    int path = 0;
+    sklb_best best;
+    CHECK(sklb_best_open(&best, 5, 3));
+    for (int k = 0; k < 50; k++) {
+        int32_t literals[3] = {k, k + 1, k + 2};
+        sklb_found entry = {(double)(k * 7 % 50), 1 + k % 3, {(uint64_t)k, 1}, literals};
+        const sklb_found *worst = sklb_worst(&best);
+        if (!worst || sklb_comes_before(&entry, worst)) sklb_take_in(&best, &entry);
+    }
+    CHECK(best.size == 5);
+    for (int k = 0; k < 5; k++) CHECK(best.list[k].score == 49 - k);
+    sklb_best_close(&best);
+    CHECK(!sklb_best_open(&best, INT64_MAX / 4, 3)); /* no memory, and no overflow */
+    sklb_best_close(&best);
+}
+
+int main(void) {
+    check_best();
+    for (int path = 0; path <= sklb_cpu_detect(); path++) {
+        for (int n_digits = 1; n_digits < 20; n_digits += 6)
+            for (int64_t n_words = 1; n_words < 40; n_words++)
+                check_cover_sum(path, n_words % 3, n_words, n_digits, 0);
+        check_cover_sum(path, 0, 8190, 2, 1);
+        check_cover_sum(path, 0, 8193, 2, 1);
+        for (int repeat = 0; repeat < 10; repeat++)
+            for (int64_t length = 0; length < 5; length++) check_level(path, length);
+    }
+    printf("rules: %d paths\n", sklb_cpu_detect() + 1);
+    return 0;
+}
