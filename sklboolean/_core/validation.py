@@ -18,6 +18,7 @@ __all__ = [
     "check_choice",
     "check_integer",
     "check_real",
+    "check_sparse_size",
     "check_two_classes",
     "encode_classes",
     "is_auto",
@@ -31,6 +32,8 @@ KEPT_DTYPES = [
     np.float64, np.float32, np.bool_, np.uint8, np.int8, np.int16, np.uint16,
     np.int32, np.uint32, np.int64, np.uint64,
 ]  # fmt: skip
+
+LARGEST_INDEX = 2**31 - 1
 
 
 def check_integer(value, name, minimum=None, maximum=None):
@@ -78,6 +81,16 @@ def check_binarize(binarize):
         check_real(binarize, "binarize", 0.0)
 
 
+def check_sparse_size(X, name="X"):
+    """Refuse what compiled loops cannot number: they hold 32-bit indices."""
+    if max(X.shape) > LARGEST_INDEX:
+        raise ValueError(
+            f"{name} has the shape {X.shape}, but a sparse table has at most "
+            f"{LARGEST_INDEX} rows and features. Give rows in chunks to partial_fit or "
+            "predict, and hash features into fewer, for example with FeatureHasher."
+        )
+
+
 def as_boolean(X, binarize=0.0, name="X"):
     """Turn a checked table into packed words or a CSR table of true entries.
 
@@ -96,6 +109,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     """
     if not sparse.issparse(X):
         return pack_dense(X, binarize, name)
+    check_sparse_size(X, name)
     X = sparse.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()

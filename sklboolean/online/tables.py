@@ -9,7 +9,12 @@ from sklearn.utils.validation import validate_data
 
 from sklboolean._core._packing import scan_csr
 from sklboolean._core.bits import pack_dense, unpack_words
-from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    as_boolean,
+    check_binarize,
+    check_sparse_size,
+)
 
 __all__ = ["OnlineTable", "open_table", "read_table"]
 
@@ -69,6 +74,7 @@ def open_table(X):
             return OnlineTable(
                 words, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features
             )
+    check_sparse_size(X)
     X = sparse.csr_array(X)
     ones, ordered = scan_csr(*_csr_parts(X))
     if not ones:
