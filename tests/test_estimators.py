@@ -207,9 +207,7 @@ unfitting = pytest.mark.filterwarnings(
 
 
 @unfitting
-@parametrize_with_checks(
-    ESTIMATORS, expected_failed_checks=expected_failures, xfail_strict=True
-)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

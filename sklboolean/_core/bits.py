@@ -81,7 +81,7 @@ def pack_dense(X, threshold=0.0, name="X"):
         if as_bytes:
             bad = pack_bytes(np.ascontiguousarray(block).view(np.uint8), out, strict)
         else:
-            block = np.ascontiguousarray(block, dtype=np.float64)
+            block = np.require(block, np.float64, ["C", "ALIGNED"])
             bad = pack_reals(block, out, threshold, strict, path)
         if bad >= 0:
             row, column = divmod(bad, n_features)
@@ -209,8 +209,8 @@ class BitColumns:
 
 def _index_arrays(matrix):
     return (
-        matrix.indptr.astype(np.int64, copy=False),
-        matrix.indices.astype(np.int32, copy=False),
+        np.require(matrix.indptr, np.int64, "ALIGNED"),
+        np.require(matrix.indices, np.int32, "ALIGNED"),
     )
 
 

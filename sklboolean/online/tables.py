@@ -92,9 +92,9 @@ def open_table(X):
 
 def _csr_parts(X):
     return (
-        X.indptr.astype(np.int64, copy=False),
-        X.indices.astype(np.int32, copy=False),
-        X.data.astype(np.float64, copy=False),
+        np.require(X.indptr, np.int64, "ALIGNED"),
+        np.require(X.indices, np.int32, "ALIGNED"),
+        np.require(X.data, np.float64, "ALIGNED"),
     )
 
 
