@@ -81,7 +81,7 @@ def pack_dense(X, threshold=0.0, name="X"):
         if as_bytes:
             bad = pack_bytes(np.ascontiguousarray(block).view(np.uint8), out, strict)
         else:
-            block = np.require(block, np.float64, ["C", "ALIGNED"])
+            block = np.require(block, np.float64, ["C", "A"])
             bad = pack_reals(block, out, threshold, strict, path)
         if bad >= 0:
             row, column = divmod(bad, n_features)
@@ -209,8 +209,8 @@ class BitColumns:
 
 def _index_arrays(matrix):
     return (
-        np.require(matrix.indptr, np.int64, "ALIGNED"),
-        np.require(matrix.indices, np.int32, "ALIGNED"),
+        np.require(matrix.indptr, np.int64, "A"),
+        np.require(matrix.indices, np.int32, "A"),
     )
 
 

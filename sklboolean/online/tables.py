@@ -92,9 +92,9 @@ def open_table(X):
 
 def _csr_parts(X):
     return (
-        np.require(X.indptr, np.int64, "ALIGNED"),
-        np.require(X.indices, np.int32, "ALIGNED"),
-        np.require(X.data, np.float64, "ALIGNED"),
+        np.require(X.indptr, np.int64, "A"),
+        np.require(X.indices, np.int32, "A"),
+        np.require(X.data, np.float64, "A"),
     )
 
 

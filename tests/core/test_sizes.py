@@ -1,12 +1,14 @@
-"""Sparse tables too large for 32-bit indices are refused, not cut."""
+"""What compiled loops cannot read: too large sparse tables, unaligned arrays."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean._core.bits import BitColumns, sparse_rows
 from sklboolean._core.validation import as_boolean, check_sparse_size
 from sklboolean.kernels import conjunction_kernel
+from sklboolean.online.tables import _csr_parts
 
 
 def wide(n_features):
@@ -39,3 +41,27 @@ def test_the_largest_size_is_not_refused():
     check_sparse_size(sparse.csc_array((2**31 - 1, 1)))
     with pytest.raises(ValueError, match="at most 2147483647 rows and features"):
         check_sparse_size(sparse.csc_array((2**31, 1)))
+
+
+def unaligned(values, dtype):
+    """A copy of values that does not start where the processor would like."""
+    values = np.asarray(values, dtype=dtype)
+    room = np.zeros(values.nbytes + 1, dtype=np.uint8)
+    room[1:] = values.view(np.uint8)
+    return room[1:].view(dtype)
+
+
+def test_compiled_loops_are_given_aligned_arrays():
+    X = sparse.random_array((9, 40), density=0.2, format="csr", rng=0)
+    parts = [
+        unaligned(X.data, float),
+        unaligned(X.indices, np.int32),
+        unaligned(X.indptr, np.int64),
+    ]
+    assert not any(part.flags.aligned for part in parts)
+    X.data, X.indices, X.indptr = parts
+    assert all(part.flags.aligned for part in _csr_parts(X))
+    bit_of_feature = np.full(40, -1, dtype=np.int32)
+    rows = sparse_rows(as_boolean(X), bit_of_feature)
+    arrays = *rows.arrays(), *BitColumns.from_rows(rows).arrays()
+    assert all(array.flags.aligned for array in arrays)
