@@ -52,7 +52,7 @@ def unaligned(values, dtype):
 
 
 def test_compiled_loops_are_given_aligned_arrays():
-    X = sparse.random_array((9, 40), density=0.2, format="csr", rng=0)
+    X = sparse.random_array((9, 40), density=0.2, format="csr", random_state=0)
     parts = [
         unaligned(X.data, float),
         unaligned(X.indices, np.int32),

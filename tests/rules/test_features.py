@@ -155,7 +155,7 @@ def test_share_of_rows_is_the_least_count_that_reaches_it():
 
 def test_columns_past_int32_are_numbered():
     rng, n = np.random.default_rng(0), 70_000
-    X = sparse.random_array((300, n), density=2e-4, rng=rng, format="csr")
+    X = sparse.random_array((300, n), density=2e-4, random_state=rng, format="csr")
     features = ConjunctionFeatures(dtype="bool").fit(X)
     assert features.n_output_features_ == n + n * (n - 1) // 2 > 2**31
     output = features.transform(X)
