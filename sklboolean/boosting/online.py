@@ -77,7 +77,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         Number of rows seen, those of all epochs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

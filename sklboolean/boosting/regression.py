@@ -92,10 +92,10 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         The fitted regressors.
     estimator_edges_ : ndarray of shape (n_estimators,), dtype float64
         The share of the round's weight that each was right about, less 1/2.
-    potentials_ : ndarray of shape (n_rounds_,), dtype float64
+    potentials_ : ndarray of shape (`n_rounds_`,), dtype float64
         The average potential before each round: a bound on the share of the weight that
         is lost in the end, if the edges to come are at least gamma.
-    gammas_ : ndarray of shape (n_rounds_,), dtype float64
+    gammas_ : ndarray of shape (`n_rounds_`,), dtype float64
         The gamma of the plan in which each round was played. NaN, as the potential, if
         a plan had to wait for the first edge.
     k_ : int
@@ -110,7 +110,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         Share of the training weight further than `delta_` from the prediction.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

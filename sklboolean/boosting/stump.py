@@ -77,7 +77,7 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         The stump in words.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

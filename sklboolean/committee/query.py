@@ -119,9 +119,9 @@ version space, default="bootstrap"
         The members.
     estimator_ : classifier or None
         The fitted ``final_estimator``.
-    query_indices_ : ndarray of shape (n_queries_,), int
+    query_indices_ : ndarray of shape (`n_queries_`,), int
         Rows asked for, in order: of X, or positions in the stream.
-    query_labels_ : ndarray of shape (n_queries_,)
+    query_labels_ : ndarray of shape (`n_queries_`,)
         The answers.
     n_queries_ : int
         Labels asked for, those of the initial rows included.
@@ -130,7 +130,7 @@ version space, default="bootstrap"
     stop_reason_ : str
         "agreement" (a pool is as good as known), "t_n" (a stream is), "max_queries",
         "pool" (no row is left), "stream" (it ended), or "" (it may go on).
-    information_gains_ : ndarray of shape (n_queries_,), float64
+    information_gains_ : ndarray of shape (`n_queries_`,), float64
         Minus the binary logarithm of the probability that the committee gave to each
         label that came. For classifiers it is estimated from votes; NaN before they
         are fitted.
@@ -139,7 +139,7 @@ version space, default="bootstrap"
         the error of the best prediction (`sklboolean.committee.bayes_error_bounds`).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

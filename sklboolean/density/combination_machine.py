@@ -29,7 +29,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
     its likelihood, gradient, samples and completions are exact: sums over all hidden
     states. With a tree between the inputs it needs far fewer hidden units.
 
-    Real inputs have the factor exp(-|x|^2 / 2) besides: given hidden units they are
+    Real inputs have the factor ``exp(-|x|^2 / 2)`` besides: given hidden units they are
     independent and normal, with means b + W'h and variances 1. Nothing is scaled here:
     scale columns so that what hidden units shall not explain has variance 1. After
     ``StandardScaler`` a column alone has nothing more to explain. A factor of about 2
@@ -107,15 +107,15 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features_in_), dtype float64
+    components_ : ndarray of shape (n_components, `n_features_in_`), dtype float64
         Weights W.
     hidden_bias_ : ndarray of shape (n_components,), dtype float64
         Biases theta.
-    visible_bias_ : ndarray of shape (n_features_in_,), dtype float64
+    visible_bias_ : ndarray of shape (`n_features_in_`,), dtype float64
         Biases b.
-    tree_ : ndarray of shape (n_features_in_,), dtype int64, or None
+    tree_ : ndarray of shape (`n_features_in_`,), dtype int64, or None
         Column number of the parent of each input; -1 for the root.
-    couplings_ : ndarray of shape (n_features_in_,), dtype float64, or None
+    couplings_ : ndarray of shape (`n_features_in_`,), dtype float64, or None
         Weights of products of each input and its parent; 0 for the root.
     log_partition_ : float
         Log of the sum over all inputs and hidden states; the larger of its bounds.
@@ -124,7 +124,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         sampling: on average one is too small, and the other too large if the chains
         have mixed. Otherwise the exact value twice. After ``partial_fit`` estimates are
         made when they are first needed.
-    log_likelihoods_ : ndarray of shape (n_iter_,), dtype float64
+    log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training rows after each iteration, in nats. Empty where it
         is not known: for "pcd", and beyond `exact_limit`.
     n_iter_ : int
@@ -136,7 +136,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         else (0, 1). Not there with real inputs.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

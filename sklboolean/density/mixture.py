@@ -76,7 +76,7 @@ class BernoulliMixture(
     ----------
     weights_ : ndarray of shape (n_components,), dtype float64
         Probability of each component.
-    means_ : ndarray of shape (n_components, n_features_in_), dtype float64
+    means_ : ndarray of shape (n_components, `n_features_in_`), dtype float64
         Probability of a true bit in each component.
     log_likelihoods_ : ndarray of shape (n_steps,), dtype float64
         Mean log-likelihood of the rows in nats, at the start and after each step of
@@ -91,7 +91,7 @@ class BernoulliMixture(
         else (0, 1).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     Warns

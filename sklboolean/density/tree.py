@@ -30,10 +30,10 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
 
     Attributes
     ----------
-    parents_ : ndarray of shape (n_features_in_,), dtype int64
+    parents_ : ndarray of shape (`n_features_in_`,), dtype int64
         Column number of each bit's parent; -1 for the root, which is column 0. The
         density does not depend on which bit is the root.
-    probabilities_ : ndarray of shape (n_features_in_, 2), dtype float64
+    probabilities_ : ndarray of shape (`n_features_in_`, 2), dtype float64
         Probability of a true bit when its parent is false, and when it is true. The
         root has the same twice.
     codes_ : ndarray of shape (2,), dtype float64
@@ -41,7 +41,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         else (0, 1).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

@@ -82,7 +82,7 @@ class ConjunctionClassifier(ConceptLearner):
         is. After ``partial_fit``, wrong rows of each part, counted when it came.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     Warns

@@ -75,7 +75,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         Training rows within ``sigma`` of the boundary, for "modified_perceptron".
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     Warns

@@ -68,9 +68,9 @@ callables, default="conjunctions"
     classes_ : ndarray of shape (2,)
         The labels; hypotheses stand for the second.
     n_hypotheses_ : int
-        Size of the class, |H|.
+        Size of the class, ``|H|``.
     mistake_bound_ : int
-        lg |H| rounded down; holds as long as a hypothesis is consistent.
+        ``lg |H|`` rounded down; holds as long as a hypothesis is consistent.
     n_consistent_ : int
         Hypotheses without a mistake.
     n_mistakes_ : int
@@ -80,7 +80,7 @@ callables, default="conjunctions"
         ``2 ** -mistakes`` (weighted majority).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     Warns

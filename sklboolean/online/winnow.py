@@ -101,7 +101,7 @@ class Winnow(OnlineLinearClassifier):
         Slope of the sigmoid; None unless ``probability``.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

@@ -81,7 +81,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         the default.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also

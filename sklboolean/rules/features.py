@@ -76,12 +76,12 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     ----------
     n_output_features_ : int
         Number of columns.
-    supports_ : ndarray of shape (n_output_features_,)
+    supports_ : ndarray of shape (`n_output_features_`,)
         Training rows in which each conjunction holds; None where all conjunctions
         are kept, as nobody needs to count.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
 
     See Also
@@ -245,7 +245,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        columns : csr_array or ndarray of shape (n_rows, n_output_features_)
+        columns : csr_array or ndarray of shape (n_rows, `n_output_features_`)
             1 where a conjunction holds, 0 elsewhere.
 
         Raises
@@ -266,12 +266,12 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : array-like of shape (n_features_in_,), default=None
+        input_features : array-like of shape (`n_features_in_`,), default=None
             Names of the features. None: those of X, else x0, x1, ...
 
         Returns
         -------
-        names : ndarray of shape (n_output_features_,)
+        names : ndarray of shape (`n_output_features_`,)
             Of str, dtype object.
 
         Raises
@@ -317,8 +317,8 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     def literals_(self):
         """What each column is made of, one in a row.
 
-        A csr_array of shape (n_output_features_, n_features_in_), dtype int8: 1 where
-        the feature must be true, -1 where it must be false.
+        A csr_array of shape (`n_output_features_`, `n_features_in_`), dtype int8: 1
+        where the feature must be true, -1 where it must be false.
         """
         check_is_fitted(self)
         literals = self._conjunctions.literals

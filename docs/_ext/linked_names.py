@@ -1,0 +1,61 @@
+"""Code written as `Winnow` in a page leads to the page of `sklboolean.Winnow`.
+
+The guides are read on their own too, so that they contain no roles of Sphinx: names
+are plain literals, and links to examples are links to files. Here they become links
+inside the site. A literal that is no public name stays what it is.
+"""
+
+import re
+
+from docutils import nodes
+from sphinx.domains.python import PythonDomain
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.nodes import make_refnode
+
+EXAMPLE = re.compile(r"\]\(((?:\.\./)*)examples/(plot_\w+)\.py\)")
+
+
+class LinkedNames(SphinxPostTransform):
+    """Put a link around every literal that names a public class or function."""
+
+    default_priority = 5
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        objects = PythonDomain(self.env).objects
+        pages = {}
+        for name, entry in objects.items():
+            if entry.objtype in ("class", "function", "data"):
+                pages.setdefault(name.rsplit(".", 1)[-1], (name, entry))
+                pages[name.removeprefix("sklboolean.")] = (name, entry)
+        here = self.env.docname
+        for literal in list(self.document.findall(nodes.literal)):
+            name, entry = pages.get(literal.astext().removesuffix("()"), (None, None))
+            linked = isinstance(literal.parent, nodes.reference | nodes.title)
+            if name is None or linked or entry.docname == here:
+                continue
+            link = make_refnode(
+                self.app.builder, here, entry.docname, entry.node_id, literal.deepcopy()
+            )
+            literal.replace_self(link)
+
+
+def examples_are_gallery_pages(app, docname, source):
+    """A link to a file of docs/examples leads to its page in the gallery."""
+    source[0] = EXAMPLE.sub(r"](\1gallery/\2.rst)", source[0])
+
+
+def hide_what_is_inherited(app, what, name, thing, skip, options):
+    """Methods of scikit-learn's base classes are on the pages of scikit-learn."""
+    function = getattr(thing, "fget", thing)
+    own = getattr(function, "__module__", None) or ""
+    if what == "class" and not own.startswith("sklboolean"):
+        return True
+    return None
+
+
+def setup(app):
+    app.add_post_transform(LinkedNames)
+    app.connect("source-read", examples_are_gallery_pages)
+    app.connect("autodoc-skip-member", hide_what_is_inherited)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

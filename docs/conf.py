@@ -1,0 +1,83 @@
+"""The documentation site: sphinx-build -W docs docs/_build."""
+
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+import matplotlib
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+matplotlib.use("agg")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+project = "sklboolean"
+author = "the sklboolean developers"
+project_copyright = author
+release = importlib.metadata.version("sklboolean")
+version = release
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+    "linked_names",
+]
+exclude_patterns = ["_build", "examples", "**/README.md"]
+templates_path = ["_templates"]
+default_role = "literal"
+nitpicky = True
+# Pages of other packages are out of reach where there is no network.
+nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*")]
+suppress_warnings = ["myst.header"]  # benchmarks print tables under small headings
+
+# API pages: the docstrings, and the methods that this package wrote.
+autosummary_generate = True
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+# User guide
+myst_enable_extensions = ["colon_fence", "fieldlist"]
+myst_heading_anchors = 3
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": "quickstart",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "backreferences_dir": "api/generated/backreferences",
+    "doc_module": ("sklboolean",),
+    "reference_url": {"sklboolean": None},
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "image_srcset": ["2x"],
+    "parallel": False,
+}
+
+# Nothing on a page is loaded from the net: fonts and the search are part of the site.
+html_theme = "pydata_sphinx_theme"
+html_title = "sklboolean"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "sklboolean"},
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+}
+html_sidebars = {"index": [], "install": [], "tour": [], "references": []}

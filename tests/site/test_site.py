@@ -1,0 +1,105 @@
+"""The built documentation, opened in a browser that can reach nothing else.
+
+Build it with ``sphinx-build -W docs docs/_build``.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, open_page, serve
+
+SITE = Path(__file__).parents[2] / "docs" / "_build"
+
+pytestmark = pytest.mark.skipif(
+    not (SITE / "index.html").exists(), reason="the site is not built: docs/_build"
+)
+in_a_browser = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
+
+TAG = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*>")
+FROM_ELSEWHERE = re.compile(r"""(?:src|srcset|href)=["'](?:https?:)?//""")
+IN_STYLES = re.compile(r"""(?:url\(["']?|@import\s+["'])(?:https?:)?//""")
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serve(SITE) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def text_of(document):
+    """The words of a document, without scripts and tags."""
+    bare = re.sub(r"<(script|style)\b.*?</\1>", " ", document, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", bare).split())
+
+
+def test_no_page_loads_anything_from_elsewhere():
+    pages = sorted(SITE.rglob("*.html"))
+    assert len(pages) > 100
+    for page in pages:
+        for tag in TAG.findall(page.read_text("utf-8")):
+            assert not FROM_ELSEWHERE.search(tag), (page.name, tag)
+    for page in SITE.rglob("*.css"):
+        assert not IN_STYLES.search(page.read_text("utf-8")), page.name
+
+
+def test_what_would_be_loaded_from_elsewhere_is_seen():
+    assert FROM_ELSEWHERE.search('<script src="https://example.org/a.js">')
+    assert FROM_ELSEWHERE.search('<link href="//example.org/a.css" rel="stylesheet">')
+    assert not FROM_ELSEWHERE.search('<link href="_static/a.css" rel="stylesheet">')
+    assert IN_STYLES.search('@import "https://example.org/a.css";')
+    assert IN_STYLES.search("src: url(//example.org/a.woff2)")
+    assert not IN_STYLES.search("src: url(../webfonts/a.woff2)")
+
+
+@in_a_browser
+def test_front_page_leads_to_all_parts(address, tmp_path):
+    document = open_page(f"{address}/index.html", tmp_path)
+    for part in ("install", "tour", "user_guide/index", "gallery/index", "api/index"):
+        assert f'href="{part}.html"' in document
+    assert "RuleClassifier" in text_of(document)
+    assert document.count("<img") >= 1
+
+
+@in_a_browser
+def test_api_page_has_signature_methods_and_example(address, tmp_path):
+    document = open_page(f"{address}/api/generated/sklboolean.Winnow.html", tmp_path)
+    for method in ("fit", "partial_fit", "predict", "decision_function"):
+        assert f'id="sklboolean.Winnow.{method}"' in document
+    text = text_of(document)
+    assert "promotion" in text
+    assert ">>> from sklboolean import Winnow" in text.replace("&gt;", ">")
+
+
+@in_a_browser
+@pytest.mark.parametrize("protocol", ["http", "file"])
+def test_search_finds_pages_without_a_network(address, tmp_path, protocol):
+    place = address if protocol == "http" else SITE.as_uri()
+    document = open_page(f"{place}/search.html?q=irrelevant+features", tmp_path)
+    found = re.search(r'<ul class="search".*?</ul>', document, re.DOTALL)
+    assert found, "no list of results"
+    assert "user_guide/online.html" in found[0]
+
+
+@in_a_browser
+def test_search_finds_a_name_of_the_api(address, tmp_path):
+    document = open_page(f"{address}/search.html?q=KernelPerceptron", tmp_path)
+    found = re.search(r'<ul class="search".*?</ul>', document, re.DOTALL)
+    assert found, "no list of results"
+    assert "api/generated/sklboolean.KernelPerceptron.html" in found[0]
+
+
+@in_a_browser
+def test_gallery_page_has_program_output_and_figures(address, tmp_path):
+    page = "gallery/plot_completing_digits.html"
+    document = open_page(f"{address}/{page}", tmp_path)
+    text = text_of(document)
+    assert "CompletionDisplay.from_estimator" in text
+    assert "combination machine" in text
+    figures = re.findall(
+        r'<img[^>]*src="([^"]+plot_completing_digits_\d+[^"]*)"', document
+    )
+    assert figures
+    for figure in figures:
+        assert (SITE / "gallery" / figure).resolve().stat().st_size > 5000
