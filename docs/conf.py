@@ -31,6 +31,7 @@ extensions = [
 exclude_patterns = ["_build", "examples", "**/README.md"]
 templates_path = ["_templates"]
 default_role = "literal"
+smartquotes = False  # "balanced" is what a user types
 nitpicky = True
 # Pages of other packages are out of reach where there is no network.
 nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*")]
@@ -60,8 +61,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,
     "show_signature": False,
+    "capture_repr": (),
     "image_srcset": ["2x"],
-    "parallel": False,
 }
 
 # Nothing on a page is loaded from the net: fonts and the search are part of the site.
@@ -76,7 +77,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
