@@ -40,6 +40,7 @@ suppress_warnings = ["myst.header"]  # benchmarks print tables under small headi
 # API pages: the docstrings, and the methods that this package wrote.
 autosummary_generate = True
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

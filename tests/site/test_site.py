@@ -6,6 +6,7 @@ Build it with ``sphinx-build -W docs docs/_build``.
 import re
 from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from browser import CHROMIUM, open_page, serve
@@ -19,6 +20,8 @@ in_a_browser = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installe
 
 TAG = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*>")
 FROM_ELSEWHERE = re.compile(r"""(?:src|srcset|href)=["'](?:https?:)?//""")
+LINK = re.compile(r"""<a\b[^>]*?\bhref=["']((?!\w+:|//)[^"'?]+)["']""")
+NAMED = re.compile(r"""<[^>]*?\bid=["']([^"']+)["']""")
 IN_STYLES = re.compile(r"""(?:url\(["']?|@import\s+["'])(?:https?:)?//""")
 
 
@@ -52,6 +55,20 @@ def test_no_page_loads_anything_from_elsewhere():
             assert not FROM_ELSEWHERE.search(tag), (page.name, tag)
     for page in SITE.rglob("*.css"):
         assert not IN_STYLES.search(page.read_text("utf-8")), page.name
+
+
+def test_links_inside_the_site_lead_somewhere():
+    pages = {page: page.read_text("utf-8") for page in SITE.rglob("*.html")}
+    places = {page: set(NAMED.findall(text)) for page, text in pages.items()}
+    n_links = 0
+    for page, text in pages.items():
+        for link in LINK.findall(text):
+            path, _, anchor = unquote(unescape(link)).partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), (page.name, link)
+            assert not anchor or anchor in places[target], (page.name, link)
+            n_links += 1
+    assert n_links > 1000
 
 
 def test_what_would_be_loaded_from_elsewhere_is_seen():
