@@ -63,6 +63,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_signature": False,
     "capture_repr": (),
+    "reset_modules": ("matplotlib", "strict_examples.make_warnings_errors"),
+    "reset_modules_order": "both",
     "image_srcset": ["2x"],
 }
 
