@@ -12,7 +12,12 @@ from sphinx.domains.python import PythonDomain
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
-EXAMPLE = re.compile(r"\]\(((?:\.\./)*)examples/(plot_\w+)\.py\)")
+EXAMPLE = re.compile(r"\]\((?:\.\./)*examples/(plot_\w+)\.py\)")
+OUTSIDE = {
+    re.compile(r"\]\((?:\.\./)+benchmarks/README\.md"): "experiments/benchmarks.md",
+    re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md"): "contributing/setup.md",
+    re.compile(r"\]\((?:\.\./)+CHANGELOG\.md"): "changelog.md",
+}
 
 
 class LinkedNames(SphinxPostTransform):
@@ -40,9 +45,12 @@ class LinkedNames(SphinxPostTransform):
             literal.replace_self(link)
 
 
-def examples_are_gallery_pages(app, docname, source):
-    """A link to a file of docs/examples leads to its page in the gallery."""
-    source[0] = EXAMPLE.sub(r"](\1gallery/\2.rst)", source[0])
+def files_are_pages(app, docname, source):
+    """A link to a file that is a page of the site leads to that page."""
+    root = "](" + "../" * docname.count("/")
+    source[0] = EXAMPLE.sub(rf"{root}gallery/\1.rst)", source[0])
+    for file, page in OUTSIDE.items():
+        source[0] = file.sub(root + page, source[0])
 
 
 def hide_what_is_inherited(app, what, name, thing, skip, options):
@@ -56,6 +64,6 @@ def hide_what_is_inherited(app, what, name, thing, skip, options):
 
 def setup(app):
     app.add_post_transform(LinkedNames)
-    app.connect("source-read", examples_are_gallery_pages)
+    app.connect("source-read", files_are_pages)
     app.connect("autodoc-skip-member", hide_what_is_inherited)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
