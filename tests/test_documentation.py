@@ -17,7 +17,7 @@ PAGES = [
         if not {"_build", "gallery"} & set(page.relative_to(DOCS).parts)
     ),
 ]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python(?: needs (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```(python|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_BLOCKS = [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))]
 
@@ -34,6 +34,25 @@ def run(block, page, names):
     return printed.getvalue()
 
 
+def run_blocks(page, package=""):
+    """Run the blocks that need no package, or this one."""
+    names = {}
+    for needed, block in BLOCK.findall(page.read_text("utf-8")):
+        if needed in ("", package):
+            run(block, page, names)
+
+
+# Blocks that open with "```python needs package": skipped where it is not installed.
+NEEDY = [
+    pytest.param(page, package, id=f"{name_of(page)}-{package}")
+    for page in WITH_BLOCKS
+    for package in sorted(
+        {needed for needed, _ in BLOCK.findall(page.read_text("utf-8"))}
+    )
+    if package
+]
+
+
 def test_pages_with_blocks_were_found():
     found = {name_of(page) for page in WITH_BLOCKS}
     assert {"README.md", "docs/tour.md", "docs/install.md"} <= found
@@ -43,9 +62,15 @@ def test_pages_with_blocks_were_found():
 
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=name_of)
 def test_blocks_of_a_page_run_one_after_the_other(page):
-    names = {}
-    for block in BLOCK.findall(page.read_text("utf-8")):
-        run(block, page, names)
+    run_blocks(page)
+
+
+# What such a package calls that others deprecate is its own affair.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize(("page", "package"), NEEDY)
+def test_blocks_that_need_a_package_run_where_it_is_installed(page, package):
+    pytest.importorskip(package)
+    run_blocks(page, package)
 
 
 def exactly(text):
