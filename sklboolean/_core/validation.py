@@ -5,11 +5,11 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import validate_data
 
 from sklboolean._core.bits import not_boolean_message, pack_dense
+from sklboolean._core.tables import checked_data, checked_table
 
 __all__ = [
     "as_boolean",
@@ -20,6 +20,7 @@ __all__ = [
     "check_real",
     "check_sparse_size",
     "check_two_classes",
+    "distinct_labels",
     "encode_classes",
     "is_auto",
     "known_classes",
@@ -140,7 +141,7 @@ def check_boolean_array(X, name, binarize=0.0):
     table : ndarray of uint64 words, or csr_array
     n_features : int
     """
-    X = check_array(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, input_name=name)
+    X = checked_table(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name=name)
     return as_boolean(X, binarize, name), X.shape[1]
 
 
@@ -153,13 +154,32 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
     y : ndarray of shape (n_rows,), only when ``y`` was given
     """
     check_binarize(estimator.binarize)
-    checked = validate_data(
+    checked = checked_data(
         estimator, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES
     )
     if isinstance(y, str) and y == "no_validation":
         return as_boolean(checked, estimator.binarize)
     X, y = checked
     return as_boolean(X, estimator.binarize), y
+
+
+@contextmanager
+def comparable(y, name="y"):
+    """Say so when labels cannot be put in order."""
+    try:
+        yield
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in np.ravel(y).tolist()})
+        raise ValueError(
+            f"{name} holds labels of the type {' and '.join(kinds)}, which have no "
+            "order. Give all labels one type, for example str."
+        ) from error
+
+
+def distinct_labels(y, name="y"):
+    """Return the different labels, sorted."""
+    with comparable(y, name):
+        return np.unique(y)
 
 
 def encode_classes(y, classes=None, *, min_classes=2):
@@ -187,14 +207,16 @@ def encode_classes(y, classes=None, *, min_classes=2):
     # Integers and bools are classes: no need to look at each of them.
     kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        with comparable(y):
+            kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: y is {kind}, a classifier needs classes. "
             "Use a regressor, or cut y into classes first."
         )
     if classes is None:
-        classes, codes = np.unique(y, return_inverse=True)
+        with comparable(y):
+            classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < min_classes:
             raise ValueError(
                 f"y holds only one class, {classes.tolist()[0]!r}; two are needed."
@@ -213,7 +235,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
 
 def check_two_classes(y, known=None):
     """Refuse labels of more than two classes, before they are encoded."""
-    n_classes = len(np.unique(y) if known is None else known)
+    n_classes = len(distinct_labels(y) if known is None else known)
     if n_classes > 2 and (known is not None or type_of_target(y) == "multiclass"):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -225,7 +247,7 @@ def check_two_classes(y, known=None):
 def known_classes(estimator, classes):
     """Return the classes of a ``partial_fit``, from its argument or the first call."""
     if classes is not None:
-        classes = np.unique(classes)
+        classes = distinct_labels(classes, "classes")
         if len(classes) < 2:
             held = (
                 f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"

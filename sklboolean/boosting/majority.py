@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sklboolean._core.bases import reading, seed_of
 from sklboolean._core.calibration import fit_slope
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import encode_classes, unchanged_on_error
 from sklboolean.boosting.parameters import (
     check_parameters,
@@ -228,7 +228,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self)
             base = self._base()
-            X, y = validate_data(self, X, y, **reading(base))
+            X, y = checked_data(self, X, y, **reading(base))
             n_rows = len(y)
             X, y, values, kept = weighed_rows(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)

@@ -3,8 +3,9 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_integer,
     check_two_classes,
@@ -243,7 +244,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         return self
 
     def _read(self, X, y, known, *, reset):
-        X, y = validate_data(self, X, y, reset=reset, **self._accepted())
+        X, y = checked_data(self, X, y, reset=reset, **self._accepted())
         check_two_classes(y, known)
         self.classes_, codes = encode_classes(y, known)
         return X, np.where(codes == 1, 1, -1).astype(np.int8)
@@ -297,7 +298,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
             ``n_estimators``: from -1 to 1.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._accepted())
+        X = checked_data(self, X, reset=False, **self._accepted())
         parts = self._game.parts(X, X.shape[0])
         return np.concatenate([self._game.margins(rows) for _, rows in parts])
 

@@ -7,9 +7,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bases import reading
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_integer,
     check_real,
@@ -257,7 +258,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         return self.estimator
 
     def _validated(self, X, y="no_validation", **options):
-        return validate_data(self, X, y, **reading(self._base()), **options)
+        return checked_data(self, X, y, **reading(self._base()), **options)
 
     def _checked_parameters(self):
         """Check what needs no data; return gamma and the rounds, None for "auto"."""

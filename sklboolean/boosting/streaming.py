@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sklboolean._core.bases import reading, seed_of
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_choice,
     check_real,
+    distinct_labels,
     known_classes,
     unchanged_on_error,
 )
@@ -57,7 +58,7 @@ class StreamMixin:
                 raise ValueError("chunks is empty: give at least one (X, y).")
             X, y = self._read_chunk(*first, reset=True)
             if classes is None:
-                classes = np.unique(y)
+                classes = distinct_labels(y)
             vars(self).pop("classes_", None)
             stream = self._open_stream(known_classes(self, classes))
             stream.feed_many(self._read_chunks((X, y), chunks), n_jobs=self.n_jobs)
@@ -125,7 +126,7 @@ class StreamMixin:
         )
 
     def _read_chunk(self, X, y, *, reset):
-        return validate_data(self, X, y, reset=reset, **reading(self._base()))
+        return checked_data(self, X, y, reset=reset, **reading(self._base()))
 
     def _read_chunks(self, first, chunks):
         yield first

@@ -2,10 +2,11 @@
 
 import numpy as np
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bases import reading
 from sklboolean._core.prediction import ScorePredictionMixin
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import as_boolean
 from sklboolean.boosting.votes import add_votes, vote_margins
 from sklboolean.boosting.weak import as_codes, stump_votes
@@ -31,7 +32,7 @@ class VotingMixin(ScorePredictionMixin):
 
     def _read(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **reading(self._base()))
+        return checked_data(self, X, reset=False, **reading(self._base()))
 
     def _codes(self, X):
         """Yield the class that each hypothesis predicts for each row."""

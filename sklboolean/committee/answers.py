@@ -5,8 +5,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import validate_data
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.committee.parameters import (
     check_weighable,
@@ -99,13 +99,13 @@ def read_labelled(learner, X, y, oracle, classes, *, reset=True):
     """Return the checked table, the labels, and where there are any."""
     options = table_reading(learner) | {"reset": reset}
     if y is None and oracle is not None:
-        X = validate_data(learner, X, **options)
+        X = checked_data(learner, X, **options)
         return X, np.zeros(X.shape[0]), np.zeros(X.shape[0], dtype=bool)
     if y is None or not is_unlabeled(np.asarray(y), learner.unlabeled).any():
-        X, y = validate_data(learner, X, y, **options)
+        X, y = checked_data(learner, X, y, **options)
         has_label = np.ones(len(y), dtype=bool)
     else:
-        X = validate_data(learner, X, **options)
+        X = checked_data(learner, X, **options)
         y, has_label = split_labels(y, learner.unlabeled, classes)
     if len(y) != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {len(y)}.")

@@ -1,8 +1,8 @@
 """Asking a person: rows to label one after the other, from a pool or a stream."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import check_integer, unchanged_on_error
 from sklboolean.committee.answers import check_labels, read_weights
 from sklboolean.committee.parameters import (
@@ -128,7 +128,7 @@ class InteractiveMixin:
         """Return the session, begun if there is none, and the checked table."""
         check_parameters(self)
         begins = not hasattr(self, "_session")
-        checked = validate_data(self, X, y, reset=begins, **table_reading(self))
+        checked = checked_data(self, X, y, reset=begins, **table_reading(self))
         parts = checked if isinstance(checked, tuple) else (checked,)
         if begins:
             self._session = Session(self, self.n_features_in_)

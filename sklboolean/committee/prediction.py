@@ -3,8 +3,9 @@
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.tables import checked_data
 from sklboolean.committee.parameters import (
     table_reading,
     takes_nan,
@@ -37,7 +38,7 @@ class CommitteePredictionMixin:
         return hasattr(self, "classes_")
 
     def _read(self, X, *, reset=False):
-        return validate_data(self, X, reset=reset, **table_reading(self))
+        return checked_data(self, X, reset=reset, **table_reading(self))
 
     def predict(self, X):
         """Return the label of each row.

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklboolean._core.validation import encode_classes
+from sklboolean._core.validation import distinct_labels, encode_classes
 from sklboolean.committee.answers import (
     AnswerBook,
     Oracle,
@@ -238,7 +238,10 @@ version space, default="bootstrap"
             ``query_indices_`` and ``query_labels_``.
         """
         with answers_kept(self, oracle):
-            table, classes = X, None if classes is None else np.unique(classes)
+            table, classes = (
+                X,
+                None if classes is None else distinct_labels(classes, "classes"),
+            )
             X, y, has_label = read_labelled(self, X, y, oracle, classes)
             weights = read_weights(self, sample_weight, X.shape[0])
             counts = weights > 0
@@ -289,8 +292,8 @@ version space, default="bootstrap"
             When the oracle fails. Its answers before that are kept.
         """
         with answers_kept(self, oracle):
-            check_streaming(self)
-            classes = None if classes is None else np.unique(classes)
+            if classes is not None:
+                classes = distinct_labels(classes, "classes")
             session, offset, shown = None, 0, partial(report, self)
             for chunk in chunks:
                 table, y = (chunk, None) if oracle is not None else chunk

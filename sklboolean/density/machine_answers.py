@@ -6,8 +6,9 @@ from functools import wraps
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.tables import checked_table
 from sklboolean.density import (
     conditionals,
     hidden_states,
@@ -180,10 +181,17 @@ class MachineAnswersMixin(
             In the codes of the rows that were learned, ``codes_``.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float64)
+        X = checked_table(X, dtype=np.float64)
         if X.shape[1] != self.n_components_:
             width = f"{X.shape[1]} columns for {self.n_components_} hidden units"
             raise ValueError(f"X has {width}; it must have one for each.")
+        outside = np.argwhere((X < 0) | (X > 1))
+        if len(outside):
+            row, unit = outside[0]
+            raise ValueError(
+                f"X holds {X[row, unit]:g} in column {unit}; states of hidden units "
+                "are 0 or 1, and probabilities, as from transform, lie between."
+            )
         if self._kind is Reals:
             return log_space.fields(self._weights(), X)
         fields = log_space.log_sums(self._weights(), X)[1]

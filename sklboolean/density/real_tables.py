@@ -1,7 +1,8 @@
 """Reading tables of real numbers, some of which may be missing."""
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+
+from sklboolean._core.tables import checked_data
 
 __all__ = ["Reals", "read_reals"]
 
@@ -30,7 +31,7 @@ def read_reals(estimator, X, *, reset=False, allow_missing=True):
     ValueError
         For NaN where it is not allowed and for numbers that are too large.
     """
-    rows = validate_data(
+    rows = checked_data(
         estimator, X, reset=reset, dtype=np.float64, order="C",
         ensure_all_finite="allow-nan" if allow_missing else True,
     )  # fmt: skip

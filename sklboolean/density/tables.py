@@ -2,8 +2,8 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import KEPT_DTYPES, check_binarize
 
 __all__ = ["Signs", "codes_of", "distinct_rows", "read_signs", "to_codes"]
@@ -99,7 +99,7 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         For NaN where it is not allowed and for codes that ``binarize=None`` refuses.
     """
     check_binarize(estimator.binarize)
-    X = validate_data(
+    X = checked_data(
         estimator,
         X,
         reset=reset,

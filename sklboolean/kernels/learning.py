@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -70,7 +70,7 @@ def read_table(learner, X, y="no_validation", *, reset):
     """Check X (and y) and return the Boolean table or the kernel matrix."""
     if not is_precomputed(learner):
         return validate_boolean(learner, X, y, reset=reset)
-    return validate_data(learner, X, y, reset=reset, dtype=np.float64)
+    return checked_data(learner, X, y, reset=reset, dtype=np.float64)
 
 
 def open_lesson(learner, X, y, known, goes_on, *, part=False):

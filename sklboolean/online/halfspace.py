@@ -7,8 +7,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -150,7 +151,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+            X, y = checked_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             X = sparse.csr_array(X) if sparse.issparse(X) else X
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
@@ -250,7 +251,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             Above 0 for the second class. For "modified_perceptron": cosines.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = checked_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         if self.row_weights_ is None:
             return self._cosines(X)

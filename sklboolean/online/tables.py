@@ -5,16 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import validate_data
 
 from sklboolean._core._packing import scan_csr
 from sklboolean._core.bits import pack_dense, unpack_words
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    as_boolean,
-    check_binarize,
-    check_sparse_size,
-)
+from sklboolean._core.tables import checked_data
+from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
 
 __all__ = ["OnlineTable", "open_table", "read_table"]
 
@@ -109,7 +104,7 @@ def read_table(learner, X, y="no_validation", *, reset):
     binarize = getattr(learner, "binarize", None)
     check_binarize(binarize)
     # Without `binarize` the table is scanned anyway, which finds NaN and infinity.
-    checked = validate_data(
+    checked = checked_data(
         learner, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
         ensure_all_finite=binarize is not None,
     )  # fmt: skip

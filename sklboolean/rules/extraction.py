@@ -5,9 +5,9 @@ from time import monotonic
 
 import numpy as np
 from sklearn.svm import OneClassSVM
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from sklboolean._core.tables import checked_table
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     as_boolean,
@@ -186,7 +186,7 @@ def labelled_rule(rows, sign, literals, label):
 
 
 def _checked(X, rows):
-    X = check_array(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, input_name="X")
+    X = checked_table(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name="X")
     if X.shape[1] != rows.n_features:
         raise ValueError(
             f"X has {X.shape[1]} features, but the model has {rows.n_features}."

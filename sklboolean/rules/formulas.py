@@ -2,8 +2,7 @@
 
 from html import escape
 
-from sklearn.utils import check_array
-
+from sklboolean._core.tables import checked_table
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean
 
 __all__ = [
@@ -23,7 +22,7 @@ def plain(value):
 
 def read_rows(X, n_features, binarize):
     """Check the rows that rules are to judge, and make them Boolean."""
-    X = check_array(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, input_name="X")
+    X = checked_table(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name="X")
     if X.shape[1] != n_features:
         raise ValueError(
             f"X has {X.shape[1]} features, but the rules were made for {n_features}."

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize_scalar
-from sklearn.utils import check_array
+
+from sklboolean._core.tables import checked_table
 
 __all__ = ["recover_gamma", "scale_gamma"]
 
@@ -19,7 +20,7 @@ def scale_gamma(X, n_features):
         The training rows.
     n_features : int
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    X = checked_table(X, accept_sparse="csr", dtype=np.float64, name="X")
     if X.shape[1] != n_features:
         raise ValueError(
             f"X has {X.shape[1]} features, but the model was fitted on {n_features}."

@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.tables import checked_table
 from sklboolean._core.validation import as_boolean
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.kernels.perceptron import KernelPerceptron
@@ -253,7 +253,7 @@ def _support(model, X):
             "precomputed or a callable: give X, the training rows (and with a "
             "precomputed kernel also kernel, the object that made the matrix)."
         )
-    X = X if sparse.issparse(X) else check_array(X, input_name="X")
+    X = checked_table(X, accept_sparse=True)
     if X.shape[0] <= model.support_.max(initial=-1):
         raise ValueError(
             f"X has {X.shape[0]} rows, but row {model.support_.max()} is a support "

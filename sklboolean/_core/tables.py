@@ -1,0 +1,103 @@
+"""Tables from outside: scikit-learn's checks, and what they leave unchecked.
+
+scipy trusts the index arrays of a sparse table, and so do compiled loops: one index
+beyond the table reads and writes anywhere. Every table of a user passes here.
+"""
+
+from contextlib import contextmanager
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array, validate_data
+
+__all__ = ["checked_data", "checked_table"]
+
+MOST_ROWS_OR_COLUMNS = 2**31 - 1  # what the int32 indices of compiled loops count to
+
+
+def checked_table(X, name="X", **options):
+    """Check the table of a function: ``check_array`` after `check_stored`."""
+    check_stored(X, name)
+    with plain_words(name):
+        return trimmed(check_array(X, input_name=name, **options))
+
+
+def checked_data(estimator, X, y="no_validation", **options):
+    """Check the table and labels of an estimator: ``validate_data`` likewise."""
+    check_stored(X, "X")
+    with plain_words("X"):
+        checked = validate_data(estimator, X, y, **options)
+    if isinstance(checked, tuple):
+        return trimmed(checked[0]), checked[1]
+    return trimmed(checked)
+
+
+def trimmed(X):
+    """Return a table without entries past the last row: scipy allows room for more."""
+    if not sparse.issparse(X) or X.format not in ("csr", "csc"):
+        return X
+    n_stored = X.indptr[-1]
+    if len(X.data) == len(X.indices) == n_stored:
+        return X
+    parts = X.data[:n_stored], X.indices[:n_stored], X.indptr
+    return type(X)(parts, shape=X.shape)
+
+
+def check_stored(X, name):
+    """Refuse a sparse table that is too large or whose indices point outside it."""
+    if not sparse.issparse(X) or X.ndim != 2:
+        return
+    if max(X.shape) > MOST_ROWS_OR_COLUMNS:
+        raise ValueError(
+            f"{name} has the shape {X.shape}; at most 2**31 - 1 rows and columns can "
+            "be handled. Hash the columns to fewer, or learn from the rows in parts."
+        )
+    if X.format == "coo":
+        parts = zip(X.coords, X.shape, strict=True)
+        sound = all(_point_inside(part, side, len(X.data)) for part, side in parts)
+    elif X.format in ("csr", "csc", "bsr"):
+        sound = _is_compressed(X)
+    else:
+        return
+    if not sound:
+        raise ValueError(
+            f"The index arrays of the sparse {name} do not fit its shape {X.shape} or "
+            "each other; X.check_format() says more. Build it anew from its entries."
+        )
+
+
+def _point_inside(indices, side, n_stored):
+    """Return whether there is an index for each entry, none of them outside."""
+    if indices.ndim != 1 or len(indices) != n_stored or indices.dtype.kind not in "iu":
+        return False
+    return not n_stored or (indices.min() >= 0 and indices.max() < side)
+
+
+def _is_compressed(X):
+    """Return whether rows (or columns) of CSR, CSC and BSR lie in what is stored."""
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    sides = X.shape[0] // height, X.shape[1] // width
+    n_major, n_minor = reversed(sides) if X.format == "csc" else sides
+    indptr = X.indptr
+    if indptr.shape != (n_major + 1,) or indptr.dtype.kind not in "iu" or indptr[0]:
+        return False
+    n_stored = indptr[-1]
+    if np.any(indptr[1:] < indptr[:-1]) or n_stored > min(len(X.indices), len(X.data)):
+        return False
+    return _point_inside(X.indices[:n_stored], n_minor, n_stored)
+
+
+@contextmanager
+def plain_words(name):
+    """Say what to do about text, and about integers that no float holds."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise ValueError(
+            f"{error}. Features and targets must be numbers: encode text first, for "
+            "example with OneHotEncoder."
+        ) from error

@@ -1,0 +1,117 @@
+"""What scikit-learn's checks let through: sparse tables that point outside."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sklboolean import AveragedPerceptron, BooleanStump, ConjunctionFeatures
+from sklboolean._core.tables import check_stored, checked_table
+from sklboolean._core.validation import as_boolean
+from sklboolean.kernels import conjunction_kernel
+from sklboolean.rules.literal_rows import Literals
+
+X = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
+COMPRESSED = ["csr_array", "csr_matrix", "csc_array", "csc_matrix", "bsr_array"]
+READERS = [
+    conjunction_kernel,
+    AveragedPerceptron().fit(X, [1, 0, 1]).predict,
+    BooleanStump().fit(X, [1, 0, 1]).predict,
+    ConjunctionFeatures().fit(X).transform,
+]
+
+
+def index_beyond(S):
+    S.indices[-1] = 10**6
+
+
+def index_below(S):
+    S.indices[0] = -7
+
+
+def wide_index(S):
+    S.indices = S.indices.astype(np.int64) + 2**32
+
+
+def indptr_falls(S):
+    S.indptr[1] = 2**30
+
+
+def indptr_below(S):
+    S.indptr[1] = -5
+
+
+def indptr_starts_late(S):
+    S.indptr[0] = 1
+
+
+def indptr_ends_late(S):
+    S.indptr[-1] = 10**6
+
+
+def data_is_short(S):
+    S.data = S.data[:-1]
+
+
+BREAKS = [
+    index_beyond, index_below, wide_index, indptr_falls, indptr_below,
+    indptr_starts_late, indptr_ends_late, data_is_short,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+@pytest.mark.parametrize("spoil", BREAKS, ids=lambda spoil: spoil.__name__)
+def test_index_arrays_that_point_outside_are_refused(kind, spoil):
+    S = getattr(sparse, kind)(X)
+    check_stored(S, "X")
+    spoil(S)
+    for read in READERS:
+        with pytest.raises(ValueError, match="index arrays of the sparse X do not fit"):
+            read(S)
+
+
+@pytest.mark.parametrize("beyond", [-1, 3, 2**31 - 1])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_coordinates_that_point_outside_are_refused(axis, beyond):
+    S = sparse.coo_array(X)
+    S.coords[axis][0] = beyond
+    with pytest.raises(ValueError, match="index arrays of the sparse Z do not fit"):
+        check_stored(S, "Z")
+
+
+@pytest.mark.parametrize("shape", [(3, 2**31), (3, 2**31 + 5), (2**31, 3)])
+def test_more_than_int32_counts_is_refused(shape):
+    S = sparse.coo_array((np.ones(1), ([2], [2])), shape=shape)
+    with pytest.raises(ValueError, match=r"at most 2\*\*31 - 1 rows and columns"):
+        conjunction_kernel(S)
+    with pytest.raises(ValueError, match="Hash the columns"):
+        AveragedPerceptron().fit(S, [0, 1, 0])
+
+
+def test_more_literals_than_int32_counts_are_refused():
+    with pytest.raises(ValueError, match="more literals than int32 can number"):
+        Literals.build(2**30, True)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])
+def test_room_behind_the_last_entry_is_no_entry(kind):
+    S = kind(X)
+    roomy = S.copy()
+    roomy.data, roomy.indices = np.append(S.data, [9, 9]), np.append(S.indices, [2, 2])
+    assert len(roomy.data) == S.nnz + 2
+    read = checked_table(roomy, accept_sparse=["csr", "csc"])
+    assert type(read) is kind
+    assert len(read.data) == len(read.indices) == S.nnz
+    assert len(roomy.data) == S.nnz + 2
+    assert np.array_equal(as_boolean(read, None).toarray(), X == 1)
+    for read in READERS:
+        answer, expected = read(roomy), read(S)
+        if sparse.issparse(answer):
+            answer, expected = answer.toarray(), expected.toarray()
+        assert np.array_equal(answer, expected)
+
+
+def test_text_is_told_what_to_do():
+    with pytest.raises(ValueError, match=r"'red'.* encode text first.* OneHotEncoder"):
+        checked_table([["red"], ["blue"]])
+    with pytest.raises(ValueError, match="Z holds a number beyond float64"):
+        checked_table([[10**400], [1]], "Z", dtype=np.float64)
