@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["checked_data", "checked_table"]
+__all__ = ["check_stored", "checked_data", "checked_table"]
 
 MOST_ROWS_OR_COLUMNS = 2**31 - 1  # what the int32 indices of compiled loops count to
 
 
 def checked_table(X, name="X", **options):
     """Check the table of a function: ``check_array`` after `check_stored`."""
+    check_kind(X, name)
     check_stored(X, name)
     with plain_words(name):
         return trimmed(check_array(X, input_name=name, **options))
@@ -24,6 +25,7 @@ def checked_table(X, name="X", **options):
 
 def checked_data(estimator, X, y="no_validation", **options):
     """Check the table and labels of an estimator: ``validate_data`` likewise."""
+    check_kind(X, "X")
     check_stored(X, "X")
     with plain_words("X"):
         checked = validate_data(estimator, X, y, **options)
@@ -41,6 +43,16 @@ def trimmed(X):
         return X
     parts = X.data[:n_stored], X.indices[:n_stored], X.indptr
     return type(X)(parts, shape=X.shape)
+
+
+def check_kind(X, name):
+    """Refuse times and structures, which would be read as numbers."""
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "kind", "") in ("m", "M", "V"):
+        raise ValueError(
+            f"{name} holds {dtype}, which is no number. Turn it into Boolean columns "
+            "first, for example by comparing it with dates."
+        )
 
 
 def check_stored(X, name):

@@ -20,9 +20,11 @@ __all__ = [
     "check_real",
     "check_sparse_size",
     "check_two_classes",
+    "comparable",
     "distinct_labels",
     "encode_classes",
     "is_auto",
+    "kind_of_labels",
     "known_classes",
     "unchanged_on_error",
     "validate_boolean",
@@ -164,16 +166,24 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
 
 
 @contextmanager
-def comparable(y, name="y"):
-    """Say so when labels cannot be put in order."""
+def comparable(y, name="y", classes=()):
+    """Say so when labels cannot be put in order, or not beside the classes."""
     try:
         yield
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in np.ravel(y).tolist()})
+    except (TypeError, ArithmeticError) as error:
+        labels = [*np.ravel(y).tolist(), *np.ravel(classes).tolist()]
+        kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
             f"{name} holds labels of the type {' and '.join(kinds)}, which have no "
             "order. Give all labels one type, for example str."
         ) from error
+
+
+def kind_of_labels(y):
+    """Return scikit-learn's name for a target: "binary", "continuous" and so on."""
+    # Whether floats are whole numbers is asked by a cast, which large ones overflow.
+    with comparable(y), np.errstate(invalid="ignore"):
+        return type_of_target(y, input_name="y", raise_unknown=True)
 
 
 def distinct_labels(y, name="y"):
@@ -207,8 +217,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
     # Integers and bools are classes: no need to look at each of them.
     kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
-        with comparable(y):
-            kind = type_of_target(y, input_name="y", raise_unknown=True)
+        kind = kind_of_labels(y)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: y is {kind}, a classifier needs classes. "
@@ -222,9 +231,10 @@ def encode_classes(y, classes=None, *, min_classes=2):
                 f"y holds only one class, {classes.tolist()[0]!r}; two are needed."
             )
         return classes, codes
-    codes = np.searchsorted(classes, y)
-    codes[codes == len(classes)] = 0
-    unknown = classes[codes] != y
+    with comparable(y, classes=classes):
+        codes = np.searchsorted(classes, y)
+        codes[codes == len(classes)] = 0
+        unknown = classes[codes] != y
     if np.any(unknown):
         raise ValueError(
             f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the "
@@ -236,7 +246,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
 def check_two_classes(y, known=None):
     """Refuse labels of more than two classes, before they are encoded."""
     n_classes = len(distinct_labels(y) if known is None else known)
-    if n_classes > 2 and (known is not None or type_of_target(y) == "multiclass"):
+    if n_classes > 2 and (known is not None or kind_of_labels(y) == "multiclass"):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"multiclass, with {n_classes} classes: wrap the learner in scikit-learn's "

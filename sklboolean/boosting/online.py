@@ -13,7 +13,7 @@ from sklboolean._core.validation import (
     known_classes,
     unchanged_on_error,
 )
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.boosting.game import check_edge
 from sklboolean.boosting.online_game import OnlineGame
 from sklboolean.boosting.online_learners import make_learners
@@ -229,7 +229,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
             goes_on = hasattr(self, "classes_")
             known = known_classes(self, classes)
             X, signs = self._read(X, y, known, reset=not goes_on)
-            values = check_sample_weight(sample_weight, len(signs))
+            values = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
             if goes_on:
                 game = self._game.copy()
                 game.gamma = check_edge(self.gamma)

@@ -4,9 +4,9 @@ from numbers import Real
 
 import numpy as np
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import type_of_target
 
 from sklboolean._core.tables import checked_data
+from sklboolean._core.validation import kind_of_labels
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.committee.parameters import (
     check_weighable,
@@ -86,7 +86,7 @@ def split_labels(y, unlabeled, classes):
 
 def check_labels(labels):
     """Refuse what is no class label."""
-    kind = type_of_target(labels, input_name="y", raise_unknown=True)
+    kind = kind_of_labels(labels)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: y is {kind}, a classifier needs classes. "

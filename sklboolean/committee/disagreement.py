@@ -9,7 +9,11 @@ import numpy as np
 from scipy.special import entr, rel_entr
 
 from sklboolean._core.validation import check_integer
-from sklboolean.committee.votes import check_distributions, check_member_weights
+from sklboolean.committee.votes import (
+    as_reals,
+    check_distributions,
+    check_member_weights,
+)
 
 __all__ = [
     "consensus_entropy",
@@ -253,7 +257,7 @@ def top_scores(scores, n, random):
     >>> top_scores([0.1, 0.9, 0.5, 0.3], 2, np.random.RandomState(0))
     array([1, 2])
     """
-    scores = np.asarray(scores, dtype=np.float64)
+    scores = as_reals(scores, "scores")
     if scores.ndim != 1 or np.isnan(scores).any():
         raise ValueError("scores must be one number for each row, none of them NaN.")
     n = min(check_integer(n, "n", 0), len(scores))

@@ -88,7 +88,10 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             self._class = _answer_table(hypotheses, self.n_features)
         else:
             self._class = build_class(
-                hypotheses, n_features, max_literals=max_literals, monotone=monotone
+                hypotheses,
+                self.n_features,
+                max_literals=max_literals,
+                monotone=monotone,
             )
         self.n_hypotheses = self._class.n_hypotheses
         self._mistakes = np.zeros(self.n_hypotheses, dtype=np.int32)
@@ -211,7 +214,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             n_points = len(self._class.sets)
             if rows.dtype.kind not in "iu" or np.any((rows < 0) | (rows >= n_points)):
                 raise ValueError(f"rows must be indices of the {n_points} points.")
-        elif rows.dtype != bool and not np.isin(rows, (0, 1)).all():
+        elif rows.dtype.kind not in "biuf" or not np.isin(rows, (0, 1)).all():
             raise ValueError("rows must hold zeros and ones only.")
         return rows
 

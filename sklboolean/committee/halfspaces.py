@@ -5,6 +5,7 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 from sklearn.utils.extmath import safe_sparse_dot
 
+from sklboolean._core.tables import checked_table
 from sklboolean.committee.kernel_space import KernelVersionSpace
 
 __all__ = ["HalfspaceVersionSpace"]
@@ -69,6 +70,9 @@ class HalfspaceVersionSpace(KernelVersionSpace):
             random_state=random_state,
         )  # fmt: skip
         self.fit_intercept = fit_intercept
+
+    def _checked(self, rows):
+        return checked_table(rows, "rows", accept_sparse="csr", dtype=np.float64)
 
     def _kernel(self, rows, others):
         return safe_sparse_dot(rows, others.T, dense_output=True) + self.fit_intercept

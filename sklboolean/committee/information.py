@@ -1,10 +1,12 @@
 """The information in labels: what a query gains, what the error must be."""
 
+from math import log2
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import entr, xlog1py
 
-from sklboolean._core.validation import check_integer
+from sklboolean._core.validation import check_integer, check_real
 from sklboolean.committee.disagreement import vote_entropy
 
 __all__ = ["bayes_error_bounds", "information_gain", "label_entropy"]
@@ -124,8 +126,9 @@ def bayes_error_bounds(entropy, *, n_classes=2):
     >>> round(lower, 4), upper
     (0.11, 0.25)
     """
-    check_integer(n_classes, "n_classes", 2)
-    most, blind = np.log2(n_classes), 1 - 1 / n_classes
+    n_classes = check_integer(n_classes, "n_classes", 2)
+    check_real(entropy, "entropy", 0.0)
+    most, blind = log2(n_classes), 1 - 1 / n_classes
     # A mean of entropies may exceed the most by rounding.
     if not 0 <= entropy <= most * (1 + 1e-9):
         raise ValueError(
@@ -135,7 +138,7 @@ def bayes_error_bounds(entropy, *, n_classes=2):
     def excess(exponent):
         # Fano: an error e leaves at most H(e) + e lg(n_classes - 1) bits.
         error = 2.0**-exponent
-        return information_gain(error) + error * np.log2(n_classes - 1) - entropy
+        return information_gain(error) + error * log2(n_classes - 1) - entropy
 
     if entropy >= most:
         return blind, blind

@@ -4,9 +4,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from sklboolean._core.tables import check_stored
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.committee.expectation_propagation import GaussianPosterior
 from sklboolean.committee.population import Population
+from sklboolean.committee.posterior import check_answers
 from sklboolean.committee.span import Placed, Span
 
 __all__ = ["KernelVersionSpace"]
@@ -116,13 +118,8 @@ class KernelVersionSpace:
             Empty (`is_empty`) from the first label on with which no halfspace agrees:
             it and those after it are not learned.
         """
-        positive = np.asarray(positive, dtype=bool)
-        if rows.shape[0] != len(positive):
-            raise ValueError(
-                f"rows and positive must be equally many; got {rows.shape[0]} rows and "
-                f"{len(positive)} labels."
-            )
         placed = self.place(rows)
+        positive = check_answers(positive, placed.shape[0])
         if self._posterior is None:
             self._posterior = self._open_posterior(placed.rows)
         within = self._kernel(placed.rows, placed.rows) if len(positive) > 1 else None
@@ -181,6 +178,14 @@ class KernelVersionSpace:
             raise ValueError("kernel returned NaN or infinity: scale or normalise it.")
         return values
 
+    def _checked(self, rows):
+        """Return rows that can be taken apart; what they hold the kernel knows."""
+        check_stored(rows, "rows")
+        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+        if len(rows.shape) != 2:
+            raise ValueError(f"rows must be a table; its shape is {rows.shape}.")
+        return rows
+
     def _squares(self, rows):
         if self.diagonal is not None:
             return np.asarray(self.diagonal(rows), dtype=np.float64)
@@ -209,6 +214,7 @@ class KernelVersionSpace:
         placed : Placed
         """
         if not isinstance(rows, Placed):
+            rows = self._checked(rows)
             rows = Placed.outside(self._squares(rows), rows)
         return self._follow(rows)
 

@@ -23,7 +23,8 @@ def check_noise(eta):
 def check_answers(positive, n_rows):
     """Return labels as bools, one for each row."""
     positive = np.asarray(positive)
-    if positive.shape != (n_rows,) or not np.isin(positive, (0, 1)).all():
+    is_bool = positive.dtype.kind in "biuf" and np.isin(positive, (0, 1)).all()
+    if positive.shape != (n_rows,) or not is_bool:
         raise ValueError(
             f"positive must be a bool for each of the {n_rows} rows; it has shape "
             f"{positive.shape}, dtype {positive.dtype}."

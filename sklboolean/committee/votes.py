@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from sklboolean._core.validation import comparable
+
 __all__ = [
     "align_probabilities",
+    "as_reals",
     "check_distributions",
     "check_member_weights",
     "vote_shares",
@@ -49,7 +52,8 @@ def vote_shares(votes, *, classes=None, member_weights=None):
             f"{votes.shape}."
         )
     weights = check_member_weights(member_weights, len(votes))
-    labels, codes = np.unique(votes, return_inverse=True)
+    with comparable(votes, "votes"):
+        labels, codes = np.unique(votes, return_inverse=True)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError("votes must not hold NaN.")
     classes = labels if classes is None else np.asarray(classes)
@@ -92,13 +96,14 @@ def align_probabilities(probabilities, member_classes, classes):
     array([[[0.5, 0.5]],
            [[0. , 1. ]]])
     """
-    classes = np.asarray(classes)
-    if not len(probabilities) or len(probabilities) != len(member_classes):
+    classes = np.atleast_1d(classes)
+    sizes = [_length(probabilities), _length(member_classes)]
+    if not sizes[0] or sizes[0] != sizes[1]:
         raise ValueError(
             "probabilities and member_classes must have an entry for each member, "
-            f"at least one; they have {len(probabilities)} and {len(member_classes)}."
+            f"at least one; they have {sizes[0]} and {sizes[1]}."
         )
-    n_rows = len(probabilities[0])
+    n_rows = _length(probabilities[0])
     aligned = np.zeros((len(probabilities), n_rows, len(classes)))
     members = zip(probabilities, member_classes, strict=True)
     for k, (table, labels) in enumerate(members):
@@ -122,7 +127,7 @@ def check_distributions(table, name, n_axes):
     table = np.asarray(table)
     single = table.dtype in (np.float16, np.float32)
     tolerance = np.sqrt(np.finfo(table.dtype if single else np.float64).eps)
-    table = np.asarray(table, dtype=np.float64)
+    table = as_reals(table, name)
     if table.ndim != n_axes or not table.shape[-1] or (n_axes == 3 and not len(table)):
         axes = (
             "(n_members, n_rows, n_classes)" if n_axes == 3 else "(n_rows, n_classes)"
@@ -146,7 +151,7 @@ def check_member_weights(member_weights, n_members):
     """Return the weights of the members, all 1 for None, or say what is wrong."""
     if member_weights is None:
         return np.ones(n_members)
-    weights = np.asarray(member_weights, dtype=np.float64)
+    weights = as_reals(member_weights, "member_weights")
     if weights.shape != (n_members,):
         raise ValueError(
             f"member_weights must have shape ({n_members},); it has {weights.shape}."
@@ -158,8 +163,25 @@ def check_member_weights(member_weights, n_members):
     return weights
 
 
+def _length(parts):
+    try:
+        return len(parts)
+    except TypeError:
+        return 0
+
+
+def as_reals(numbers, name):
+    """Return an array of float64, or say that there are no numbers."""
+    try:
+        return np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}.") from error
+
+
 def _columns_of(labels, classes, name):
     """Return the column of each label."""
+    if labels.ndim != 1 or classes.ndim != 1:
+        raise ValueError(f"classes and labels of {name} must be lists of labels.")
     # Python's own equality: 1, 1.0 and True are one label, strings of any width too.
     column_of = {label: column for column, label in enumerate(classes.tolist())}
     if len(column_of) < len(classes):

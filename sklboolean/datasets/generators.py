@@ -311,7 +311,7 @@ def _draw_terms(n_terms, n_literals, n_features, monotone, rng):
             again = rng.permutation(n_features).tolist()
             unused += [feature for feature in again if feature not in unused]
         chosen, unused = sorted(unused[:n_literals]), unused[n_literals:]
-        values = rng.randint(2, size=n_literals).astype(bool) | monotone
+        values = rng.randint(2, size=n_literals).astype(bool) | bool(monotone)
         term = tuple(zip(chosen, values.tolist(), strict=True))
         if term not in terms:
             terms.append(term)

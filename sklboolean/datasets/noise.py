@@ -56,6 +56,8 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     if not 0 <= noise <= 1:  # check_scalar's own bounds would let NaN through
         raise ValueError(f"noise must lie in [0, 1]; got {noise}.")
     y = column_or_1d(y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError("y must not hold NaN: it is no label.")
     known, codes = _encode(y, classes)
     rng = check_random_state(random_state)
     if exact:

@@ -54,6 +54,8 @@ def _choose_all(max_count, length, total):
 def _choose(counts, length):
     """C(m, length) of an array of non-negative integers, exactly."""
     largest = int(counts.max(initial=0))
+    if length > largest:
+        return counts * 0
     if largest**length >= 2**62:
         counts = counts.astype(object)
     result = counts * 0 + 1

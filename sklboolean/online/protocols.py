@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from sklboolean._core.bits import unpack_words
 from sklboolean._core.readable import formula_text
-from sklboolean._core.validation import check_integer
+from sklboolean._core.validation import check_boolean_array, check_integer
 
 __all__ = [
     "LearnedConjunction",
@@ -64,7 +65,11 @@ class LearnedConjunction:
         holds : ndarray of shape (n_rows,), dtype bool
             True where all literals hold.
         """
-        X = np.asarray(X, dtype=bool)
+        X = unpack_words(*check_boolean_array(np.asarray(X), "X")).astype(bool)
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {X.shape[1]} features; the conjunction has {self.n_features}."
+            )
         return X[:, self.positive].all(axis=1) & ~X[:, self.negative].any(axis=1)
 
     def __repr__(self):

@@ -7,6 +7,7 @@ from numbers import Integral
 import numpy as np
 
 from sklboolean._core.validation import check_choice, check_integer
+from sklboolean.rules.formulas import check_names
 from sklboolean.rules.models import read_model
 from sklboolean.rules.search import satisfied_rows, search_conjunctions
 
@@ -92,11 +93,7 @@ class Rule:
         last = max((feature for feature, _ in self.literals), default=-1)
         if feature_names is None:
             feature_names = [f"x{j}" for j in range(last + 1)]
-        if last >= len(feature_names):
-            raise ValueError(
-                f"feature_names has {len(feature_names)} names, but the rule uses "
-                f"feature {last}: give one name for each feature."
-            )
+        check_names(feature_names, last)
         words = [
             f"{feature_names[j]}" if value else f"not {feature_names[j]}"
             for j, value in self.literals

@@ -16,6 +16,7 @@ from sklboolean._core.validation import (
     check_real,
     encode_classes,
 )
+from sklboolean.rules.columns import MOST_LISTED
 from sklboolean.rules.conjunctions import Rule, as_rule, sum_of
 from sklboolean.rules.cover import CoverPool, find_cover
 from sklboolean.rules.dnf import DNF, any_holds, measure
@@ -173,8 +174,8 @@ def check_cover_options(
         "max_literals": check_integer(max_literals, "max_literals", 1),
         "literals": literals,
         "min_gain": check_real(min_gain, "min_gain", 0),
-        "n_candidates": check_integer(n_candidates, "n_candidates", 1),
-        "width": None if width is None else check_integer(width, "width", 1),
+        "n_candidates": check_integer(n_candidates, "n_candidates", 1, MOST_LISTED),
+        "width": None if width is None else check_integer(width, "width", 1, 2**62),
         "deadline": None if time_limit is None else monotonic() + time_limit,
     }
 

@@ -2,10 +2,13 @@
 
 from html import escape
 
+import numpy as np
+
 from sklboolean._core.tables import checked_table
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean
 
 __all__ = [
+    "check_names",
     "conjunction_code",
     "html_table",
     "implies",
@@ -30,10 +33,22 @@ def read_rows(X, n_features, binarize):
     return as_boolean(X, binarize)
 
 
+def check_names(feature_names, feature):
+    """Demand that a feature has a name."""
+    n_names = len(feature_names) if np.ndim(feature_names) == 1 else 0
+    if feature >= n_names:
+        raise ValueError(
+            f"feature_names has {n_names} names, but the rule uses feature {feature}: "
+            "give a list with one name for each feature."
+        )
+
+
 def conjunction_code(literals, names, binarize):
     """Write a conjunction as a Python expression of a row x."""
     words = []
     for feature, value in literals:
+        if names is not None:
+            check_names(names, feature)
         item = f"x[{(feature if names is None else str(names[feature]))!r}]"
         if binarize is not None:
             words.append(f"{item} {'>' if value else '<='} {float(binarize)!r}")

@@ -115,7 +115,8 @@ def _class_number(model, target):
         if target is not None:
             raise ValueError("target names a class; this model has none. Leave it out.")
         return 1, 2
-    where = np.flatnonzero(classes == target) if target is not None else []
+    is_label = target is not None and np.ndim(target) == 0
+    where = np.flatnonzero(classes == target) if is_label else []
     if target is not None and len(where) != 1:
         raise ValueError(f"target must be one of {classes.tolist()}; got {target!r}.")
     if target is None and len(classes) > 2:

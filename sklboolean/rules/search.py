@@ -11,6 +11,7 @@ from sklboolean._core._popcount import CPU_PATHS, count_ones, cpu_path
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.rules._search import SIGNS, CoverSearch, fill_tables
+from sklboolean.rules.columns import MOST_LISTED
 
 __all__ = ["Conjunctions", "check_groups", "satisfied_rows", "search_conjunctions"]
 
@@ -191,7 +192,7 @@ def search_conjunctions(
     -------
     conjunctions : Conjunctions
     """
-    n_rules = check_integer(n_rules, "n_rules", 1)
+    n_rules = check_integer(n_rules, "n_rules", 1, MOST_LISTED)
     max_literals = check_integer(max_literals, "max_literals", 1, 65535)
     check_choice(literals, "literals", ("positive", "both"))
     check_choice(sign, "sign", tuple(SIGNS))

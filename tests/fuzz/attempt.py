@@ -170,7 +170,7 @@ def attempt(function, arguments, *, owner=None, infinite=False):
     before = None if owner is None else state(owner)
     TALLY["inputs"] += 1
     try:
-        with alarm(), unchanged(*arguments.values()), np.errstate(all="warn"):
+        with alarm(), unchanged(*arguments.values()):
             answer = function(**arguments)
     except errors as error:
         if isinstance(error, Warning):

@@ -9,7 +9,7 @@ import os
 import time
 from itertools import count
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 __all__ = ["MINUTES", "SHARE", "explore"]
@@ -24,6 +24,7 @@ OPTIONS = {
     "suppress_health_check": list(HealthCheck),
     "report_multiple_bugs": False,
     "print_blob": False,
+    "phases": [Phase.generate],  # draws are small as they are
 }
 
 

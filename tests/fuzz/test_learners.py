@@ -53,7 +53,7 @@ LEARNERS = [
     RuleClassifier(max_rules=2),
     HalvingClassifier(max_literals=1),
     ConsistentHalfspace(),
-    ConsistentHalfspace(solver="modified_perceptron", max_iter=3),
+    ConsistentHalfspace(solver="modified_perceptron", max_starts=2),
     BooleanStump(),
     BooleanStump(binarize=None),
     BoostByMajority(n_estimators=3),
@@ -90,6 +90,9 @@ pytestmark = [
         "No hypothesis was right:UserWarning",
         "The least populated class in y:UserWarning",
         ".* further than delta:sklearn.exceptions.ConvergenceWarning",
+        "X (has|does not have valid) feature names:UserWarning",
+        "EM had not converged:sklearn.exceptions.ConvergenceWarning",
+        "divide by zero encountered in log:RuntimeWarning:sklearn.naive_bayes",
         "A column-vector y was passed:sklearn.exceptions.DataConversionWarning",
         "The number of unique classes is greater than 50%:UserWarning",
     ]
@@ -169,7 +172,9 @@ def draw_arguments(data, learner, method):
     arguments = {}
     for name in names:
         if name in chosen:
-            arguments[name] = data.draw(hostile(learner, method.__name__, name), label=name)
+            arguments[name] = data.draw(
+                hostile(learner, method.__name__, name), label=name
+            )
         elif parameters[name].default is inspect.Parameter.empty:
             arguments[name] = sound(learner, name)
     if "y" in names:
