@@ -64,9 +64,16 @@ def check_real(value, name, minimum=None, *, strict=False):
     return value
 
 
+def _is_same(value, choice):
+    try:
+        return value is choice or bool(value == choice)
+    except (TypeError, ValueError):  # arrays, and pandas' NA
+        return False
+
+
 def check_choice(value, name, choices):
     """Return a parameter that is one of a few, or raise an error that lists them."""
-    if not any(value is choice or value == choice for choice in choices):
+    if not any(_is_same(value, choice) for choice in choices):
         raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
     return value
 

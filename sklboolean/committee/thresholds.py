@@ -4,6 +4,7 @@ import numpy as np
 
 from sklboolean._core.validation import check_integer, check_real
 from sklboolean.committee.posterior import check_answers, check_noise, empty_message
+from sklboolean.committee.votes import as_reals
 
 __all__ = ["ThresholdVersionSpace"]
 
@@ -170,7 +171,7 @@ class ThresholdVersionSpace:
 
 
 def _check_values(rows):
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = as_reals(rows, "rows")
     if rows.ndim != 2 or rows.shape[1] != 1:
         raise ValueError(f"rows must have shape (n_rows, 1); it has {rows.shape}.")
     if not np.isfinite(rows).all():

@@ -173,7 +173,10 @@ def _length(parts):
 def as_reals(numbers, name):
     """Return an array of float64, or say that there are no numbers."""
     try:
-        return np.asarray(numbers, dtype=np.float64)
+        numbers = np.asarray(numbers)
+        if numbers.dtype.kind not in "biufO":
+            raise TypeError(f"it holds {numbers.dtype}")
+        return numbers.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}.") from error
 

@@ -34,7 +34,6 @@ CLUMSY = [
     "Buffer has wrong number",
     "ufunc '",
     "unhashable type",
-    "ambiguous",
     "len() of unsized object",
     "indices must be integers",
     "matmul: Input operand",
