@@ -16,7 +16,7 @@ __all__ = ["MINUTES", "SHARE", "explore"]
 
 MINUTES = float(os.environ.get("SKLBOOLEAN_FUZZ_MINUTES", "0"))
 SHARE = {"tests": 1}  # how many tests share the time; the collection counts them
-BATCH = 100
+BATCH = 20
 
 OPTIONS = {
     "deadline": None,

@@ -1,0 +1,207 @@
+"""What hostile input found, each by name."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.svm import SVC
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanStump,
+    ChowLiuTree,
+    CombinationMachine,
+    ConjunctionClassifier,
+    KernelPerceptron,
+    OnlineBoostByMajority,
+    QueryByCommittee,
+    Winnow,
+)
+from sklboolean._core.validation import check_choice
+from sklboolean.committee import (
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
+    ThresholdVersionSpace,
+    align_probabilities,
+    bayes_error_bounds,
+    build_finite_space,
+    vote_shares,
+)
+from sklboolean.datasets import flip_labels
+from sklboolean.kernels import ConjunctionKernel, cnf_kernel, dnf_kernel
+from sklboolean.online import learn_conjunction_by_queries
+from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
+
+X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]])
+Y = X[:, 0]
+CLASSIFIERS = [
+    AveragedPerceptron(), BooleanStump(), ConjunctionClassifier(), KernelPerceptron(),
+    OnlineBoostByMajority(), Winnow(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
+@pytest.mark.parametrize(
+    "labels", [["a", 1, "a", 1], [0, (1, 2), 0, 0], ["b", 2.5, None, "b"]]
+)
+def test_labels_without_an_order_are_a_value_error_about_y(learner, labels):
+    y = np.empty(4, dtype=object)
+    y[:] = labels
+    with pytest.raises(ValueError, match=r"Unknown label type|y holds labels of the"):
+        learner.fit(X, y)
+    assert not hasattr(learner, "classes_")
+
+
+def test_labels_of_another_type_than_the_classes_are_a_value_error():
+    learner = AveragedPerceptron().fit(X, Y)
+    y = np.array(["a", "b", "a", "b"], dtype=object)
+    with pytest.raises(ValueError, match="y holds labels of the type int and str"):
+        learner.partial_fit(X, y)
+    odd = np.array([1, "a"], dtype=object)
+    with pytest.raises(ValueError, match="classes holds labels of the type"):
+        AveragedPerceptron().partial_fit(X, Y, classes=odd)
+    with pytest.raises(ValueError, match="classes holds labels of the type"):
+        QueryByCommittee().fit(X, Y, classes=odd)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
+def test_a_label_beyond_integers_is_continuous_without_a_warning(learner):
+    with pytest.raises(ValueError, match="y is continuous"):
+        learner.fit(X, [1e300, 0.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]", "V3", "i4,f8"])
+def test_times_and_structures_are_no_features(dtype):
+    table = np.zeros(X.shape, dtype=dtype)
+    for learner in [AveragedPerceptron(), ChowLiuTree(), QueryByCommittee()]:
+        with pytest.raises(ValueError, match="which is no number"):
+            learner.fit(table, Y)
+
+
+def test_dates_among_python_objects_are_no_features():
+    with pytest.raises(TypeError, match="must be a string or a real number"):
+        AveragedPerceptron().fit([[datetime.date(2020, 1, 1), 1]] * 4, Y)
+
+
+def test_weights_without_a_finite_sum_are_refused_on_line():
+    weights = np.full(4, 1e308)
+    for base in [None, BernoulliNB()]:
+        learner = OnlineBoostByMajority(base).fit(X, Y)
+        with pytest.raises(ValueError, match="must have a finite sum"):
+            learner.partial_fit(X, Y, sample_weight=weights)
+
+
+def test_hidden_states_lie_between_0_and_1():
+    machine = CombinationMachine(2, n_init=1, random_state=0).fit(X)
+    for value in [2.0, -0.5, 1e300]:
+        with pytest.raises(ValueError, match="in column 1; states of hidden units"):
+            machine.inverse_transform([[1.0, value]])
+    assert machine.inverse_transform(machine.transform(X)).shape == X.shape
+
+
+def test_choices_are_compared_with_anything():
+    for odd in [pd.NA, np.zeros((2, 2)), [1, 2]]:
+        with pytest.raises(ValueError, match="must be one of"):
+            check_choice(odd, "monotone", (False, True))
+
+
+# -- committees ---------------------------------------------------------------------
+
+
+def test_version_spaces_read_tables_only():
+    spaces = [HalfspaceVersionSpace(), KernelVersionSpace(ConjunctionKernel())]
+    for space in spaces:
+        for rows in [[1, 0], np.zeros((2, 2, 2)), 1.0]:
+            with pytest.raises(ValueError, match=r"table|array"):
+                space.acceptance(rows)
+        with pytest.raises(ValueError, match="positive must be a bool"):
+            space.learn(X, b"bytes")
+        with pytest.raises(ValueError, match="positive must be a bool"):
+            space.learn(X, np.full(4, 0.5))
+        assert space.acceptance(pd.DataFrame(X)).shape == (4,)
+    finite = FiniteVersionSpace("conjunctions", 3)
+    with pytest.raises(ValueError, match="rows must hold zeros and ones"):
+        finite.acceptance(pd.DataFrame(X).astype(bool).astype("boolean").mask(X > 0))
+    with pytest.raises(ValueError, match="rows must hold real numbers"):
+        ThresholdVersionSpace().acceptance([[1j]])
+
+
+def test_a_small_integer_type_counts_a_class_all_the_same():
+    space = build_finite_space("conjunctions", np.int8(9), max_literals=2)
+    assert space.n_hypotheses == build_finite_space(
+        "conjunctions", 9, max_literals=2
+    ).n_hypotheses  # fmt: skip
+
+
+def test_votes_and_weights_that_are_no_numbers():
+    with pytest.raises(ValueError, match="member_weights must hold real numbers"):
+        vote_shares(X, member_weights=[10**400, 1, 1, 1])
+    odd = np.array([[Decimal("nan"), 1]], dtype=object)
+    with pytest.raises(ValueError, match="votes holds labels of the type"):
+        vote_shares(odd)
+    with pytest.raises(ValueError, match="must be lists of labels"):
+        align_probabilities([[[1.0]]], [["a"]], [["a"]])
+    with pytest.raises(ValueError, match="an entry for each member"):
+        align_probabilities(0.5, [["a"]], ["a"])
+
+
+def test_more_classes_than_any_float_counts():
+    lower, upper = bayes_error_bounds(0.5, n_classes=2**70)
+    assert 0 <= lower <= upper == 0.25
+    with pytest.raises(TypeError, match="entropy must be an instance"):
+        bayes_error_bounds("0.5")
+
+
+# -- rules, kernels, others ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [cnf_kernel, dnf_kernel])
+def test_more_clauses_than_there_are_take_no_time(kernel):
+    assert not kernel(X, n_literals=2).any() or kernel(X).any()
+    options = {cnf_kernel: "n_clauses", dnf_kernel: "n_terms"}
+    assert not kernel(X, **{options[kernel]: 2**40}).any()
+
+
+def test_names_of_features_that_are_too_few_are_told():
+    rule = Rule(((0, True), (2, False)), 2.0, 2.0)
+    for text in [DNF((rule,), 1, 0, 1.0, 3), RuleEnsemble((rule,), -1.0, 1, 0, 1.0, 3)]:
+        for write in [text.to_text, text.to_python]:
+            for names in [["a"], np.array(None), 5]:
+                with pytest.raises(ValueError, match="feature_names has"):
+                    write(names)
+
+
+def test_rules_beyond_all_lists_are_refused():
+    model = KernelPerceptron(random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="n_rules == "):
+        top_conjunctions(model, 2**64)
+    with pytest.raises(ValueError, match="n_candidates == "):
+        extract_dnf(model, X, n_candidates=2**64)
+    with pytest.raises(ValueError, match="width == "):
+        extract_dnf(model, X, width=2**64)
+    with pytest.raises(ValueError, match="target must be one of"):
+        top_conjunctions(model, target=[])
+
+
+def test_rules_read_sparse_tables_with_the_same_care():
+    model = SVC().fit(X, Y)
+    assert extract_dnf(model, X).n_features == 3
+    with pytest.raises(ValueError, match="OneHotEncoder"):
+        extract_dnf(model, [["a", "b", "c"]] * 4)
+
+
+def test_a_learned_conjunction_counts_the_columns():
+    learned = learn_conjunction_by_queries(lambda row: row[0] and row[2], 3)
+    assert learned.holds(X).tolist() == [False] * 4
+    for rows in [[[]], [[1, 0]], [[1, 0, 1, 1]]]:
+        with pytest.raises(ValueError, match=r"feature"):
+            learned.holds(rows)
+
+
+def test_nan_is_no_label_to_flip():
+    with pytest.raises(ValueError, match="y must not hold NaN"):
+        flip_labels([np.nan, 0.0, 1.0], 0.5)
