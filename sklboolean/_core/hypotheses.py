@@ -123,8 +123,10 @@ class LiteralClass:
         ValueError
             When they are too many to be listed.
         """
-        size = count_literal_sets(n_features, longest, monotone)
         n_literals = n_features * (1 if monotone else 2)
+        # Sets of at most two literals are too many where all would take long to count.
+        counted = longest if n_features < 1000 else min(longest, 2)
+        size = count_literal_sets(n_features, counted, monotone)
         if size * n_literals > LARGEST_TABLE:
             raise ValueError(
                 f"The class over {n_features} features holds {size} hypotheses, too "

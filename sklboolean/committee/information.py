@@ -8,6 +8,7 @@ from scipy.special import entr, xlog1py
 
 from sklboolean._core.validation import check_integer, check_real
 from sklboolean.committee.disagreement import vote_entropy
+from sklboolean.committee.votes import as_reals
 
 __all__ = ["bayes_error_bounds", "information_gain", "label_entropy"]
 
@@ -42,7 +43,7 @@ def information_gain(probabilities):
     >>> information_gain([0.0, 0.25, 0.5])
     array([0.        , 0.81127812, 1.        ])
     """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
+    probabilities = as_reals(probabilities, "probabilities")
     # Written so that NaN fails too.
     if not np.all((probabilities >= 0) & (probabilities <= 1)):
         raise ValueError("probabilities must be between 0 and 1.")

@@ -181,7 +181,7 @@ class KernelVersionSpace:
     def _checked(self, rows):
         """Return rows that can be taken apart; what they hold the kernel knows."""
         check_stored(rows, "rows")
-        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+        rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
         if len(rows.shape) != 2:
             raise ValueError(f"rows must be a table; its shape is {rows.shape}.")
         return rows

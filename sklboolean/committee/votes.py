@@ -186,7 +186,10 @@ def _columns_of(labels, classes, name):
     if labels.ndim != 1 or classes.ndim != 1:
         raise ValueError(f"classes and labels of {name} must be lists of labels.")
     # Python's own equality: 1, 1.0 and True are one label, strings of any width too.
-    column_of = {label: column for column, label in enumerate(classes.tolist())}
+    try:
+        column_of = {label: column for column, label in enumerate(classes.tolist())}
+    except TypeError as error:
+        raise ValueError(f"classes must be plain labels: {error}.") from error
     if len(column_of) < len(classes):
         raise ValueError("classes must not hold a label twice.")
     unknown = [label for label in labels.tolist() if label not in column_of]

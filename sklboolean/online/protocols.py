@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.readable import formula_text
-from sklboolean._core.validation import check_boolean_array, check_integer
+from sklboolean._core.validation import check_boolean_array, check_integer, check_real
 
 __all__ = [
     "LearnedConjunction",
@@ -319,7 +319,7 @@ def learn_conjunction_from_examples(
     check_integer(n_examples, "n_examples", 1)
     rng = check_random_state(random_state)
     if not callable(draw):
-        probability = draw
+        probability = check_real(draw, "draw")
         if not 0 <= probability <= 1:
             raise ValueError(f"draw must be a callable or between 0 and 1; got {draw}.")
 

@@ -12,6 +12,9 @@ __all__ = [
 
 _MAX_BITS = 10**9  # 125 MB for one number
 
+# What is counted exactly within a second.
+MOST_TERMS = 10**5
+
 
 def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=False):
     """Count the conjunctions of literals of distinct features.
@@ -255,6 +258,11 @@ def n_halfspaces_bound(n_features):
 
 def _count_up_to(last, n, signs):
     """Sum comb(n, i) * signs**i over i from 0 to last."""
+    if min(last, n) > MOST_TERMS:
+        raise ValueError(
+            f"Sums of more than {MOST_TERMS} binomials are not formed: lower "
+            "max_literals or n_features."
+        )
     total, term = 0, 1
     for i in range(min(last, n) + 1):
         total += term

@@ -130,7 +130,7 @@ def at_least_halfspace(m, features, n_features):
     >>> at_least_halfspace(2, features=[0, 2, 4], n_features=5)
     (array([1, 0, 1, 0, 1]), 2)
     """
-    n = as_integer(n_features, "n_features", at_least=1)
+    n = as_integer(n_features, "n_features", at_least=1, at_most=2**26)
     features = _as_features(features, "features", n)
     w = np.zeros(n, dtype=np.int64)
     w[features] = 1
@@ -188,7 +188,7 @@ def decision_list_halfspace(rules, default, n_features):
     >>> decision_list_halfspace([(0, 1, 1), (1, 0, 0), (2, 1, 1)], 0, n_features=3)
     (array([3, 2, 1]), 3)
     """
-    n = as_integer(n_features, "n_features", at_least=1)
+    n = as_integer(n_features, "n_features", at_least=1, at_most=2**26)
     rules = _as_rules(rules, n)
     # Without a rule that applies the score is 0.
     threshold = 0 if _as_bit(default, "default") else 1
@@ -211,7 +211,7 @@ def decision_list_halfspace(rules, default, n_features):
 
 
 def _literal_weights(positive, negative, n_features):
-    n = as_integer(n_features, "n_features", at_least=1)
+    n = as_integer(n_features, "n_features", at_least=1, at_most=2**26)
     positive = _as_features(positive, "positive", n)
     negative = _as_features(negative, "negative", n)
     w = np.zeros(n, dtype=np.int64)

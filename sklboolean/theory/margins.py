@@ -49,7 +49,8 @@ def hinge_deviation(scores, signs, margin):
     5.0
     """
     margin = float(as_fraction(margin, "margin", above=0))
-    scores, signs = np.asarray(scores, dtype=np.float64), np.asarray(signs)
+    scores = np.asarray(scores, dtype=np.float64)
+    signs = np.asarray(signs)
     if scores.ndim != 1 or scores.shape != signs.shape:
         raise ValueError(
             "scores and signs must have the same shape (n_samples,); got "
@@ -58,7 +59,7 @@ def hinge_deviation(scores, signs, margin):
     if not (np.abs(scores) < 1e300).all():  # so that the sum stays finite, and no NaN
         raise ValueError("scores must be finite and below 1e300.")
     _check_signs(signs)
-    return hypot(*np.maximum(0.0, margin - signs * scores))
+    return hypot(*np.maximum(0.0, margin - signs.astype(np.float64) * scores))
 
 
 def additive_mistake_bound(u, X, signs):

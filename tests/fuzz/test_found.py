@@ -29,12 +29,17 @@ from sklboolean.committee import (
     align_probabilities,
     bayes_error_bounds,
     build_finite_space,
+    information_gain,
     vote_shares,
 )
 from sklboolean.datasets import flip_labels
 from sklboolean.kernels import ConjunctionKernel, cnf_kernel, dnf_kernel
-from sklboolean.online import learn_conjunction_by_queries
+from sklboolean.online import (
+    learn_conjunction_by_queries,
+    learn_conjunction_from_examples,
+)
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
+from sklboolean.theory import at_least_halfspace, hinge_deviation, n_k_dnf
 
 X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]])
 Y = X[:, 0]
@@ -200,6 +205,27 @@ def test_a_learned_conjunction_counts_the_columns():
     for rows in [[[]], [[1, 0]], [[1, 0, 1, 1]]]:
         with pytest.raises(ValueError, match=r"feature"):
             learned.holds(rows)
+
+
+def test_counts_that_would_never_end_are_refused():
+    with pytest.raises(ValueError, match="are not formed"):
+        n_k_dnf(2**40, 2**40 // 2)
+    with pytest.raises(ValueError, match="too many to be listed"):
+        build_finite_space("conjunctions", 2**31)
+    with pytest.raises(ValueError, match="n_features"):
+        at_least_halfspace(1, [0], 2**64)
+
+
+def test_complex_numbers_are_no_probabilities():
+    with pytest.raises(ValueError, match="probabilities must hold real numbers"):
+        information_gain(np.array([0.5 + 0j]))
+    with pytest.raises(TypeError, match="draw must be an instance of"):
+        learn_conjunction_from_examples(lambda row: row[0], 1j, 3, 9)
+
+
+def test_half_precision_signs_do_not_overflow():
+    signs = np.array([1.0, np.float16(1.0)], dtype=object)
+    assert hinge_deviation([4.0, 2.0**63], signs, 1.0) == 0
 
 
 def test_nan_is_no_label_to_flip():
