@@ -107,7 +107,8 @@ def plain_words(name):
     except OverflowError as error:
         raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
     except ValueError as error:
-        if "could not convert" not in str(error):
+        said = str(error)
+        if "could not convert" not in said and "bytes/strings" not in said:
             raise
         raise ValueError(
             f"{error}. Features and targets must be numbers: encode text first, for "

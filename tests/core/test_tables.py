@@ -112,6 +112,8 @@ def test_room_behind_the_last_entry_is_no_entry(kind):
 
 def test_text_is_told_what_to_do():
     with pytest.raises(ValueError, match=r"'red'.* encode text first.* OneHotEncoder"):
+        checked_table([["red"], ["blue"]], dtype=np.float64)
+    with pytest.raises(ValueError, match="OneHotEncoder"):
         checked_table([["red"], ["blue"]])
     with pytest.raises(ValueError, match="Z holds a number beyond float64"):
         checked_table([[10**400], [1]], "Z", dtype=np.float64)
