@@ -72,7 +72,8 @@ class HalfspaceVersionSpace(KernelVersionSpace):
         self.fit_intercept = fit_intercept
 
     def _checked(self, rows):
-        return checked_table(rows, "rows", accept_sparse="csr", dtype=np.float64)
+        options = {"accept_sparse": "csr", "dtype": np.float64}
+        return checked_table(rows, "rows", ensure_min_samples=0, **options)
 
     def _kernel(self, rows, others):
         return safe_sparse_dot(rows, others.T, dense_output=True) + self.fit_intercept

@@ -59,17 +59,17 @@ class Literals:
         labels : list of n_features hashables or None
             Equal for features that never meet.
         """
-        groups = np.arange(n_features)
-        if labels is not None:
-            codes = {}  # groups in the order of their first features
-            groups = [codes.setdefault(label, len(codes)) for label in labels]
-            groups = np.array(groups, dtype=np.intp)
         signs = (False, True) if negations else (False,)
         if len(signs) * n_features >= 2**31:
             raise ValueError(
                 f"{n_features} features have more literals than int32 can number. Hash "
                 "the columns to fewer, or leave out negations."
             )
+        groups = np.arange(n_features)
+        if labels is not None:
+            codes = {}  # groups in the order of their first features
+            groups = [codes.setdefault(label, len(codes)) for label in labels]
+            groups = np.array(groups, dtype=np.intp)
         features = np.repeat(np.argsort(groups, kind="stable"), len(signs))
         negated = np.tile(np.array(signs), n_features)
         return cls(features, negated, groups[features].astype(np.int32))
