@@ -1,12 +1,13 @@
 """The information in labels: what a query gains, what the error must be."""
 
 from math import log2
+from numbers import Real
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import entr, xlog1py
 
-from sklboolean._core.validation import check_integer, check_real
+from sklboolean._core.validation import check_integer
 from sklboolean.committee.disagreement import vote_entropy
 from sklboolean.committee.votes import as_reals
 
@@ -128,7 +129,8 @@ def bayes_error_bounds(entropy, *, n_classes=2):
     (0.11, 0.25)
     """
     n_classes = check_integer(n_classes, "n_classes", 2)
-    check_real(entropy, "entropy", 0.0)
+    if not isinstance(entropy, Real):
+        raise TypeError(f"entropy must be a number; got {entropy!r}.")
     most, blind = log2(n_classes), 1 - 1 / n_classes
     # A mean of entropies may exceed the most by rounding.
     if not 0 <= entropy <= most * (1 + 1e-9):

@@ -119,7 +119,11 @@ class KernelVersionSpace:
             it and those after it are not learned.
         """
         placed = self.place(rows)
-        positive = check_answers(positive, placed.shape[0])
+        positive, n_rows = np.asarray(positive), placed.shape[0]
+        if positive.ndim == 1 and len(positive) != n_rows:
+            counts = f"{n_rows} rows and {len(positive)} labels"
+            raise ValueError(f"rows and positive must be equally many; got {counts}.")
+        positive = check_answers(positive, n_rows)
         if self._posterior is None:
             self._posterior = self._open_posterior(placed.rows)
         within = self._kernel(placed.rows, placed.rows) if len(positive) > 1 else None
@@ -181,10 +185,7 @@ class KernelVersionSpace:
     def _checked(self, rows):
         """Return rows that can be taken apart; what they hold the kernel knows."""
         check_stored(rows, "rows")
-        rows = rows.tocsr() if sparse.issparse(rows) else np.asarray(rows)
-        if len(rows.shape) != 2:
-            raise ValueError(f"rows must be a table; its shape is {rows.shape}.")
-        return rows
+        return rows.tocsr() if sparse.issparse(rows) else np.atleast_1d(rows)
 
     def _squares(self, rows):
         if self.diagonal is not None:
