@@ -189,7 +189,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         """
         rows = self._check_rows(rows)
         _levels, sizes, weights, members = self._levels()
-        n_draws = check_integer(n_draws, "n_draws", 1)
+        n_draws = check_integer(n_draws, "n_draws", 1, 2**40)
         shares = sizes * weights / (sizes @ weights)
         level = random.choice(len(shares), size=n_draws, p=shares)
         # Members of a level are equally likely; levels are listed one after another.

@@ -147,7 +147,7 @@ class ThresholdVersionSpace:
             For other shapes or values, and if the version space is empty.
         """
         values = _check_values(rows)
-        n_draws = check_integer(n_draws, "n_draws", 1)
+        n_draws = check_integer(n_draws, "n_draws", 1, 2**40)
         self._check_not_empty()
         shares = self._masses / self._masses.sum()
         cell = random.choice(len(shares), size=n_draws, p=shares)

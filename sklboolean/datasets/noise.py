@@ -79,7 +79,10 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
 def _encode(y, classes):
     """Return all classes, sorted, and the index of each label."""
     if classes is None:
-        return np.unique(y, return_inverse=True)
+        try:
+            return np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise ValueError("y mixes labels that have no order.") from error
     known = np.unique(column_or_1d(classes))
     codes = np.searchsorted(known, y)
     codes[codes == len(known)] = 0

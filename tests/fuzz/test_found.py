@@ -230,3 +230,12 @@ def test_half_precision_signs_do_not_overflow():
 def test_nan_is_no_label_to_flip():
     with pytest.raises(ValueError, match="y must not hold NaN"):
         flip_labels([np.nan, 0.0, 1.0], 0.5)
+    with pytest.raises(ValueError, match="y mixes labels"):
+        flip_labels(np.array(["a", 1, (2,)], dtype=object), 0.5)
+
+
+def test_more_draws_than_memory_are_refused():
+    for space in [FiniteVersionSpace("conjunctions", 3), ThresholdVersionSpace()]:
+        rows = X if isinstance(space, FiniteVersionSpace) else [[0.5]]
+        with pytest.raises(ValueError, match="n_draws == "):
+            space.accepts(rows, 2**64, np.random.RandomState(0))
