@@ -146,7 +146,8 @@ cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_rows, const Colum
                 row[columns.indices[p]] += 1
         if use_xor:
             for j in range(columns.n_columns):
-                row[j] = rows.ones[first + r] - row[j] + (columns.ones[j] - row[j])
+                # Each difference is a count: in any order, their sum could overflow.
+                row[j] = (rows.ones[first + r] - row[j]) + (columns.ones[j] - row[j])
 
 
 cdef Py_ssize_t strip_panels(const Rows *rows, const Columns *columns) noexcept nogil:

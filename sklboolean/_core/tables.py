@@ -10,9 +10,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["check_stored", "checked_data", "checked_table"]
+__all__ = ["check_sparse_size", "check_stored", "checked_data", "checked_table"]
 
-MOST_ROWS_OR_COLUMNS = 2**31 - 1  # what the int32 indices of compiled loops count to
+LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
+
+
+def check_sparse_size(X, name="X"):
+    """Refuse what compiled loops cannot number."""
+    if max(X.shape) > LARGEST_INDEX:
+        raise ValueError(
+            f"{name} has the shape {X.shape}, but a sparse table has at most "
+            f"{LARGEST_INDEX} rows and features. Give rows in chunks to partial_fit or "
+            "predict, and hash features into fewer, for example with FeatureHasher."
+        )
 
 
 def checked_table(X, name="X", **options):
@@ -59,11 +69,7 @@ def check_stored(X, name):
     """Refuse a sparse table that is too large or whose indices point outside it."""
     if not sparse.issparse(X) or X.ndim != 2:
         return
-    if max(X.shape) > MOST_ROWS_OR_COLUMNS:
-        raise ValueError(
-            f"{name} has the shape {X.shape}; at most 2**31 - 1 rows and columns can "
-            "be handled. Hash the columns to fewer, or learn from the rows in parts."
-        )
+    check_sparse_size(X, name)
     if X.format == "coo":
         parts = zip(X.coords, X.shape, strict=True)
         sound = all(_point_inside(part, side, len(X.data)) for part, side in parts)

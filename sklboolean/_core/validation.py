@@ -9,7 +9,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
 from sklboolean._core.bits import not_boolean_message, pack_dense
-from sklboolean._core.tables import checked_data, checked_table
+from sklboolean._core.tables import check_sparse_size, checked_data, checked_table
 
 __all__ = [
     "as_boolean",
@@ -18,7 +18,6 @@ __all__ = [
     "check_choice",
     "check_integer",
     "check_real",
-    "check_sparse_size",
     "check_two_classes",
     "comparable",
     "distinct_labels",
@@ -35,8 +34,6 @@ KEPT_DTYPES = [
     np.float64, np.float32, np.bool_, np.uint8, np.int8, np.int16, np.uint16,
     np.int32, np.uint32, np.int64, np.uint64,
 ]  # fmt: skip
-
-LARGEST_INDEX = 2**31 - 1
 
 
 def check_integer(value, name, minimum=None, maximum=None):
@@ -89,16 +86,6 @@ def check_binarize(binarize):
     """Check the threshold that makes features Boolean."""
     if binarize is not None:
         check_real(binarize, "binarize", 0.0)
-
-
-def check_sparse_size(X, name="X"):
-    """Refuse what compiled loops cannot number: they hold 32-bit indices."""
-    if max(X.shape) > LARGEST_INDEX:
-        raise ValueError(
-            f"{name} has the shape {X.shape}, but a sparse table has at most "
-            f"{LARGEST_INDEX} rows and features. Give rows in chunks to partial_fit or "
-            "predict, and hash features into fewer, for example with FeatureHasher."
-        )
 
 
 def as_boolean(X, binarize=0.0, name="X"):

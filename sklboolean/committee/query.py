@@ -292,6 +292,7 @@ version space, default="bootstrap"
             When the oracle fails. Its answers before that are kept.
         """
         with answers_kept(self, oracle):
+            check_streaming(self)
             if classes is not None:
                 classes = distinct_labels(classes, "classes")
             session, offset, shown = None, 0, partial(report, self)

@@ -69,7 +69,6 @@ def open_table(X):
             return OnlineTable(
                 words, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features
             )
-    check_sparse_size(X)
     X = sparse.csr_array(X)
     ones, ordered = scan_csr(*_csr_parts(X))
     if not ones:
