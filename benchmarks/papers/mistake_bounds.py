@@ -148,8 +148,8 @@ def disjunction_row(n, k, promotion, n_rows, n_seeds):
 # -- other classes --------------------------------------------------------------------
 
 
-def dnf(n_features, n_literals, n_terms, *, cnf=False):
-    """Return a stream for a DNF, or CNF, expanded into conjunctions of literals."""
+def dnf(n_features, n_literals, n_terms):
+    """Return a stream for a DNF, expanded into conjunctions, and their number."""
     conjunctions = ConjunctionFeatures(max_literals=n_literals, negations=True)
     conjunctions.fit(np.zeros((1, n_features), dtype=bool))
 
@@ -159,20 +159,9 @@ def dnf(n_features, n_literals, n_terms, *, cnf=False):
         terms = chosen.reshape(n_terms, n_literals)
         sign = rng.random(n_features) < 0.5
         y = (X ^ sign)[:, terms].all(axis=2).any(axis=1)
-        # A CNF is the negation of such a DNF, of the negated literals.
-        return conjunctions.transform(X), ~y if cnf else y
+        return conjunctions.transform(X), y
 
     return draw, conjunctions.transform(np.zeros((1, n_features))).shape[1]
-
-
-def flipped(draw):
-    """Return the stream with labels exchanged."""
-
-    def draw_flipped(n_rows, rng):
-        X, y = draw(n_rows, rng)
-        return X, ~y
-
-    return draw_flipped
 
 
 def elimination_mistakes(n, k):
@@ -200,13 +189,10 @@ def class_rows(n, n_small, n_rows, n_seeds):
         name = f"{target}s of {k} of {n}, negation"
         method = "negations added" + ", De Morgan" * conjunction
         yield cells(name, f"Winnow 1, {method}", 2 * n, bound, learner, draw)
-    for cnf in (False, True):
-        draw, size = dnf(n_small, 2, terms, cnf=cnf)
-        bound = winnow1_mistake_bound(size, terms)
-        draw = flipped(draw) if cnf else draw
-        name = f"2-{'CNF' if cnf else 'DNF'} of {terms} terms of {n_small}"
-        method = "Winnow 1, conjunctions" + ", De Morgan" * cnf
-        yield cells(name, method, size, bound, winnow1(size), draw)
+    draw, size = dnf(n_small, 2, terms)
+    name = f"2-DNF of {terms} terms of {n_small}"
+    bound = winnow1_mistake_bound(size, terms)
+    yield cells(name, "Winnow 1, conjunctions", size, bound, winnow1(size), draw)
     size = n_conjunctions(8)
     draw = literals(8, k, negative=1, conjunction=True)
     name = "conjunctions of 8, negation"
