@@ -36,6 +36,17 @@ LEARNERS = {
     "balanced Winnow": Winnow(average=None, margin=0.0),
 }
 
+# Colours that colour-blind readers tell apart, and markers for print.
+LOOKS = [
+    {"color": color, "marker": marker, "linestyle": line}
+    for color, marker, line in zip(
+        ["#0072B2", "#56B4E9", "#D55E00", "#E69F00"],
+        ["o", "s", "D", "^"],
+        ["-", "--", "-", "--"],
+        strict=True,
+    )
+]
+
 
 # -- streams: draw(n_rows, n_features, rng) returns rows and labels -------------------
 
@@ -150,8 +161,8 @@ def save_figure(curves, n_features_list, file):
 
     _, axes = plt.subplots(1, len(curves), figsize=(5 * len(curves), 4))
     for ax, (scenario, mistakes) in zip(axes, curves.items(), strict=True):
-        for name, values in mistakes.items():
-            ax.plot(n_features_list, values, marker="o", label=name)
+        for (name, values), look in zip(mistakes.items(), LOOKS, strict=True):
+            ax.plot(n_features_list, values, label=name, **look)
         ax.set(title=scenario, xlabel="features", ylabel="mistakes", xscale="log")
     axes[0].legend()
     plt.tight_layout()
