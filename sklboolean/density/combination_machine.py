@@ -252,7 +252,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
 
     def _first_start(self, signs, sample_weight, rng):
         centre = (sample_weight @ signs) / sample_weight.sum()
-        return starts_of(self, signs, sample_weight, centre, rng)[0]
+        return next(iter(starts_of(self, signs, sample_weight, centre, rng)))
 
     def _fit_without_sums(self, signs, sample_weight, settings, rng):
         """Learn by chains, or keep what projection pursuit finds as it is."""

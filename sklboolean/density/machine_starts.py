@@ -77,7 +77,8 @@ def starts_of(machine, signs, sample_weight, centre, rng):
 
     Returns
     -------
-    starts : list of Weights
+    starts : iterable of Weights
+        Projection pursuit looks for each when it is asked for: the first may be enough.
     """
     shape = machine.n_components, signs.shape[1]
     if machine.warm_start and hasattr(machine, "components_"):
@@ -100,7 +101,7 @@ def starts_of(machine, signs, sample_weight, centre, rng):
 
 
 def pursuit_starts(machine, signs, sample_weight, base, rng):
-    """Return the base distribution with units that projection pursuit finds.
+    """Yield the base distribution with units that projection pursuit finds.
 
     Each start shifts other rows. Units that are not found are weak random ones.
     """
@@ -111,7 +112,6 @@ def pursuit_starts(machine, signs, sample_weight, base, rng):
     centre = table.visible * bool(centred)
     if m == "auto":
         m = count_units(rows, row_weights, machine.exact_limit, rng, centred)
-    starts = []
     for _ in range(machine.n_init):
         units = pursue(rows, row_weights, m, rng, centred)
         components = rng.normal(scale=SCALE, size=(m, signs.shape[1]))
@@ -122,8 +122,7 @@ def pursuit_starts(machine, signs, sample_weight, base, rng):
             start.hidden_bias[i] += unit.bias
             if centred:
                 start.visible_bias[:] += (0.5 - unit.shift) * unit.weights
-        starts.append(start)
-    return starts
+        yield start
 
 
 def _fitted_weights(machine, shape, real):

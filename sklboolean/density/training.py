@@ -232,7 +232,7 @@ def learn(starts, table, n_rows, settings, rng, held_out=None):
 
     Parameters
     ----------
-    starts : list of Weights
+    starts : iterable of Weights
         Where to start; the better half goes on until one is left.
     table : Table
     n_rows : float

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import CombinationMachine
+from sklboolean.density import machine_starts
 from sklboolean.density.hidden_states import Weights
 
 N = 6
@@ -214,3 +215,19 @@ def test_progress_is_shown(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("Iteration 1: the largest weight is ")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", ESTIMATE)
+def test_chains_pursue_one_start_only(monkeypatch):
+    pursued = []
+    pursue = machine_starts.pursue
+
+    def counted(*arguments):
+        pursued.append(arguments)
+        return pursue(*arguments)
+
+    monkeypatch.setattr(machine_starts, "pursue", counted)
+    machine(init="projection_pursuit", n_init=3).fit(X)
+    assert len(pursued) == 1
+    machine(init="projection_pursuit", n_init=3, solver="lbfgs", exact_limit=9).fit(X)
+    assert len(pursued) == 4
