@@ -324,6 +324,17 @@ def test_no_private_name_of_scikit_learn_is_used(module):
             assert not is_private(source, name), (source, name)
 
 
+@pytest.mark.parametrize("module", TREES)
+def test_tables_come_in_by_one_door(module):
+    doors = {
+        "sklboolean._core.tables": {"check_array", "validate_data"},
+        "sklboolean._core.weights": {"check_array"},
+    }
+    imported = {name for _source, name, _node in imports_of(TREES[module])}
+    others = imported & {"check_array", "check_X_y", "validate_data"}
+    assert others == doors.get(module, set())
+
+
 @pytest.mark.parametrize("file", CYTHON, ids=lambda file: file.name)
 def test_compiled_code_needs_the_standard_libraries_only(file):
     allowed = {"libc", "cython", "cpython", "sklboolean", *sys.stdlib_module_names}
