@@ -1,7 +1,13 @@
 """What every test shares."""
 
+import signal
+
 import numpy as np
 import pytest
+
+# A shell makes what it runs in the background deaf to Ctrl-C, which tests need.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -52,6 +52,22 @@ LEARNERS = {
 }  # fmt: skip
 
 
+class Delayed:
+    """What fit_partitions asks of a Dask delayed object: callable, with compute.
+
+    It stands here because worker processes can import this file.
+    """
+
+    def __init__(self, part):
+        self.part = part
+
+    def __call__(self):
+        raise AssertionError("that would make another delayed object")
+
+    def compute(self):
+        return self.part
+
+
 def plain(value):
     """Return what can be compared of fitted state: public attributes, by name."""
     if isinstance(value, BaseEstimator):

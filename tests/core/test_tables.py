@@ -83,7 +83,7 @@ def test_more_than_int32_counts_is_refused(shape):
     S = sparse.coo_array((np.ones(1), ([2], [2])), shape=shape)
     with pytest.raises(ValueError, match=r"at most 2147483647 rows and features"):
         conjunction_kernel(S)
-    with pytest.raises(ValueError, match="Hash the columns"):
+    with pytest.raises(ValueError, match="hash features"):
         AveragedPerceptron().fit(S, [0, 1, 0])
 
 

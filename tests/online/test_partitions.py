@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parallel_cases import Delayed
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel
@@ -178,19 +179,6 @@ def test_form_of_the_partitions_does_not_matter(learner):
     csr = ((sparse.csr_array(X), y) for X, y in parts)
     other = clone(learner).fit_partitions(csr, classes=[2, 1, 0])
     np.testing.assert_allclose(other.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
-
-
-class Delayed:
-    """What fit_partitions asks of a Dask delayed object: callable, with compute."""
-
-    def __init__(self, part):
-        self.part = part
-
-    def __call__(self):
-        raise AssertionError("that would make another delayed object")
-
-    def compute(self):
-        return self.part
 
 
 @pytest.mark.parametrize(
