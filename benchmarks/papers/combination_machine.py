@@ -219,9 +219,7 @@ def main(arguments=None):
     columns += ["thesis: bit train", "test", "code train", "test"]
     shape = (5, 100, 1) if quick else (45, 500, 5)
     n_units, n_rows, n_seeds = shape
-    title = (
-        f"Digits of 8 x 8 bits, {n_units} units, {n_rows} and {n_rows}, {n_seeds} seeds"
-    )
+    title = f"Digits of 8 x 8 bits, {n_units} units, 2 x {n_rows} rows, {n_seeds} seeds"
     print_table(title, columns, list(digits_rows(*shape)))
 
 

@@ -18,6 +18,7 @@ and other classes see `bench_committee.py`.)
 
 import argparse
 import sys
+from itertools import pairwise
 from math import ceil, exp, log, sqrt
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def steps_row(logs):
 
 
 def errors_rows(logs, rows):
-    """Yield cells after each number of queries: interval, error, rows, random labels."""
+    """Yield cells after each query: ln of the interval, error, rows, random labels."""
     for i in range(logs.shape[1]):
         n = i + 1
         # A hypothesis drawn from an interval errs on a third of its length, on average.
@@ -234,7 +235,7 @@ def perceptron_rows(d, n_labels, n_seeds):
     for name, found in zip(("committee", "random"), errors, strict=True):
         logs = np.log(found).mean(axis=0)  # logs[0] is after two labels
         at = [f"{exp(logs[n - 2]):.2g}" for n in quarters]
-        falls = [logs[n - 2] - logs[m - 2] for m, n in zip(quarters, quarters[1:])]
+        falls = [logs[n - 2] - logs[m - 2] for m, n in pairwise(quarters)]
         steps = [f"{fall / (n_labels / 4):.3f}" for fall in falls]
         mean = f"{gains.mean():.2f}" if name == "committee" else ""
         yield d, name, n_labels, *at, *steps, mean
