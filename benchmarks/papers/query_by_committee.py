@@ -228,15 +228,15 @@ def perceptron_run(d, n_labels, seed, n_rows=40_000):
 
 
 def perceptron_rows(d, n_labels, n_seeds):
-    """Yield cells: asked by, errors at quarters, fall a label, bits a label."""
+    """Yield cells: asked by, errors at quarters, falls a label, bits a label."""
     runs = [perceptron_run(d, n_labels, seed) for seed in range(n_seeds)]
     *errors, gains = (np.array(found) for found in zip(*runs, strict=True))
     quarters = [n_labels * part // 4 for part in (1, 2, 3, 4)]
     for name, found in zip(("committee", "random"), errors, strict=True):
         logs = np.log(found).mean(axis=0)  # logs[0] is after two labels
         at = [f"{exp(logs[n - 2]):.2g}" for n in quarters]
-        falls = [logs[n - 2] - logs[m - 2] for m, n in pairwise(quarters)]
-        steps = [f"{fall / (n_labels / 4):.3f}" for fall in falls]
+        spans = pairwise([n_labels // 4, n_labels // 2, n_labels])
+        steps = [f"{(logs[n - 2] - logs[m - 2]) / (n - m):.3f}" for m, n in spans]
         mean = f"{gains.mean():.2f}" if name == "committee" else ""
         yield d, name, n_labels, *at, *steps, mean
 
@@ -270,16 +270,16 @@ def main(arguments=None):
     columns = ["dimension", "cylinder", "ball", "cone", "double cone", "(3.23)"]
     rows = [bodies_row(d) for d in (1, 2, 3, 5, 10, 100)]
     print_table("Theorem 3.6.1: bits of a query, by the body", columns, rows)
-    shape = (20_000, 4000, 2) if quick else (200_000, 4000, 16)
+    shape = (20_000, 4000, 2) if quick else (200_000, 4000, 64)
     rows = [planes_row(d, *shape) for d in ((2, 3) if quick else (2, 3, 5, 10))]
     columns = [
         "dimension", "queries", "least expected", "mean expected", "measured", "bound",
     ]  # fmt: skip
     print_table("Theorem 3.6.1: bits of queries in a ball", columns, rows)
     sizes = [(2, 8)] if quick else [(2, 8), (3, 16), (5, 24), (10, 48)]
-    rows = [row for size in sizes for row in perceptron_rows(*size, 2 if quick else 10)]
+    rows = [row for size in sizes for row in perceptron_rows(*size, 2 if quick else 30)]
     columns = ["dimension", "labels by", "labels", "error at 1/4", "1/2", "3/4", "all"]
-    columns += ["ln error a label: 2nd quarter", "3rd", "4th", "bits a query"]
+    columns += ["ln error a label: 1/4 to 1/2", "1/2 to all", "bits a query"]
     print_table("Perceptrons through the centre of a sphere", columns, rows)
 
 
