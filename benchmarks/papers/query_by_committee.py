@@ -228,7 +228,7 @@ def perceptron_run(d, n_labels, seed, n_rows=40_000):
 
 
 def perceptron_rows(d, n_labels, n_seeds):
-    """Yield cells: asked by, errors at quarters, falls a label, bits a label."""
+    """Yield cells: labels by, errors at quarters, falls a label, bits a label."""
     runs = [perceptron_run(d, n_labels, seed) for seed in range(n_seeds)]
     *errors, gains = (np.array(found) for found in zip(*runs, strict=True))
     quarters = [n_labels * part // 4 for part in (1, 2, 3, 4)]
@@ -237,8 +237,10 @@ def perceptron_rows(d, n_labels, n_seeds):
         at = [f"{exp(logs[n - 2]):.2g}" for n in quarters]
         spans = pairwise([n_labels // 4, n_labels // 2, n_labels])
         steps = [f"{(logs[n - 2] - logs[m - 2]) / (n - m):.3f}" for m, n in spans]
-        mean = f"{gains.mean():.2f}" if name == "committee" else ""
-        yield d, name, n_labels, *at, *steps, mean
+        # The error is in proportion to the length of an angle, the root of a volume.
+        bits = gains.mean()
+        told = f"{-bits * log(2) / (d - 1):.3f}", f"{bits:.2f}"
+        yield d, name, n_labels, *at, *steps, *(told if name == "committee" else "  ")
 
 
 # -- what is printed ------------------------------------------------------------------
@@ -279,7 +281,12 @@ def main(arguments=None):
     sizes = [(2, 8)] if quick else [(2, 8), (3, 16), (5, 24), (10, 48)]
     rows = [row for size in sizes for row in perceptron_rows(*size, 2 if quick else 30)]
     columns = ["dimension", "labels by", "labels", "error at 1/4", "1/2", "3/4", "all"]
-    columns += ["ln error a label: 1/4 to 1/2", "1/2 to all", "bits a query"]
+    columns += [
+        "ln error a label: 1/4 to 1/2",
+        "1/2 to all",
+        "by volume",
+        "bits a query",
+    ]
     print_table("Perceptrons through the centre of a sphere", columns, rows)
 
 
