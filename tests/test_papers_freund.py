@@ -136,8 +136,8 @@ def test_queries_on_planes_tell_more_than_the_bound(load):
 
 
 def test_perceptrons_report_their_quarters(load):
-    rows = list(load("query_by_committee").perceptron_rows(2, 4, 1))
-    assert [row[:3] for row in rows] == [(2, "committee", 4), (2, "random", 4)]
+    rows = list(load("query_by_committee").perceptron_rows(2, 8, 1))
+    assert [row[:3] for row in rows] == [(2, "committee", 8), (2, "random", 8)]
 
 
 # -- the combination machine ----------------------------------------------------------
