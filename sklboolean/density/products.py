@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 __all__ = [
     "Counts",
@@ -81,10 +82,11 @@ class ProductMixture:
         j: true bits need the sums of r / odds, false ones those of r * odds.
         """
         shares, _ = posterior(self.log_joint(signs))
-        odds = np.exp(self.logits)
+        # Within what float64 can exponentiate: odds of 10**304 are certain enough.
+        logits = np.clip(self.logits, -700, 700)
+        odds = np.exp(logits)
         known_true, known_false = -np.log(shares @ (1 / odds)), np.log(shares @ odds)
-        true = odds / (1 + odds)
-        missing = np.log(shares @ true) - np.log(shares @ (1 - true))
+        missing = np.log(shares @ expit(logits)) - np.log(shares @ expit(-logits))
         return np.select([signs > 0, signs < 0], [known_true, known_false], missing)
 
 

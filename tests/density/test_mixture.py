@@ -296,3 +296,14 @@ def test_extreme_smoothing_stays_finite(alpha):
     assert np.isfinite(scores).all()
     assert np.exp(scores).sum() == pytest.approx(1.0, abs=1e-12)
     assert np.isfinite(mixture.impute([[np.nan] * 4])).all()
+
+
+@pytest.mark.parametrize("weight", [1e18, 1e300])
+def test_log_odds_of_near_certainty_stay_finite(weight):
+    X = np.array([[1, 0], [1, 0], [1, 1]])
+    model = BernoulliMixture(1, alpha=1e-9, binarize=None)
+    model.fit(X, sample_weight=[weight] * 3)
+    odds = model._log_odds(np.array([[0, 1], [1, 0]], dtype=np.int8))
+    # The first bit was true in all rows: (3 weight + alpha) / alpha, up to 10**304.
+    certain = min(np.log(3 * weight) - np.log(1e-9), 700)
+    np.testing.assert_allclose(odds, [[certain, np.log(0.5)]] * 2, rtol=1e-9)

@@ -138,6 +138,7 @@ def sound(learner, name):
         "y": Y.copy(),
         "classes": np.array([0, 1]),
         "chunks": [(table, Y.copy())] * 2,
+        "partitions": [(table, Y.copy())] * 2,
         "columns": [0, 1],
         "threshold": 0.1,
         "rbm": BernoulliRBM(2, n_iter=1, random_state=0).fit(X),
@@ -149,6 +150,7 @@ def hostile(learner, method, name):
     width = table_for(learner).shape[1]
     if method == "inverse_transform":
         width = learner.n_components
+    parts = st.lists(st.tuples(tables(6, width), labels(6)), max_size=2)
     kinds = {
         "X": tables(N_ROWS, width),
         "X_pool": tables(N_ROWS, width),
@@ -156,7 +158,8 @@ def hostile(learner, method, name):
         "y": labels(N_ROWS),
         "sample_weight": weights(N_ROWS),
         "classes": labels(2),
-        "chunks": st.lists(st.tuples(tables(6, width), labels(6)), max_size=2),
+        "chunks": parts,
+        "partitions": parts,
         "oracle": st.one_of(scalars, st.just(answers)),
     }
     return kinds.get(name, scalars)
