@@ -1,6 +1,6 @@
 """Ctrl-C inside compiled loops: answered soon, and nothing has changed.
 
-Each case runs for half a minute and more when it is let. The signal comes as from the
+Each case runs for many seconds when it is let. The signal comes as from the
 keyboard, a moment after the start; answers take well below a second (``python
 tests/faults/test_interrupt.py`` prints how long). Processor time is measured: it does
 not grow when the machine is busy with something else.
@@ -28,7 +28,7 @@ from sklboolean import (
 )
 from sklboolean.kernels import conjunction_kernel, tanimoto_kernel
 
-LIMIT = 2.0
+LIMIT = 3.0
 
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="a process cannot send itself Ctrl-C there"
