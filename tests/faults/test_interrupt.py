@@ -28,7 +28,7 @@ from sklboolean import (
 )
 from sklboolean.kernels import conjunction_kernel, tanimoto_kernel
 
-LIMIT = 3.0
+LIMIT = 1.0
 
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="a process cannot send itself Ctrl-C there"
@@ -156,10 +156,13 @@ def interrupted(call, delay):
 def test_answer_is_soon_and_nothing_is_changed(name):
     model, call = CASES[name]()
     before = joblib.hash(vars(model)) if model else None
-    took = interrupted(call, 0.3)
-    assert took is not None, "ended before the signal came"
-    assert took < LIMIT
-    assert (joblib.hash(vars(model)) if model else None) == before
+    took = []
+    # A busy machine slows an answer now and then, never three in succession.
+    while len(took) < 3 and min(took, default=LIMIT) >= LIMIT:
+        took.append(interrupted(call, 0.3))
+        assert took[-1] is not None, "ended before the signal came"
+        assert (joblib.hash(vars(model)) if model else None) == before
+    assert min(took) < LIMIT, took
 
 
 if __name__ == "__main__":
