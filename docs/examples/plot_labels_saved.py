@@ -28,7 +28,7 @@ for seed in range(4):
     X = 2 * rng.randint(0, 2, size=(1500, 10)) - 1
     y = (X @ rng.standard_normal(10) > 0).astype(int)
     learner = QueryByCommittee(
-        committee="gibbs", max_queries=60, epsilon=None, random_state=seed
+        committee="gibbs", max_queries=45, epsilon=None, random_state=seed
     )
     learner.fit(X[:1000], y[:1000])
     display = QueryCurveDisplay.from_estimator(
@@ -42,7 +42,8 @@ plt.close(figure)
 # %%
 # Errors on new rows
 # ------------------
-# On a logarithmic scale an exponential decrease is a straight line.
+# Means of the four, with bands of one standard error. On a logarithmic scale an
+# exponential decrease is a straight line.
 
 display = QueryCurveDisplay.from_predictions(
     display.n_labels, curves, score_name="Error on 500 rows"

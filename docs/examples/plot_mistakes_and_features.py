@@ -39,7 +39,7 @@ def stream(n_features):
 # %%
 # Mistakes as the stream goes on, with 1600 features
 # --------------------------------------------------
-# Always guessing the more frequent label would be the dashed line.
+# The grey line is where always guessing the more frequent label would end.
 
 X, y = stream(1600)
 guessing = min(y.mean(), 1 - y.mean()) * n_rows
