@@ -48,8 +48,12 @@ plt.close(figure)
 display = QueryCurveDisplay.from_predictions(
     display.n_labels, curves, score_name="Error on 500 rows"
 )
-display.plot()
-display.ax_.set_yscale("log")
+_, ax = plt.subplots(layout="constrained")
+display.plot(ax=ax)
+ticks = [0.02, 0.05, 0.1, 0.2, 0.5]
+ax.set_yscale("log")
+ax.set_yticks(ticks, ticks)
+ax.minorticks_off()
 for name, runs in curves.items():
     late = np.mean([run[-1] for run in runs])
     print(f"{name}: {late:.3f} wrong after {display.n_labels[-1]} labels")
