@@ -19,11 +19,12 @@ and other classes see `bench_committee.py`.)
 import argparse
 import sys
 from itertools import pairwise
-from math import ceil, exp, log, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid, trapezoid
+from scipy.special import digamma
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -85,16 +86,25 @@ def steps_row(logs):
     )  # fmt: skip
 
 
+def random_labels(log_length):
+    """Return how many random labels leave an interval as short, ln in the mean.
+
+    It is two of the n + 2 spacings between 0, n rows, the threshold and 1: a beta
+    distribution (2, n).
+    """
+    n = np.arange(10**5)
+    return int(np.argmax(digamma(2) - digamma(n + 2) <= log_length))
+
+
 def errors_rows(logs, rows):
     """Yield cells after each query: ln of the interval, error, rows, random labels."""
     for i in range(logs.shape[1]):
-        n = i + 1
+        n, mean = i + 1, logs[:, i].mean()
         # A hypothesis drawn from an interval errs on a third of its length, on average.
-        gibbs = np.exp(logs[:, i].mean()) / 3
-        read = np.median(rows[:, i])
-        labels = max(0, ceil(2 / (3 * gibbs) - 2))
-        mean = f"{logs[:, i].mean():.2f}"
-        yield n, mean, f"{-n * PER_QUERY:.2f}", f"{gibbs:.2g}", f"{read:.0f}", labels
+        yield (
+            n, f"{mean:.2f}", f"{-n * PER_QUERY:.2f}", f"{exp(mean) / 3:.2g}",
+            f"{np.median(rows[:, i]):.0f}", random_labels(mean),
+        )  # fmt: skip
 
 
 def stopping_row(epsilon, delta, n_seeds):

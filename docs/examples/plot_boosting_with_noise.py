@@ -51,6 +51,6 @@ for (name, runs), (color, line, marker) in zip(error.items(), looks, strict=True
 ax.set(
     xlabel="Share of wrong labels", ylabel="Error on true labels", ylim=(-0.01, None)
 )
-ax.legend()
+figure.legend(loc="outside upper center", ncols=3)
 
 plt.show()

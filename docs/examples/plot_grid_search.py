@@ -73,7 +73,7 @@ print("best:", search.best_params_, f"{search.best_score_:.3f}")
 # %%
 # Scores of the grid
 # ------------------
-# Pairs are what the concept is made of; rare triples only bring noise.
+# Pairs are what the concept is made of; triples add nothing, rare ones least of all.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(lengths), len(supports))
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")

@@ -5,7 +5,7 @@ A thousand irrelevant features
 The label depends on three of the columns. The others are noise, and there are more of
 them from run to run. Winnow multiplies its weights where others add: the mistakes that
 it can make grow with the logarithm of the number of columns, so that a thousand useless
-ones cost it little. The perceptron's bound grows with the number itself.
+ones cost it less. The perceptron's bound grows with the number itself.
 """
 
 # %%

@@ -28,7 +28,7 @@ for seed in range(4):
     X = 2 * rng.randint(0, 2, size=(1500, 10)) - 1
     y = (X @ rng.standard_normal(10) > 0).astype(int)
     learner = QueryByCommittee(
-        committee="gibbs", max_queries=60, epsilon=None, random_state=seed
+        committee="gibbs", max_queries=45, epsilon=None, random_state=seed
     )
     learner.fit(X[:1000], y[:1000])
     display = QueryCurveDisplay.from_estimator(
@@ -42,13 +42,18 @@ plt.close(figure)
 # %%
 # Errors on new rows
 # ------------------
-# On a logarithmic scale an exponential decrease is a straight line.
+# Means of the four, with bands of one standard error. On a logarithmic scale an
+# exponential decrease is a straight line.
 
 display = QueryCurveDisplay.from_predictions(
     display.n_labels, curves, score_name="Error on 500 rows"
 )
-display.plot()
-display.ax_.set_yscale("log")
+_, ax = plt.subplots(layout="constrained")
+display.plot(ax=ax)
+ticks = [0.02, 0.05, 0.1, 0.2, 0.5]
+ax.set_yscale("log")
+ax.set_yticks(ticks, ticks)
+ax.minorticks_off()
 for name, runs in curves.items():
     late = np.mean([run[-1] for run in runs])
     print(f"{name}: {late:.3f} wrong after {display.n_labels[-1]} labels")
