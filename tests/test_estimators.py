@@ -82,7 +82,7 @@ ESTIMATORS = [
     HalvingClassifier("k-disjunctions", max_literals=1),
     ConsistentHalfspace(),
     ConsistentHalfspace(norm="l1"),
-    ConsistentHalfspace(solver="modified_perceptron", sigma=0.02),
+    ConsistentHalfspace(solver="modified_perceptron", sigma=0.1),
     BoostByMajority(n_estimators=11),
     BoostByMajority(n_estimators=11, gamma="measured", probability=True),
     BoostByMajority(n_estimators=11, variant="resample", gamma=0.1),
