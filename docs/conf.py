@@ -58,7 +58,6 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("sklboolean",),
-    "reference_url": {"sklboolean": None},
     "download_all_examples": False,
     "write_computation_times": False,
     "show_signature": False,
