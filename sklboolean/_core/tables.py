@@ -57,12 +57,21 @@ def trimmed(X):
 
 def check_kind(X, name):
     """Refuse times and structures, which would be read as numbers."""
-    dtype = getattr(X, "dtype", None)
-    if getattr(dtype, "kind", "") in ("m", "M", "V"):
-        raise ValueError(
-            f"{name} holds {dtype}, which is no number. Turn it into Boolean columns "
-            "first, for example by comparing it with dates."
-        )
+    for place, dtype in dtypes_of(X, name):
+        is_time = getattr(dtype, "is_temporal", bool)()  # so polars says it
+        if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
+            raise ValueError(
+                f"{place} holds {dtype}, which is no number. Turn it into Boolean "
+                "columns first, for example by comparing it with dates."
+            )
+
+
+def dtypes_of(X, name):
+    """Return pairs of a place and its dtype: a data frame has one for each column."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        places = (f"Column {column!r} of {name}" for column in X.columns)
+        return zip(places, X.dtypes, strict=True)
+    return [(name, getattr(X, "dtype", None))]
 
 
 def check_stored(X, name):

@@ -1,6 +1,7 @@
 """What scikit-learn's checks let through: sparse tables that point outside."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -117,3 +118,31 @@ def test_text_is_told_what_to_do():
         checked_table([["red"], ["blue"]])
     with pytest.raises(ValueError, match="Z holds a number beyond float64"):
         checked_table([[10**400], [1]], "Z", dtype=np.float64)
+
+
+# Times
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        pd.date_range("2020-01-01", periods=3),
+        pd.date_range("2020-01-01", periods=3, tz="UTC"),
+        pd.to_timedelta([1, 2, 3], unit="s"),
+    ],
+    ids=["dates", "dates of a zone", "durations"],
+)
+@pytest.mark.parametrize("other", [{}, {"rain": [0, 1, 1]}], ids=["alone", "mixed"])
+def test_times_in_a_data_frame_are_no_features(times, other):
+    frame = pd.DataFrame({**other, "day": times})
+    with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
+        checked_table(frame)
+
+
+def test_times_in_a_polars_frame_are_no_features():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"rain": [0, 1], "day": [1, 2]})
+    assert checked_table(frame).tolist() == [[0, 1], [1, 2]]
+    for kind in (polars.Date, polars.Datetime, polars.Duration, polars.Time):
+        with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
+            checked_table(frame.with_columns(polars.col("day").cast(kind)))
