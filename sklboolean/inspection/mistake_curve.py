@@ -93,6 +93,8 @@ class MistakeCurveDisplay:
         ------
         ValueError
             If `growth` is negative or `y` has another number of rows.
+        TypeError
+            If a learner has no ``partial_fit``.
         """
         if not growth >= 0:
             raise ValueError(f"growth must be at least 0; got {growth!r}.")
@@ -106,6 +108,12 @@ class MistakeCurveDisplay:
             if isinstance(estimator, dict)
             else {type(estimator).__name__: estimator}
         )
+        for learner in learners.values():
+            if not hasattr(learner, "partial_fit"):
+                raise TypeError(
+                    "Mistakes are counted while learning row by row, which needs "
+                    f"partial_fit; {learner!r} has none."
+                )
         edges = _edges(n_rows, growth)
 
         def curve(learner):

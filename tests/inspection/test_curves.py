@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -28,6 +29,12 @@ def _figures_are_closed():
 
 
 # Mistakes
+
+
+def test_mistakes_are_counted_of_learners_with_partial_fit():
+    learners = {"fast": AveragedPerceptron(), "slow": LogisticRegression()}
+    with pytest.raises(TypeError, match=r"LogisticRegression\(\) has none"):
+        MistakeCurveDisplay.from_estimator(learners, X, y)
 
 
 def test_row_by_row_it_counts_the_mistakes_of_the_learner():
