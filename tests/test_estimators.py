@@ -194,6 +194,7 @@ def expected_failures(estimator):
 # The checks' rows follow no formula, which concept learners say.
 unfitting = pytest.mark.filterwarnings(
     "ignore:No (con|dis)junction is right:UserWarning",
+    "ignore:No rule was worth its mistakes:UserWarning",
     "ignore:None of the .* hypotheses agrees:UserWarning",
     "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
     "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",

@@ -1,5 +1,6 @@
 """A classifier that predicts with rules read out of another one."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -141,6 +142,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             For bad parameters and data, and for a machine that has no rules to read.
             What was learned before is kept.
+
+        Warns
+        -----
+        UserWarning
+            When no rule was found and every row gets the default class.
         """
         with unchanged_on_error(self):
             penalties, options = check_cover_options(
@@ -167,6 +173,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             ]
             chosen = min(found, key=lambda rules: cost(rules, table, codes))
             self._publish(chosen, models, table, codes)
+        if not self.rules_:
+            warnings.warn(
+                f"No rule was worth its mistakes: every row is {self.default_}. Lower "
+                "penalty or min_gain, or take a linear model where weak signs add up.",
+                stacklevel=2,
+            )
         return self
 
     def _machine(self):

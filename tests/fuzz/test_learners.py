@@ -81,6 +81,7 @@ pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{said}")
     for said in [
         "No (con|dis)junction is right:UserWarning",
+        "No rule was worth its mistakes:UserWarning",
         "None of the .* hypotheses agrees:UserWarning",
         "No halfspace is right:sklearn.exceptions.ConvergenceWarning",
         "In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",

@@ -45,6 +45,7 @@ def decided_by(model, row):
     ids=repr,
 )
 @pytest.mark.parametrize("data", [table(120, 6), three_classes()], ids=["two", "three"])
+@pytest.mark.filterwarnings("ignore:No rule was worth")
 def test_the_first_rule_that_holds_decides(model, data):
     X, y = data
     model.fit(X, y)
@@ -142,10 +143,12 @@ def test_names_and_text():
         model.to_text(["a"])
 
 
-def test_nothing_to_find_is_a_constant():
+def test_nothing_to_find_is_a_constant_and_says_so():
     X = np.zeros((20, 3))
     y = np.r_[np.zeros(12), np.ones(8)]
-    model = RuleClassifier(random_state=0).fit(X, y)
+    model = RuleClassifier(random_state=0)
+    with pytest.warns(UserWarning, match=r"No rule was worth .* every row is 0.0"):
+        model.fit(X, y)
     assert model.rules_ == []
     assert model.to_text() == "0.0"
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[13 / 22, 9 / 22]])
