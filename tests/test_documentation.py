@@ -1,5 +1,6 @@
 """Every Python block of the README and of the documentation runs as it stands there."""
 
+import ast
 import contextlib
 import io
 import re
@@ -18,6 +19,7 @@ PAGES = [
     ),
 ]
 BLOCK = re.compile(r"^```python(?: needs (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RESULT = re.compile(r"(^# .*\n)+\Z", re.MULTILINE)
 SHOWN = re.compile(r"^```(python|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_BLOCKS = [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))]
 
@@ -27,19 +29,33 @@ def name_of(page):
 
 
 def run(block, page, names):
-    """Run a block; return what it printed."""
+    """Run a block; return what it printed, and the value of its last line."""
+    lines = ast.parse(block).body
+    last = [lines.pop().value] if isinstance(lines[-1], ast.Expr) else []
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(block, str(page), "exec"), names)
+        exec(compile(ast.Module(lines, []), str(page), "exec"), names)
+        for value in last:
+            value = eval(compile(ast.Expression(value), str(page), "eval"), names)
+            print("" if value is None else repr(value), end="")
     return printed.getvalue()
 
 
+def in_outline(text):
+    """A text without spaces, all numbers alike: they may differ by machine."""
+    return re.sub(r"\d[\d.]*(e-?\d+)?", "0", "".join(text.split()))
+
+
 def run_blocks(page, package=""):
-    """Run the blocks that need no package, or this one."""
+    """Run the blocks that need no package, or this one; comments end with results."""
     names = {}
     for needed, block in BLOCK.findall(page.read_text("utf-8")):
         if needed in ("", package):
-            run(block, page, names)
+            printed = run(block, page, names)
+            shown = RESULT.search(block)
+            if shown:
+                result = re.sub("^# ", "", shown[0], flags=re.MULTILINE)
+                assert in_outline(result) == in_outline(printed)
 
 
 # Blocks that open with "```python needs package": skipped where it is not installed.
