@@ -109,11 +109,13 @@ class MistakeCurveDisplay:
             else {type(estimator).__name__: estimator}
         )
         for learner in learners.values():
-            if not hasattr(learner, "partial_fit"):
+            try:
+                _ = learner.partial_fit
+            except AttributeError as error:  # it may say why
                 raise TypeError(
-                    "Mistakes are counted while learning row by row, which needs "
-                    f"partial_fit; {learner!r} has none."
-                )
+                    "Mistakes are counted while rows are learned one by one, which "
+                    f"needs partial_fit; {learner!r} has none."
+                ) from error
         edges = _edges(n_rows, growth)
 
         def curve(learner):
