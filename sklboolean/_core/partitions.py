@@ -29,8 +29,8 @@ class Layout(NamedTuple):
             )
         if not np.array_equal(self.names, other.names):
             raise ValueError(
-                f"X has the column names {_shown(other)}, but {_shown(self)} came "
-                "first; all partitions need the same columns in one order."
+                f"{_difference(self.names, other.names)} what came first; all "
+                "partitions need the same columns in one order."
             )
 
     def publish(self, learner):
@@ -41,8 +41,12 @@ class Layout(NamedTuple):
             learner.feature_names_in_ = self.names
 
 
-def _shown(layout):
-    return None if layout.names is None else layout.names.tolist()
+def _difference(first, names):
+    """Begin the sentence that says how column names differ from the first ones."""
+    if first is None or names is None:
+        return f"X has {'no' if names is None else 'the'} column names, unlike"
+    column = np.flatnonzero(first != names)[0]
+    return f"Column {column} of X is {names[column]!r}, and {first[column]!r} in"
 
 
 def open_partitions(partitions):
@@ -97,3 +101,6 @@ def naming_partition(number):
         yield
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from error
+    except Exception as error:  # of the loader: its kind tells what to do
+        error.add_note(f"This was partition {number}.")
+        raise

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel
 
-from sklboolean import AveragedPerceptron, Winnow
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.partitions import Layout
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.online.partitions import mix_epochs, mixing_shares, survey
@@ -271,6 +271,28 @@ def test_errors_name_the_partition(second, message, classes):
     assert vars(model) == before
 
 
+def test_the_first_column_that_differs_is_named():
+    one, other = cut_frame(FRAME, Y)
+    swapped = FRAME.columns[[0, 2, 1, *range(3, 30)]]
+    for first, second, message in [
+        (one, (other[0][swapped], other[1]), "1: Column 1 of X is 'f2', and 'f1' in"),
+        (one, (other[0].to_numpy(), other[1]), "1: X has no column names, unlike what"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            AveragedPerceptron().fit_partitions([first, second])
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+@pytest.mark.parametrize("learner", [AveragedPerceptron(), KernelPerceptron()])
+def test_a_loader_that_fails_is_numbered(learner, classes):
+    def missing():
+        raise FileNotFoundError("rows-1.parquet")
+
+    with pytest.raises(FileNotFoundError, match="rows-1") as caught:
+        learner.fit_partitions([(X, Y), missing], classes)
+    assert caught.value.__notes__ == ["This was partition 1."]
+
+
 def test_labels_must_be_among_the_classes():
     parts = [(X[::2], Y[::2]), (X[1::2], LABEL)]
     with pytest.raises(ValueError, match="Partition 1: y holds the label 7"):
@@ -308,5 +330,5 @@ def test_layout_of_a_learner():
     model = AveragedPerceptron().fit(FRAME, Y)
     layout = Layout.of(model)
     layout.check(Layout(30, FRAME.columns.to_numpy()))
-    with pytest.raises(ValueError, match="names None"):
+    with pytest.raises(ValueError, match="no column names, unlike"):
         layout.check(Layout(30, None))
