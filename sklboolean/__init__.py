@@ -2,7 +2,15 @@
 
 from importlib.metadata import version
 
-from sklboolean._core.versions import show_versions
+try:
+    from sklboolean._core.versions import show_versions
+except ModuleNotFoundError as error:
+    if not error.name.startswith("sklboolean."):
+        raise
+    raise ImportError(
+        "This is the source of sklboolean, without its compiled parts. After "
+        "`pip install .` start Python in another folder than that of the source."
+    ) from error
 from sklboolean.boosting.majority import BoostByMajority
 from sklboolean.boosting.online import OnlineBoostByMajority
 from sklboolean.boosting.regression import BoostByMajorityRegressor
