@@ -22,6 +22,7 @@ __all__ = [
     "comparable",
     "distinct_labels",
     "encode_classes",
+    "given_classes",
     "is_auto",
     "kind_of_labels",
     "known_classes",
@@ -264,10 +265,21 @@ def known_classes(estimator, classes):
                 "that can occur."
             )
         return classes
+    return _classes_again(estimator, classes)
+
+
+def given_classes(estimator, classes, goes_on):
+    """Return the classes of a fit over partitions; None where labels will tell them."""
+    if classes is not None:
+        classes, _ = encode_classes(np.asarray(classes))
+    return _classes_again(estimator, classes) if goes_on else classes
+
+
+def _classes_again(estimator, classes):
     if classes is not None and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
-            f"classes={classes.tolist()} is not the same as in the first call to "
-            f"partial_fit: {estimator.classes_.tolist()}."
+            f"classes={classes.tolist()} is not the same as in the first call: "
+            f"{estimator.classes_.tolist()}."
         )
     return estimator.classes_
 
@@ -279,6 +291,6 @@ def unchanged_on_error(estimator):
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        # At one stroke: a second Ctrl-C may come any time.
+        estimator.__dict__ = before
         raise
