@@ -13,7 +13,6 @@ iterative parameter mixing, with the mistake bound of Theorem 3 of McDonald, Hal
 multiples of 1 / `UNIT`, and all decisions are exact for the hypotheses so made.
 """
 
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -234,8 +233,7 @@ def mix_duals(before, afters, shares, n_features):
         np.concatenate([state.support for state in states]),
         return_index=True, return_inverse=True,
     )  # fmt: skip
-    tables = [state.table for state in states if state.table is not None]
-    table = reduce(lambda a, b: join_tables(a, b, n_features), tables)
+    table = join_tables([state.table for state in states], n_features)
     edges = np.cumsum([len(state.support) for state in states])[:-1]
     places = np.split(where, edges)
 
