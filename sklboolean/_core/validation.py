@@ -251,13 +251,7 @@ def check_two_classes(y, known=None):
 
 def known_classes(estimator, classes):
     """Return the classes of a ``partial_fit``, from its argument or the first call."""
-    if classes is not None:
-        classes = distinct_labels(classes, "classes")
-        if len(classes) < 2:
-            held = (
-                f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
-            )
-            raise ValueError(f"classes holds {held}; give two.")
+    classes = _distinct_classes(classes)
     if not hasattr(estimator, "classes_"):
         if classes is None:
             raise ValueError(
@@ -270,9 +264,18 @@ def known_classes(estimator, classes):
 
 def given_classes(estimator, classes, goes_on):
     """Return the classes of a fit over partitions; None where labels will tell them."""
-    if classes is not None:
-        classes, _ = encode_classes(np.asarray(classes))
+    classes = _distinct_classes(classes)
     return _classes_again(estimator, classes) if goes_on else classes
+
+
+def _distinct_classes(classes):
+    if classes is None:
+        return None
+    classes = distinct_labels(classes, "classes")
+    if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
+        raise ValueError(f"classes holds {held}; give two.")
+    return classes
 
 
 def _classes_again(estimator, classes):

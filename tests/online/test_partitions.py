@@ -279,6 +279,8 @@ def test_labels_must_be_among_the_classes():
     np.testing.assert_array_equal(model.classes_, [0, 1, 7])
     with pytest.raises(ValueError, match="only one class"):
         AveragedPerceptron().fit_partitions([(X[Y == 1], Y[Y == 1])])
+    with pytest.raises(ValueError, match="classes holds only one class, 1"):
+        AveragedPerceptron().fit_partitions(parts, classes=[1])
     with pytest.raises(ValueError, match="partitions is empty"):
         AveragedPerceptron().fit_partitions([])
 
