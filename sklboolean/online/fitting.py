@@ -101,7 +101,7 @@ class Fitter:
         # Compiled loops trust the arrays: those of another kind are too short.
         kind = kind_of(self.parameters)
         for name, wanted in kind.items():
-            known = (earlier.kind or {}).get(name)
+            known = (earlier.kind or {}).get(name, "unknown")
             if known != wanted:
                 raise ValueError(
                     f"What was learned cannot go on with {name}={wanted!r}: it was "
