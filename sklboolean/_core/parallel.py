@@ -48,7 +48,9 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
                 return
             function(begin, min(begin + step, last))
 
-    n_threads = 1 if n_jobs == 1 else count_threads(n_jobs)
+    # Asking the context takes longer than some small work does.
+    alone = n_jobs == 1 or (small and n_jobs is None)
+    n_threads = 1 if alone else count_threads(n_jobs)
     n_slices = min(n_threads, 1 if small else -(-n // multiple))
     if n_slices <= 1:
         if n:

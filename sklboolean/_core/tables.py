@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_array, validate_data
 __all__ = ["check_sparse_size", "check_stored", "checked_data", "checked_table"]
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
+# Others have no index arrays, only those that come when they are turned into these.
+INDEXED = ("coo", "csr", "csc", "bsr")
 
 
 def check_sparse_size(X, name="X"):
@@ -30,7 +32,7 @@ def checked_table(X, name="X", **options):
     check_kind(X, name)
     check_stored(X, name)
     with plain_words(name):
-        return trimmed(check_array(X, input_name=name, **options))
+        return as_stored(check_array(X, input_name=name, **options), X, name)
 
 
 def checked_data(estimator, X, y="no_validation", **options):
@@ -40,7 +42,14 @@ def checked_data(estimator, X, y="no_validation", **options):
     with plain_words("X"):
         checked = validate_data(estimator, X, y, **options)
     if isinstance(checked, tuple):
-        return trimmed(checked[0]), checked[1]
+        return as_stored(checked[0], X, "X"), checked[1]
+    return as_stored(checked, X, "X")
+
+
+def as_stored(checked, X, name):
+    """Return a checked table, trimmed, whose index arrays were looked at."""
+    if sparse.issparse(X) and X.format not in INDEXED:
+        check_stored(checked, name)
     return trimmed(checked)
 
 
@@ -82,7 +91,7 @@ def check_stored(X, name):
     if X.format == "coo":
         parts = zip(X.coords, X.shape, strict=True)
         sound = all(_point_inside(part, side, len(X.data)) for part, side in parts)
-    elif X.format in ("csr", "csc", "bsr"):
+    elif X.format in INDEXED:
         sound = _is_compressed(X)
     else:
         return
@@ -97,7 +106,9 @@ def _point_inside(indices, side, n_stored):
     """Return whether there is an index for each entry, none of them outside."""
     if indices.ndim != 1 or len(indices) != n_stored or indices.dtype.kind not in "iu":
         return False
-    return not n_stored or (indices.min() >= 0 and indices.max() < side)
+    # Read without a sign, negative ones are beyond any side: one pass serves.
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
+    return not n_stored or unsigned.max() < side
 
 
 def _is_compressed(X):

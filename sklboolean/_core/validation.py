@@ -22,6 +22,7 @@ __all__ = [
     "comparable",
     "distinct_labels",
     "encode_classes",
+    "given_classes",
     "is_auto",
     "kind_of_labels",
     "known_classes",
@@ -250,13 +251,7 @@ def check_two_classes(y, known=None):
 
 def known_classes(estimator, classes):
     """Return the classes of a ``partial_fit``, from its argument or the first call."""
-    if classes is not None:
-        classes = distinct_labels(classes, "classes")
-        if len(classes) < 2:
-            held = (
-                f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
-            )
-            raise ValueError(f"classes holds {held}; give two.")
+    classes = _distinct_classes(classes)
     if not hasattr(estimator, "classes_"):
         if classes is None:
             raise ValueError(
@@ -264,10 +259,30 @@ def known_classes(estimator, classes):
                 "that can occur."
             )
         return classes
+    return _classes_again(estimator, classes)
+
+
+def given_classes(estimator, classes, goes_on):
+    """Return the classes of a fit over partitions; None where labels will tell them."""
+    classes = _distinct_classes(classes)
+    return _classes_again(estimator, classes) if goes_on else classes
+
+
+def _distinct_classes(classes):
+    if classes is None:
+        return None
+    classes = distinct_labels(classes, "classes")
+    if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
+        raise ValueError(f"classes holds {held}; give two.")
+    return classes
+
+
+def _classes_again(estimator, classes):
     if classes is not None and not np.array_equal(classes, estimator.classes_):
         raise ValueError(
-            f"classes={classes.tolist()} is not the same as in the first call to "
-            f"partial_fit: {estimator.classes_.tolist()}."
+            f"classes={classes.tolist()} is not the same as in the first call: "
+            f"{estimator.classes_.tolist()}."
         )
     return estimator.classes_
 
@@ -279,6 +294,6 @@ def unchanged_on_error(estimator):
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        # At one stroke: a second Ctrl-C may come any time.
+        estimator.__dict__ = before
         raise

@@ -13,7 +13,6 @@ iterative parameter mixing, with the mistake bound of Theorem 3 of McDonald, Hal
 multiples of 1 / `UNIT`, and all decisions are exact for the hypotheses so made.
 """
 
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +25,10 @@ from sklboolean._core.partitions import (
     naming_partition,
     open_partitions,
 )
-from sklboolean._core.validation import encode_classes
+from sklboolean._core.validation import encode_classes, given_classes
 from sklboolean.kernels.dual import UNIT
 from sklboolean.kernels.learning import (
+    TOO_LONG,
     Lesson,
     check_parameters,
     choose_steps,
@@ -58,10 +58,7 @@ def fit_cascade(learner, partitions, classes, goes_on):
     check_parameters(learner)
     _check_mixable(learner)
     sources = open_partitions(partitions)
-    if goes_on:
-        classes = learner.classes_
-    elif classes is not None:
-        classes, _ = encode_classes(np.asarray(classes))
+    classes = given_classes(learner, classes, goes_on)
     if len(sources) == 1:
         _fit_one(learner, sources[0], classes, goes_on)
         return
@@ -84,6 +81,7 @@ def fit_cascade(learner, partitions, classes, goes_on):
         state = current_state(learner) if goes_on else None
         before = Lesson(learner, steps, state).state
         sizes = [survey.n_rows for survey in surveys]
+        _check_range(learner, steps, before, sum(sizes))
         epochs = _epochs(parallel, learner, steps, layout, sources, sizes, before)
         mistakes, updates, state = [], 0, before
         for state, made, changed in epochs:
@@ -119,6 +117,16 @@ def _check_mixable(learner):
             )
 
 
+def _check_range(learner, steps, before, n_rows):
+    """Refuse what may pass 64 bits: shares and times multiply the coefficients."""
+    largest = learner.max_iter * int(steps.weights.max())
+    if before.coefficients.size:
+        largest += int(np.abs(before.coefficients).max())
+    n_seen = before.n_seen + learner.max_iter * n_rows
+    if largest * max(UNIT, n_seen + 1) >= 2**61:
+        raise ValueError(TOO_LONG)
+
+
 def _fit_one(learner, source, classes, goes_on):
     with naming_partition(0):
         X, y = load_partition(*source)
@@ -151,10 +159,12 @@ def _epochs(parallel, learner, steps, layout, sources, sizes, state):
     for _ in range(learner.max_iter):
         results = parallel(
             delayed(_train_partition)(
-                clone(learner), learner.classes_, steps, layout, state, first, number,
-                *source,
+                clone(learner), learner.classes_, steps, layout, state, number, first,
+                n_rows, *source,
             )
-            for number, (first, source) in enumerate(zip(firsts, sources, strict=True))
+            for number, (first, n_rows, source) in enumerate(
+                zip(firsts, sizes, sources, strict=True)
+            )
         )  # fmt: skip
         states, mistakes, updates = zip(*results, strict=True)
         state = mix_duals(state, states, integer_shares(updates), layout.n_features)
@@ -164,7 +174,7 @@ def _epochs(parallel, learner, steps, layout, sources, sizes, state):
 
 
 def _train_partition(
-    learner, classes, steps, layout, state, first, number, *source
+    learner, classes, steps, layout, state, number, first, n_rows, *source
 ):  # fmt: skip
     """One task: one epoch of one partition."""
     with naming_partition(number):
@@ -172,6 +182,12 @@ def _train_partition(
         table, y = read_table(learner, *load_partition(*source), reset=True)
         layout.check(Layout.of(learner))
         _, codes = encode_classes(y, classes)
+        if len(codes) != n_rows:
+            raise ValueError(
+                f"{n_rows} rows were loaded at first, and now {len(codes)}: support "
+                "rows are known by their numbers, so that the same rows must be "
+                "loaded every time."
+            )
     # The lesson numbers rows by their time; here they are numbered once for all epochs.
     lesson = Lesson(learner, steps, state)
     after, trainings = lesson.learn(table, codes, max_iter=1, shuffle=False)
@@ -217,8 +233,7 @@ def mix_duals(before, afters, shares, n_features):
         np.concatenate([state.support for state in states]),
         return_index=True, return_inverse=True,
     )  # fmt: skip
-    tables = [state.table for state in states if state.table is not None]
-    table = reduce(lambda a, b: join_tables(a, b, n_features), tables)
+    table = join_tables([state.table for state in states], n_features)
     edges = np.cumsum([len(state.support) for state in states])[:-1]
     places = np.split(where, edges)
 

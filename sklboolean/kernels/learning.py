@@ -163,7 +163,7 @@ class Lesson:
             scorer = choose_scorer(learner, n_features, 0)
             rows, _ = open_rows(scorer, n_features, numbers, table)
         else:
-            joined = join_tables(state.table, table, n_features)
+            joined = join_tables([state.table, table], n_features)
             numbers = np.concatenate(
                 [state.support, state.n_seen + np.arange(len(codes))]
             )

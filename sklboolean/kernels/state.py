@@ -142,11 +142,12 @@ class DualState:
         return np.concatenate([self.changes, *news], axis=1)
 
 
-def join_tables(first, second, n_features):
-    """Stack two tables of Boolean rows, as the first one is; None is an empty one."""
-    if first is None:
-        return second
+def join_tables(tables, n_features):
+    """Stack tables of Boolean rows, as the first one is; None is an empty one."""
+    first, *others = [table for table in tables if table is not None]
+    if not others:
+        return first
     if not sparse.issparse(first):
-        return np.concatenate([first, as_words(second)])
-    both = sparse.vstack([first, as_csr(second, n_features)], format="csr")
-    return sparse.csr_array(both)
+        return np.concatenate([first, *map(as_words, others)])
+    rows = [as_csr(table, n_features) for table in (first, *others)]
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.online._loop import shuffle as shuffle_rows
-from sklboolean.online.training import Progress, new_state, run_epochs
+from sklboolean.online.training import Progress, kind_of, new_state, run_epochs
 
 __all__ = [
     "Fitter",
@@ -93,6 +93,22 @@ class Fitter:
         self.table, self.codes, self.weights = table, codes, weights
         self.n_hypotheses = 1 if len(weights) == 2 else len(weights)
         self.random_state = check_random_state(learner.random_state)
+
+    def open_state(self, earlier):
+        """Return a state that goes on from an earlier one; a new one for None."""
+        if earlier is None:
+            return self.new_state()
+        # Compiled loops trust the arrays: those of another kind are too short.
+        kind = kind_of(self.parameters)
+        for name, wanted in kind.items():
+            known = (earlier.kind or {}).get(name, "unknown")
+            if known != wanted:
+                raise ValueError(
+                    f"What was learned cannot go on with {name}={wanted!r}: it was "
+                    f"learned with {name}={known!r}. Go on with that, or fit anew "
+                    "with warm_start=False."
+                )
+        return earlier.copy()
 
     def new_state(self):
         """Return the state before the first example."""

@@ -12,6 +12,7 @@ from sklboolean._core.prediction import ScorePredictionMixin
 from sklboolean._core.validation import (
     check_real,
     encode_classes,
+    given_classes,
     known_classes,
     unchanged_on_error,
 )
@@ -87,7 +88,7 @@ class OnlineLinearClassifier(ScorePredictionMixin, ClassifierMixin, BaseEstimato
                     "probability=True needs at least two rows of each class, to hold "
                     "some out."
                 )
-            state = self._state.copy() if goes_on else fitter.new_state()
+            state = fitter.open_state(self._state if goes_on else None)
             state, progress = fitter.fit(state)
             self._publish(fitter, state, progress, goes_on, part=False)
             self.n_iter_ = len(progress.mistakes)
@@ -122,7 +123,7 @@ class OnlineLinearClassifier(ScorePredictionMixin, ClassifierMixin, BaseEstimato
             slope = None
             if self.probability:
                 slope = self._progressive_slope(fitter, goes_on)
-            state = self._state.copy() if goes_on else fitter.new_state()
+            state = fitter.open_state(self._state if goes_on else None)
             progress = fitter.train(state, np.arange(len(fitter.codes)), 1, False)
             self._publish(fitter, state, progress, goes_on, part=True)
             self.slope_ = slope
@@ -176,10 +177,7 @@ class OnlineLinearClassifier(ScorePredictionMixin, ClassifierMixin, BaseEstimato
             check_shared_parameters(self)
             check_mixable(self)
             goes_on = self.warm_start and hasattr(self, "classes_")
-            if goes_on:
-                classes = self.classes_
-            elif classes is not None:
-                classes, _ = encode_classes(np.asarray(classes))
+            classes = given_classes(self, classes, goes_on)
             self.classes_, fitter, layout, state, progress = learn_partitions(
                 self,
                 open_partitions(partitions),

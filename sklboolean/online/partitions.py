@@ -208,7 +208,7 @@ def mix_states(before, afters, shares, parameters):
         else:
             values["parts"][:, :, SUM] = sums
             values["parts"][:, :, SINCE] = t
-    return OnlineState(values)
+    return OnlineState(values, before.kind)
 
 
 def _added(old, news):
@@ -273,7 +273,7 @@ def learn_partitions(learner, sources, classes, layout, state):
     # One pool for all epochs: arrays are mapped or sent once where it can be helped.
     with Parallel(n_jobs=learner.n_jobs) as parallel:
         classes, fitter, layout = survey(parallel, learner, sources, classes, layout)
-        state = fitter.new_state() if state is None else state
+        state = fitter.open_state(state)
         epochs = mix_epochs(parallel, fitter, classes, layout, sources, state)
         state, progress = watched_epochs(fitter, epochs)
     return classes, fitter, layout, state, progress

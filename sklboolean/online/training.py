@@ -25,14 +25,18 @@ class OnlineState:
     ----------
     values : dict
         The arrays and scalars of `OnlineLoop`, by name.
+    kind : dict or None
+        What the arrays are good for, as `kind_of` says; None in models stored before
+        this was noted.
     """
 
     values: dict
+    kind: dict | None = None
 
     def copy(self):
         """Return a state that can be trained without changing this one."""
         copies = {name: self.values[name].copy() for name in ARRAYS}
-        return OnlineState(self.values | copies)
+        return OnlineState(self.values | copies, self.kind)
 
     def last(self, n_features):
         """Return the last hypothesis: (coefficients, constants), float64."""
@@ -79,6 +83,16 @@ class OnlineState:
         return coefficients, constants
 
 
+def kind_of(parameters):
+    """Return the parameters on which it depends what the arrays of a state hold."""
+    return {
+        "average": parameters["average"],
+        "schedule": "adagrad" if parameters["schedule"] == "adagrad" else "others",
+        "variant": parameters["rule"],
+        "target": "conjunction" if parameters["flipped"] else "disjunction",
+    }
+
+
 def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
     """Return the state before the first example.
 
@@ -120,7 +134,7 @@ def new_state(n_features, n_hypotheses, parameters, initial=(0.0, 0.0)):
         values["weights"][height - 2] = initial[1] * n_features
     if not parameters["fit_intercept"]:
         values["weights"][height - 1] = 0.0
-    return OnlineState(values)
+    return OnlineState(values, kind_of(parameters))
 
 
 def _terms_of_a_row(state, parameters, table):

@@ -70,6 +70,25 @@ def test_index_arrays_that_point_outside_are_refused(kind, spoil):
             read(S)
 
 
+def test_lists_that_point_outside_are_refused():
+    """What has no index arrays is looked at when it has become CSR."""
+    S = sparse.lil_array(X)
+    S.rows[0], S.data[0] = [500_000], [1.0]
+    for read in READERS:
+        with pytest.raises(ValueError, match="index arrays of the sparse X do not fit"):
+            read(S)
+
+
+@pytest.mark.parametrize("dtype", [">i4", "<i8", "u4"])
+def test_index_arrays_of_any_type_are_looked_at(dtype):
+    S = sparse.csr_array(X.astype(np.float64))
+    S.indices = S.indices.astype(dtype)
+    check_stored(S, "X")
+    S.indices[0] = 3 if dtype == "u4" else -1
+    with pytest.raises(ValueError, match="index arrays of the sparse X do not fit"):
+        check_stored(S, "X")
+
+
 @pytest.mark.parametrize("beyond", [-1, 3, 2**31 - 1])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_coordinates_that_point_outside_are_refused(axis, beyond):

@@ -73,7 +73,7 @@ def learn_with_kills(path, n_kills, n_chunks, seed=0):
         end = min(n_chunks, goal + further)
         process = context.Process(target=learn_until_killed, args=(path, end))
         process.start()
-        while position(path) < goal:
+        while position(path) < goal and process.is_alive():
             time.sleep(0.001)
         time.sleep(rng.random() * 0.02)
         os.kill(process.pid, signal.SIGKILL)

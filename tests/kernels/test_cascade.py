@@ -199,3 +199,37 @@ def test_errors_name_the_partition(second, message):
 def test_what_needs_all_rows_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         KernelPerceptron(**parameters).fit_partitions([(X, Y)])
+
+
+def test_warm_start_keeps_its_classes():
+    model = KernelPerceptron(warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="not the same as in the first call"):
+        model.fit_partitions(cut(X, Y, 2), classes=[0, 1, 2])
+
+
+def test_weights_do_not_overflow():
+    """Shares of 2**-16 multiply coefficients over 2**16, for any class weight."""
+    parts = cut(X, Y, 2)
+    expected = KernelPerceptron(class_weight={0: 1.0, 1: 1.0}).fit_partitions(parts)
+    for weight in (2.0**10, 2.0**20):
+        model = KernelPerceptron(class_weight={0: weight, 1: weight})
+        model.fit_partitions(parts)
+        # Shares are the same; coefficients differ by what is rounded.
+        close = {"rtol": 1e-3, "atol": 0.01}
+        found = model.decision_function(X) / weight
+        np.testing.assert_allclose(found, expected.decision_function(X), **close)
+    for weight in (2.0**30, 2.0**35):
+        model = KernelPerceptron(class_weight={0: weight, 1: weight})
+        with pytest.raises(ValueError, match="integer coefficients"):
+            model.fit_partitions(parts)
+
+
+def test_partitions_must_stay_as_they_are():
+    sizes = iter([30, 20])
+
+    def load():
+        n = next(sizes)
+        return X[:n], Y[:n]
+
+    with pytest.raises(ValueError, match="Partition 0: 30 rows were loaded at first"):
+        KernelPerceptron().fit_partitions([load, (X[30:], Y[30:])])

@@ -1,5 +1,6 @@
 """Bad input and pruning of the on-line learners."""
 
+import numpy as np
 import pytest
 
 from sklboolean.online import AveragedPerceptron, Winnow
@@ -52,3 +53,42 @@ def test_pruning_goes_by_the_published_weights(learner):
     dense = model.decision_function(X)
     assert (model.sparsify().decision_function(X) == dense).all()
     assert (model.densify().coef_ == model.coef_).all()
+
+
+CHANGES = [
+    (AveragedPerceptron, {"average": None}, {"average": "mean"}),
+    (AveragedPerceptron, {"average": "mean"}, {"average": "longest"}),
+    (AveragedPerceptron, {"average": "longest"}, {"average": "mean"}),
+    (AveragedPerceptron, {"schedule": "constant"}, {"schedule": "adagrad"}),
+    (Winnow, {"average": None}, {"average": "mean"}),
+    (Winnow, {"average": "mean"}, {"average": "longest"}),
+    (Winnow, {"variant": "positive"}, {"variant": "complement"}),
+    (Winnow, {"variant": "positive"}, {"variant": "balanced"}),
+    (Winnow, {"target": "disjunction"}, {"target": "conjunction"}),
+]
+
+
+@pytest.mark.parametrize(("learner", "first", "then"), CHANGES, ids=str)
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_partitions"])
+def test_what_was_learned_otherwise_cannot_go_on(learner, first, then, method):
+    """Compiled loops would write beyond the arrays of the other kind."""
+    X = np.eye(70, dtype=int)
+    y = np.arange(70) % 2
+    model = learner(warm_start=True, **first).fit(X, y).set_params(**then)
+    before = dict(vars(model))
+    parts = [(X[::3], y[::3]), (X[1::3], y[1::3])]
+    data = (parts,) if method == "fit_partitions" else (X, y)
+    name = next(iter(then))
+    with pytest.raises(ValueError, match=f"{name}="):
+        getattr(model, method)(*data)
+    assert vars(model) == before
+    model.set_params(warm_start=False)
+    if then.get("average") != "longest" or method != "fit_partitions":
+        getattr(model, "fit" if method == "partial_fit" else method)(*data)
+
+
+def test_rates_and_margins_may_change():
+    X, y = np.eye(6, dtype=int), np.arange(6) % 2
+    model = AveragedPerceptron(warm_start=True).fit(X, y)
+    model.set_params(learning_rate=0.5, margin=1.0, schedule="inverse_sqrt")
+    assert np.isfinite(model.fit(X, y).partial_fit(X, y).coef_).all()

@@ -301,8 +301,18 @@ def test_labels_must_be_among_the_classes():
     np.testing.assert_array_equal(model.classes_, [0, 1, 7])
     with pytest.raises(ValueError, match="only one class"):
         AveragedPerceptron().fit_partitions([(X[Y == 1], Y[Y == 1])])
+    with pytest.raises(ValueError, match="classes holds only one class, 1"):
+        AveragedPerceptron().fit_partitions(parts, classes=[1])
     with pytest.raises(ValueError, match="partitions is empty"):
         AveragedPerceptron().fit_partitions([])
+
+
+def test_warm_start_keeps_its_classes():
+    model = AveragedPerceptron(warm_start=True).fit(X, Y)
+    again = clone(model).fit(X, Y).fit_partitions([(X, Y)], classes=[1, 0])
+    assert again.n_iter_ > 0
+    with pytest.raises(ValueError, match="not the same as in the first call"):
+        model.fit_partitions([(X, Y)], classes=[0, 1, 2])
 
 
 @pytest.mark.parametrize(
