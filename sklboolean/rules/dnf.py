@@ -53,7 +53,7 @@ class DNF:
     >>> from sklboolean.rules import DNF, Rule
     >>> rules = Rule(((0, True), (1, False)), 2.0, 2.0), Rule(((2, True),), 1.0, 1.0)
     >>> dnf = DNF(rules, "spam", "ham", 1.0, 3, ["win", "known", "free"])
-    >>> print(dnf.to_text())
+    >>> print(dnf)
     spam if
         win and not known
         or free
@@ -93,6 +93,9 @@ class DNF:
         table = read_rows(X, self.n_features, self.binarize)
         holds = any_holds(table, self._conjunctions())
         return np.array([self.default, self.label])[holds.astype(np.intp)]
+
+    def __str__(self):
+        return self.to_text()
 
     def to_text(self, feature_names=None):
         """Return the DNF as text, a rule on each line.

@@ -82,6 +82,9 @@ class RuleEnsemble:
         *_, scores = scores_of_rules(table, self.intercept, self.rules)
         return np.array([self.default, self.label])[(scores > 0).astype(np.intp)]
 
+    def __str__(self):
+        return self.to_text()
+
     def to_text(self, feature_names=None):
         """Return the vote as text, a rule on each line.
 
