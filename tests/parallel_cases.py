@@ -39,7 +39,10 @@ LEARNERS = {
     "committee": (QueryByCommittee(LogisticRegression(), **asking), CLASSES),
     "committee of trees": (QueryByCommittee(**asking), Y),
     "rules": (
-        RuleClassifier(width=None, max_literals=2, min_gain=0.1, random_state=0), Y,
+        RuleClassifier(
+            width=None, max_literals=3, max_rules=2, n_candidates=2, random_state=0
+        ),
+        Y,
     ),
     "machine": (CombinationMachine(3, n_init=3, max_iter=60, random_state=0), None),
     "machine on a tree": (

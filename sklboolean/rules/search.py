@@ -22,11 +22,12 @@ __all__ = ["Conjunctions", "check_groups", "satisfied_rows", "search_conjunction
 MOST_DIGITS = {"plain": 4, "popcnt": 16, "avx2": 16, "avx512": 32, "neon": 16}
 # What the first, inexact searches keep of each length, and what is held at a time.
 WIDTHS, BLOCK = (256, 2**14), 2**19
-# Parts of an exact search that the second of them has not settled. More parts see more
-# covers twice (measured: 16 take 0.7 to 1.2 times the work of one).
+# Parts of an exact search that the others have not settled. More parts see more covers
+# twice (measured: 16 take 0.8 to 1.2 times the work of one).
 BRANCHES = 16
-# Words read between two looks at the clock: some milliseconds.
-SLICE = 2**23
+# Words read between two looks at the clock: some milliseconds. Every branch gets them,
+# even if it begins when time is up.
+SLICE = 2**21
 NOTHING = np.zeros(0, dtype=np.int64)
 
 

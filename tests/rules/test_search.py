@@ -258,13 +258,14 @@ def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
 
 
 @settings(deadline=None, max_examples=100)
-@given(problems(), st.integers(1, 300))
-def test_the_bound_of_an_early_answer_holds(problem, words):
+@given(problems(), st.integers(1, 300), st.sampled_from([1, 3]))
+def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
     """Stopped after a few steps: everything not listed keeps to the bound."""
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "WIDTHS", (2, 3))
         patch.setattr(search, "SLICE", words)
+        patch.setattr(search, "BRANCHES", n_branches)
         result = search_conjunctions(
             pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
             max_literals=max_literals, time_limit=1e-9, **options,
