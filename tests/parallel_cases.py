@@ -13,6 +13,7 @@ from sklboolean import (
     CombinationMachine,
     KernelPerceptron,
     QueryByCommittee,
+    RuleClassifier,
     Winnow,
 )
 
@@ -37,6 +38,12 @@ LEARNERS = {
     "trees": (BoostByMajority(stump, n_estimators=5, random_state=0), CLASSES),
     "committee": (QueryByCommittee(LogisticRegression(), **asking), CLASSES),
     "committee of trees": (QueryByCommittee(**asking), Y),
+    "rules": (
+        RuleClassifier(
+            width=None, max_literals=3, max_rules=2, n_candidates=2, random_state=0
+        ),
+        Y,
+    ),
     "machine": (CombinationMachine(3, n_init=3, max_iter=60, random_state=0), None),
     "machine on a tree": (
         CombinationMachine(

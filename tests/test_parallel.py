@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import sklboolean
 from sklboolean import kernels
 from sklboolean.kernels import blocks
+from sklboolean.rules import search
 
 # The parameter, and the context of joblib.
 WAYS = {
@@ -34,7 +35,9 @@ def alone():
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", LEARNERS)
-def test_learners_learn_the_same_bits(name, way, alone):
+def test_learners_learn_the_same_bits(name, way, alone, monkeypatch):
+    # Short searches have branches too.
+    monkeypatch.setattr(search, "WIDTHS", (2,))
     n_jobs, context = WAYS[way]
     estimator, labels = LEARNERS[name]
     with parallel_config(**context):

@@ -32,7 +32,7 @@ cdef extern from "branch_and_bound.h" nogil:
         const double *factors
         const double *reach
         int shortest, longest, signs, growing
-        int64_t width, block
+        int64_t width, block, branch, n_branches
         sklb_best best
         int is_cut
         int64_t n_sums
@@ -85,6 +85,9 @@ cdef class CoverSearch:
         Conjunctions of one length held at a time.
     path : int
         Number of the instruction set.
+    branch, n_branches : int
+        Grows only from the first literals ``branch``, ``branch + n_branches``, ... of
+        those that may be grown.
     """
 
     cdef sklb_search search
@@ -95,7 +98,7 @@ cdef class CoverSearch:
                   const int32_t[::1] groups, const uint64_t[::1] tokens, sides,
                   const double[::1] factors, const double[::1] reach, *,
                   int64_t n_wanted, int shortest, sign, int64_t width, bint growing,
-                  int64_t block, int path):
+                  int64_t block, int path, int64_t branch, int64_t n_branches):
         cdef const uint64_t[:, ::1] digits
         cdef const int64_t[::1] tables
         cdef int64_t first = 0
@@ -118,6 +121,7 @@ cdef class CoverSearch:
         self.search.shortest, self.search.longest = shortest, <int> factors.shape[0] - 1
         self.search.signs, self.search.growing = SIGNS[sign], growing
         self.search.width, self.search.block = width, block
+        self.search.branch, self.search.n_branches = branch, n_branches
         if not sklb_search_open(&self.search, n_wanted, path):
             raise MemoryError
 
@@ -128,17 +132,18 @@ cdef class CoverSearch:
         """Offer a conjunction known from elsewhere, literals ascending."""
         sklb_seed(&self.search, &literals[0], <int> literals.shape[0])
 
-    def run(self, deadline, int64_t n_looked_at):
+    def run(self, deadline, int64_t n_looked_at, stopped):
         """Search on, until ``monotonic()`` passes the deadline or to the end.
 
-        The clock and the keyboard are asked after every ``n_looked_at`` conjunctions.
+        The clock, the keyboard and the list ``stopped``, which another thread may fill,
+        are asked after every ``n_looked_at`` conjunctions.
         """
         cdef int state = 0
         while state == 0:
             with nogil:
                 state = sklb_search_advance(&self.search, n_looked_at)
             PyErr_CheckSignals()
-            if deadline is not None and monotonic() >= deadline:
+            if stopped or (deadline is not None and monotonic() >= deadline):
                 break
         if state < 0:
             raise MemoryError

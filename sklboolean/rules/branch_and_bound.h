@@ -34,6 +34,7 @@ typedef struct {
     const double *factors, *reach; /* by length; the largest from a length on */
     int shortest, longest, signs, growing;
     int64_t width, block;
+    int64_t branch, n_branches; /* which first literals: every n-th one */
     sklb_best best;
     /* Where the search stands. */
     int depth, is_cut;
@@ -226,6 +227,9 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
         sklb_count_removal(&later[1], total[1] - negative);
     }
     if (next->size > first) next->own[next->size - 1] = 0;
+    /* What grows from other first literals is for other branches to look at. */
+    for (int64_t i = 0; length == 1 && i < next->size; i++)
+        if (i % s->n_branches != s->branch) next->own[i] = 0;
     return 1;
 }
 

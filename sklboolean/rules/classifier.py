@@ -65,6 +65,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         and ones.
     random_state : int, RandomState instance or None, default=None
         For the machine, where it has one of its own that is None.
+    n_jobs : int or None, default=None
+        Branches of an exact search, one with ``width=None``, that run at once. The
+        rules do not depend on it, but for ``time_limit``.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self, estimator=None, *, max_rules=20, max_literals=4, literals="both",
         penalty=(3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
         feature_groups=None, time_limit=None, binarize=0.0, random_state=None,
+        n_jobs=None,
     ):  # fmt: skip
         self.estimator = estimator
         self.max_rules = max_rules
@@ -116,6 +120,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -153,7 +158,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
                 max_rules=self.max_rules, max_literals=self.max_literals,
                 literals=self.literals, penalty=self.penalty, min_gain=self.min_gain,
                 n_candidates=self.n_candidates, width=self.width,
-                time_limit=self.time_limit,
+                time_limit=self.time_limit, n_jobs=self.n_jobs,
             )  # fmt: skip
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)

@@ -208,7 +208,7 @@ def as_rule(rows, literals, weight):
 def top_conjunctions(
     model, n_rules=20, *, max_literals=None, literals="positive", rank="weight",
     sign="both", feature_groups=None, X=None, target=None, kernel=None,
-    time_limit=None,
+    time_limit=None, n_jobs=None,
 ):  # fmt: skip
     """Find the heaviest conjunctions in a fitted model, exactly.
 
@@ -249,6 +249,9 @@ def top_conjunctions(
         What a precomputed kernel matrix was made with.
     time_limit : float or None, default=None
         Seconds after which the best so far are returned.
+    n_jobs : int or None, default=None
+        Branches of a long search that run at once. The answer does not depend on it,
+        but for ``time_limit``.
 
     Returns
     -------
@@ -311,7 +314,7 @@ def top_conjunctions(
     result = search_conjunctions(
         rows.table, rows.coefficients, rows.n_features, max_literals=longest,
         n_rules=n_rules, literals=literals, sign=sign, feature_groups=feature_groups,
-        length_weights=length_weights, time_limit=time_limit,
+        length_weights=length_weights, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     return FoundRules(
         [as_rule(rows, rule, weight) for rule, weight in result.found],

@@ -81,7 +81,7 @@ class CoverPool:
 
 def find_cover(
     rows, sign, pool, positive, negative, *, max_rules, max_literals, literals, penalty,
-    min_gain, n_candidates, width, feature_groups=None, deadline=None,
+    min_gain, n_candidates, width, feature_groups=None, deadline=None, n_jobs=None,
 ):  # fmt: skip
     """Choose conjunctions of a model one by one, each for the rows that it adds.
 
@@ -111,6 +111,8 @@ def find_cover(
     feature_groups : array-like of shape (n_features,) or None
     deadline : float or None
         On the clock of ``time.monotonic``.
+    n_jobs : int or None
+        For exact searches.
 
     Returns
     -------
@@ -130,6 +132,7 @@ def find_cover(
                 rows.table, coefficients, rows.n_features, max_literals=max_literals,
                 n_rules=n_candidates, literals=literals, sign="positive",
                 feature_groups=feature_groups, time_limit=left, width=width,
+                n_jobs=n_jobs,
             )  # fmt: skip
             for conjunction, _ in candidates.found:
                 pool.add(conjunction)

@@ -34,7 +34,7 @@ MOST_RULES = 400
 def extract_dnf(
     model, X, y=None, *, max_rules=20, max_literals=4, literals="both",
     penalty=(3.0, 5.0), min_gain=0.01, n_candidates=100, width=512, feature_groups=None,
-    min_fidelity=0.9, target=None, kernel=None, time_limit=None,
+    min_fidelity=0.9, target=None, kernel=None, time_limit=None, n_jobs=None,
 ):  # fmt: skip
     """Read a DNF, an OR of ANDs, out of a fitted model.
 
@@ -80,6 +80,9 @@ def extract_dnf(
         What a precomputed kernel matrix was made with.
     time_limit : float or None, default=None
         Seconds after which no further rule is looked for.
+    n_jobs : int or None, default=None
+        Branches of an exact search, one with ``width=None``, that run at once. The
+        answer does not depend on it, but for ``time_limit``.
 
     Returns
     -------
@@ -110,7 +113,7 @@ def extract_dnf(
     penalties, options = check_cover_options(
         max_rules=max_rules, max_literals=max_literals, literals=literals,
         penalty=penalty, min_gain=min_gain, n_candidates=n_candidates, width=width,
-        time_limit=time_limit,
+        time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
     rows = read_model(model, X, kernel=kernel, target=target)
@@ -154,7 +157,7 @@ def extract_dnf(
 
 def check_cover_options(
     *, max_rules, max_literals, literals, penalty, min_gain, n_candidates, width,
-    time_limit,
+    time_limit, n_jobs,
 ):  # fmt: skip
     """Check the parameters of `find_cover`, all but those of the data.
 
@@ -177,6 +180,7 @@ def check_cover_options(
         "n_candidates": check_integer(n_candidates, "n_candidates", 1, MOST_LISTED),
         "width": None if width is None else check_integer(width, "width", 1, 2**62),
         "deadline": None if time_limit is None else monotonic() + time_limit,
+        "n_jobs": n_jobs,
     }
 
 
@@ -243,7 +247,7 @@ def _linear_ensemble(rows, table, positive, options):
         rows.table, rows.coefficients, rows.n_features, max_literals=longest,
         n_rules=MOST_RULES, literals="positive" if is_signed else options["literals"],
         feature_groups=options["feature_groups"], length_weights=length_weights,
-        time_limit=left, width=options["width"],
+        time_limit=left, width=options["width"], n_jobs=options["n_jobs"],
     )  # fmt: skip
     rules = [as_rule(rows, literals, weight) for literals, weight in result.found]
     empty = rows.weights.times(0, float(rows.coefficients.sum()))

@@ -1,10 +1,12 @@
 """The heaviest conjunctions over any rows with signed coefficients."""
 
+from itertools import chain
 from math import fsum
-from time import monotonic
+from time import monotonic, time
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 
 from sklboolean._core._popcount import CPU_PATHS, count_ones, cpu_path
@@ -18,10 +20,14 @@ __all__ = ["Conjunctions", "check_groups", "satisfied_rows", "search_conjunction
 # Beyond so many binary digits, looking sums up is faster than counting by digit
 # (measured; for NEON taken over from popcnt).
 MOST_DIGITS = {"plain": 4, "popcnt": 16, "avx2": 16, "avx512": 32, "neon": 16}
-# What the first, inexact search keeps of each length, and what is held at a time.
-WIDTH, BLOCK = 256, 2**19
-# Words read between two looks at the clock: some milliseconds.
-SLICE = 2**23
+# What the first, inexact searches keep of each length, and what is held at a time.
+WIDTHS, BLOCK = (256, 2**14), 2**19
+# Parts of an exact search that the others have not settled. More parts see more covers
+# twice (measured: 16 take 0.8 to 1.2 times the work of one).
+BRANCHES = 16
+# Words read between two looks at the clock: some milliseconds. Every branch gets them,
+# even if it begins when time is up.
+SLICE = 2**21
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -154,9 +160,60 @@ class _Columns:
         return np.where(overlap, names, np.uint64(0))[groups]
 
 
+def wall_time(deadline):
+    """Return when the deadline is, on a clock that other machines have too."""
+    return None if deadline is None else time() + deadline - monotonic()
+
+
+def opened(task, seeds, columns, rows, groups, tokens, *sides_and_weights):
+    """Return a search that knows some conjunctions."""
+    *sides, factors, reach = sides_and_weights
+    search = CoverSearch(
+        columns, rows, groups, tokens, (sides[:2], sides[2:]), factors, reach,
+        path=CPU_PATHS.index(cpu_path()), **task,
+    )  # fmt: skip
+    for literals, _ in seeds:
+        search.seed(np.array(literals, dtype=np.int32))
+    return search
+
+
+def explore(task, seeds, until, *arrays, stopped=()):
+    """Search; return what was found, the bound of the rest, is_complete and n_sums."""
+    search = opened(task, seeds, *arrays)
+    deadline = None if until is None else monotonic() + until - time()
+    search.run(deadline, max(1, SLICE // (len(arrays[1]) + 16)), stopped)
+    bound = 0.0 if search.is_complete else search.open_bound
+    return search.found(), bound, search.is_complete, search.n_sums
+
+
+def explore_branches(options, seeds, deadline, arrays, n_jobs):
+    """Return the same of an exact search whose branches are tasks."""
+    tasks = [
+        {**options, "width": 0, "branch": branch, "n_branches": BRANCHES}
+        for branch in range(BRANCHES)
+    ]
+    stopped, until = [], wall_time(deadline)
+    try:
+        found, bounds, is_complete, n_sums = zip(
+            *Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(explore)(task, seeds, until, *arrays, stopped=stopped)
+                for task in tasks
+            ),
+            strict=True,
+        )
+    except BaseException:
+        # An interrupt reaches the calling thread only.
+        stopped.append(True)
+        raise
+    # Two branches may know one cover by different conjunctions.
+    merged = opened(tasks[0], chain.from_iterable(found), *arrays).found()
+    return merged, max(bounds), all(is_complete), sum(n_sums)
+
+
 def search_conjunctions(
     table, coefficients, n_features, *, max_literals, n_rules=20, literals="positive",
     sign="both", feature_groups=None, length_weights=None, time_limit=None, width=None,
+    n_jobs=None,
 ):  # fmt: skip
     """Find the conjunctions over which coefficients sum up to the most.
 
@@ -187,6 +244,9 @@ def search_conjunctions(
         Heaviest conjunctions of each length that are grown further: quick, but better
         ones may be missed, and the bound is then no more than that of the list. None:
         all that can matter, an exact search.
+    n_jobs : int or None
+        Joblib's jobs for the branches of an exact search. The result does not depend on
+        it, but for ``time_limit``.
 
     Returns
     -------
@@ -219,30 +279,39 @@ def search_conjunctions(
     if literals == "both":
         groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
 
-    def search(width, seeds=()):
-        search = CoverSearch(
-            columns.columns, columns.rows, groups, tokens, columns.sides, factors,
-            np.maximum.accumulate(factors[::-1])[::-1].copy(), n_wanted=n_rules,
-            shortest=shortest, sign=sign, width=width, growing=growing,
-            block=2**60 if growing else BLOCK, path=CPU_PATHS.index(cpu_path()),
-        )  # fmt: skip
-        for seed, _ in seeds:
-            search.seed(np.array(seed, dtype=np.int32))
-        search.run(deadline, max(1, SLICE // (len(columns.rows) + 16)))
-        return search
-
-    # A search of limited width finds good conjunctions at once, and with them the
-    # exact one has little left to look at. Where longer ones may weigh more it could
-    # score a cover by a conjunction that is not its shortest.
-    first = search(0 if growing else width or max(WIDTH, 2 * n_rules))
-    last, n_sums = first, first.n_sums
-    if not (growing or first.is_complete or width):
-        last = search(0, first.found())
-        n_sums += last.n_sums
-    found = last.found()
-    bound = found[-1][1] if len(found) == n_rules else 0.0
-    if not last.is_complete:
-        bound = max(bound, last.open_bound)
+    arrays = (
+        columns.columns, columns.rows, groups, tokens, *columns.sides[0],
+        *columns.sides[1], factors, np.maximum.accumulate(factors[::-1])[::-1].copy(),
+    )  # fmt: skip
+    options = {
+        "n_wanted": n_rules, "shortest": shortest, "sign": sign, "growing": growing,
+        "block": 2**60 if growing else BLOCK,
+    }  # fmt: skip
+    # Where longer ones may weigh more, a search that leaves anything out could score a
+    # cover by a conjunction that is not its shortest.
+    if growing:
+        widths = [0]
+    elif width:
+        widths = [width]
+    else:
+        widths = sorted({max(least, 2 * n_rules) for least in WIDTHS})
+    # A search of limited width finds good conjunctions at once. With them the exact one
+    # has little left to look at, and its branches hardly need to hear of one another.
+    found, n_sums = [], 0
+    for kept in widths:
+        task = {**options, "width": kept, "branch": 0, "n_branches": 1}
+        until = wall_time(deadline)
+        found, bound, is_complete, n = explore(task, found, until, *arrays)
+        n_sums += n
+        if is_complete:
+            break
+    if not (is_complete or growing or width):
+        found, bound, is_complete, n = explore_branches(
+            options, found, deadline, arrays, n_jobs
+        )
+        n_sums += n
+    if len(found) == n_rules:
+        bound = max(bound, found[-1][1])
     rounding = len(coefficients) * factors.max() / 2
     exact = (np.rint(coefficients / columns.unit) * columns.unit == coefficients).all()
     rules = [
@@ -252,6 +321,6 @@ def search_conjunctions(
     return Conjunctions(
         [(rule, fsum(coefficients[satisfied_rows(words, rule)])) for rule in rules],
         (bound if exact or not bound else bound + rounding) * columns.unit,
-        last.is_complete,
+        is_complete,
         n_sums,
     )

@@ -17,6 +17,7 @@ from sklboolean import (
     QueryByCommittee,
     RuleClassifier,
 )
+from sklboolean.rules import search
 
 pytest.importorskip("distributed")
 
@@ -27,6 +28,17 @@ def test_learners_learn_the_same_bits(name, client):
     alone = learned(clone(estimator), labels)
     with parallel_config("dask"):
         assert_equal(learned(clone(estimator), labels), alone)
+
+
+def test_branches_of_a_search_find_the_same(finished, monkeypatch):
+    # Short searches have branches too.
+    monkeypatch.setattr(search, "WIDTHS", (2,))
+    estimator, labels = LEARNERS["rules"]
+    alone = learned(clone(estimator), labels)
+    with parallel_config("dask"):
+        found = learned(clone(estimator), labels)
+    assert sum("explore" in key for key in finished) > 1
+    assert_equal(found, alone)
 
 
 def test_streams_are_filtered_alike(finished):

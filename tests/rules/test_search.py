@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import parallel_config
 from oracles_rules import correlated_rows, every_conjunction, heaviest, satisfies
 from scipy import sparse
 
@@ -80,7 +81,7 @@ def test_search_is_that_over_all_conjunctions(problem, width, block):
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
         # A narrow first search and small blocks: every way through the levels.
-        patch.setattr(search, "WIDTH", width)
+        patch.setattr(search, "WIDTHS", (width, 2 * width))
         patch.setattr(search, "BLOCK", block)
         compare(X, coefficients, n_rules, max_literals, **options)
 
@@ -196,27 +197,75 @@ def test_an_early_answer_comes_with_a_bound():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals to oneself")
-def test_a_search_can_be_interrupted():
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
+    # Narrow first searches: the signal comes when the branches are at work.
+    monkeypatch.setattr(search, "WIDTHS", (4,))
     X, coefficients = hard_problem(3000, 200)
+    threads = set(threading.enumerate())
     began = time.monotonic()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         search_conjunctions(
             pack_dense(X), coefficients, 200, max_literals=8, literals="both",
-            time_limit=60,
+            time_limit=60, n_jobs=n_jobs,
         )  # fmt: skip
+    # The branches end too, long before their time.
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(30)
     assert time.monotonic() - began < 30
 
 
+@settings(deadline=None, max_examples=60)
+@given(problems(), st.sampled_from([1, 2, 5, 40]))
+def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
+    X, coefficients, n_rules, max_literals, options = problem
+    options |= {"n_rules": n_rules, "max_literals": max_literals}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "WIDTHS", (1,))
+        patch.setattr(search, "BRANCHES", n_branches)
+        compare(X, coefficients, n_jobs=2, **options)
+        one, two = (
+            search_conjunctions(
+                pack_dense(X), coefficients, X.shape[1], n_jobs=n_jobs, **options
+            )
+            for n_jobs in (1, 2)
+        )
+    assert one == two
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
+    monkeypatch.setattr(search, "WIDTHS", (4,))
+    rng = np.random.default_rng(0)
+    X = correlated_rows(80, 8, rng)
+    coefficients = rng.integers(-5, 6, 80).astype(float)
+    options = {"max_literals": 4, "n_rules": 12, "literals": "both"}
+    alone = search_conjunctions(pack_dense(X), coefficients, 8, **options)
+    with parallel_config(backend=backend):
+        compare(X, coefficients, n_jobs=n_jobs, **options)
+        found = search_conjunctions(
+            pack_dense(X), coefficients, 8, n_jobs=n_jobs, **options
+        )
+    assert found == alone
+    # There were branches: together they look at more than one search.
+    monkeypatch.setattr(search, "BRANCHES", 1)
+    uncut = search_conjunctions(pack_dense(X), coefficients, 8, **options)
+    assert uncut.n_sums < alone.n_sums
+    assert uncut._replace(n_sums=0) == alone._replace(n_sums=0)
+
+
 @settings(deadline=None, max_examples=100)
-@given(problems(), st.integers(1, 300))
-def test_the_bound_of_an_early_answer_holds(problem, words):
+@given(problems(), st.integers(1, 300), st.sampled_from([1, 3]))
+def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
     """Stopped after a few steps: everything not listed keeps to the bound."""
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "WIDTH", 2)
+        patch.setattr(search, "WIDTHS", (2, 3))
         patch.setattr(search, "SLICE", words)
+        patch.setattr(search, "BRANCHES", n_branches)
         result = search_conjunctions(
             pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
             max_literals=max_literals, time_limit=1e-9, **options,
