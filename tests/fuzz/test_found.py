@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,12 @@ from sklboolean.online import (
     learn_conjunction_from_examples,
 )
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
-from sklboolean.theory import at_least_halfspace, hinge_deviation, n_k_dnf
+from sklboolean.theory import (
+    additive_mistake_bound,
+    at_least_halfspace,
+    hinge_deviation,
+    n_k_dnf,
+)
 
 X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]])
 Y = X[:, 0]
@@ -225,6 +231,32 @@ def test_complex_numbers_are_no_probabilities():
 def test_half_precision_signs_do_not_overflow():
     signs = np.array([1.0, np.float16(1.0)], dtype=object)
     assert hinge_deviation([4.0, 2.0**63], signs, 1.0) == 0
+
+
+def test_signs_are_numbers_of_any_type_but_complex():
+    mixed = np.array([Fraction(-1), Decimal(1), True, np.float16(1)], dtype=object)
+    unsigned = np.ones(4, dtype=np.uint64)
+    assert hinge_deviation([4.0, 3, 3, 3], mixed, 1.0) == 5
+    assert additive_mistake_bound([1.0], [[-2], [1], [1], [1]], mixed) == 4
+    assert hinge_deviation([-4.0, 3, 3, 3], unsigned, 1.0) == 5
+    assert additive_mistake_bound([1.0], [[2], [1], [1], [1]], unsigned) == 4
+    wrong = [
+        unsigned + np.uint64(2**63), np.full(4, 2**64 - 1, dtype=np.uint64),
+        np.ones(4, dtype=complex), np.ones(4, dtype="m8[s]"), ["1"] * 4, [[1], [1, 1]],
+        np.zeros(4, dtype="i4,f8"), np.array([1, 1, 1, pd.NA], dtype=object),
+        np.array([1, 1, 1, 1 + 0j], dtype=object),
+    ]  # fmt: skip
+    for signs in wrong:
+        with pytest.raises(ValueError, match="signs must hold only -1 and"):
+            hinge_deviation([4.0, 3, 3, 3], signs, 1.0)
+        with pytest.raises(ValueError, match="signs must hold only -1 and"):
+            additive_mistake_bound([1.0], [[2], [1], [1], [1]], signs)
+
+
+def test_scores_are_real_numbers():
+    for scores in [np.ones(1, dtype=complex), [10**400], ["a"], [[1], [1, 1]]]:
+        with pytest.raises(ValueError, match="scores must hold real numbers"):
+            hinge_deviation(scores, [1], 1.0)
 
 
 def test_nan_is_no_label_to_flip():
