@@ -259,9 +259,15 @@ def test_scores_are_real_numbers():
             hinge_deviation(scores, [1], 1.0)
 
 
-def test_nan_is_no_label_to_flip():
-    with pytest.raises(ValueError, match="y must not hold NaN"):
-        flip_labels([np.nan, 0.0, 1.0], 0.5)
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_are_no_labels_to_flip(odd):
+    with pytest.raises(ValueError, match="y must not hold NaN or infinity"):
+        flip_labels([odd, 0.0, 1.0], 0.5)
+    with pytest.raises(ValueError, match="classes must not hold NaN or infinity"):
+        flip_labels([0.0, 1.0], 0.5, classes=[0.0, 1.0, odd])
+
+
+def test_labels_to_flip_have_an_order():
     with pytest.raises(ValueError, match="y mixes labels"):
         flip_labels(np.array(["a", 1, (2,)], dtype=object), 0.5)
 
