@@ -44,6 +44,8 @@ from sklboolean.theory import (
     additive_mistake_bound,
     at_least_halfspace,
     hinge_deviation,
+    majority_potentials,
+    majority_weights,
     n_k_dnf,
 )
 
@@ -226,6 +228,17 @@ def test_complex_numbers_are_no_probabilities():
         information_gain(np.array([0.5 + 0j]))
     with pytest.raises(TypeError, match="draw must be an instance of"):
         learn_conjunction_from_examples(lambda row: row[0], 1j, 3, 9)
+
+
+@pytest.mark.parametrize("tabulate", [majority_potentials, majority_weights])
+def test_logarithms_are_asked_for_with_a_bool(tabulate):
+    with np.errstate(divide="ignore"):
+        logs = np.log(tabulate(3, 2, 0.1))
+    np.testing.assert_allclose(tabulate(3, 2, 0.1, log=np.True_), logs, rtol=1e-12)
+    assert logs.min() == -np.inf
+    for odd in [3, 1.0, "natural", None, np.zeros((2, 2))]:
+        with pytest.raises(TypeError, match="log must be an instance of"):
+            tabulate(3, 2, 0.1, log=odd)
 
 
 def test_half_precision_signs_do_not_overflow():
