@@ -7,11 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import SVC
 
 from sklboolean import (
     AveragedPerceptron,
+    BernoulliMixture,
     BooleanStump,
     ChowLiuTree,
     CombinationMachine,
@@ -106,6 +108,38 @@ def test_weights_without_a_finite_sum_are_refused_on_line():
         learner = OnlineBoostByMajority(base).fit(X, Y)
         with pytest.raises(ValueError, match="must have a finite sum"):
             learner.partial_fit(X, Y, sample_weight=weights)
+
+
+DENSITIES = [
+    BernoulliMixture(2, n_init=1, random_state=0), ChowLiuTree(),
+    CombinationMachine(2, n_init=1, random_state=0),
+    CombinationMachine(2, n_init=1, solver="pcd", max_iter=3, random_state=0),
+    CombinationMachine("auto", n_init=1, init="projection_pursuit", random_state=0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", DENSITIES, ids=str)
+@pytest.mark.parametrize(
+    ("weight", "demand"),
+    [(1e308, "finite"), (3e307, "finite"), (5e-324, "at least 1e-300")],
+)
+def test_weights_of_densities_have_a_sum_that_can_be_used(model, weight, demand):
+    model = clone(model)
+    learnings = [model.fit]
+    if hasattr(model, "partial_fit"):
+        learnings.append(model.partial_fit)
+    for learn in learnings:
+        with pytest.raises(ValueError, match=f"must have a .*{demand}"):
+            learn(X, sample_weight=np.full(4, weight))
+        assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("model", DENSITIES, ids=str)
+@pytest.mark.parametrize("weight", [4e306, 1e-300])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_of_densities_may_be_huge_or_tiny(model, weight):
+    model = clone(model).fit(X, sample_weight=np.full(4, weight))
+    assert np.isfinite(model.score_samples(X)).all()
 
 
 def test_hidden_states_lie_between_0_and_1():
