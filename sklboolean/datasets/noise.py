@@ -89,6 +89,8 @@ def _encode(y, classes):
         except TypeError as error:
             raise ValueError("y mixes labels that have no order.") from error
     known = np.unique(_as_labels(classes, "classes"))
+    if not len(known):
+        raise ValueError("classes holds no labels; give all that can occur.")
     codes = np.searchsorted(known, y)
     codes[codes == len(known)] = 0
     unknown = y[known[codes] != y]

@@ -50,7 +50,7 @@ def hinge_deviation(scores, signs, margin):
     >>> hinge_deviation([4, -3, 2], signs=[1, 1, -1], margin=1)
     5.0
     """
-    margin = float(as_fraction(margin, "margin", above=0))
+    margin = float(as_fraction(margin, "margin", above=0, at_most=1e300))
     scores, signs = _as_floats(scores, "scores"), _as_signs(signs)
     if scores.ndim != 1 or scores.shape != signs.shape:
         raise ValueError(

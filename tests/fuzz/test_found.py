@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.neural_network import BernoulliRBM
 from sklearn.svm import SVC
 
 from sklboolean import (
@@ -148,6 +149,26 @@ def test_hidden_states_lie_between_0_and_1():
         with pytest.raises(ValueError, match="in column 1; states of hidden units"):
             machine.inverse_transform([[1.0, value]])
     assert machine.inverse_transform(machine.transform(X)).shape == X.shape
+
+
+def test_no_classes_are_too_few():
+    for learner in [AveragedPerceptron(), Winnow()]:
+        with pytest.raises(ValueError, match="y holds no labels; two are needed"):
+            learner.fit_partitions([], classes=np.array([], dtype=int))
+    with pytest.raises(ValueError, match="classes holds no labels"):
+        flip_labels([0, 1], 0.5, classes=[])
+
+
+def test_numbers_beyond_float64_are_refused_by_name():
+    with pytest.raises(ValueError, match="margin must be at most 1e"):
+        hinge_deviation([1.0], [1], margin=10**400)
+
+
+def test_a_limit_of_exact_sums_is_an_integer():
+    rbm = BernoulliRBM(2, n_iter=1, random_state=0).fit(X)
+    for odd in ["auto", None, 2.5]:
+        with pytest.raises(TypeError, match="exact_limit must be an instance of"):
+            CombinationMachine.from_bernoulli_rbm(rbm, exact_limit=odd)
 
 
 def test_choices_are_compared_with_anything():
