@@ -82,6 +82,9 @@ def test_labels_of_another_type_than_the_classes_are_a_value_error():
         AveragedPerceptron().partial_fit(X, Y, classes=odd)
     with pytest.raises(ValueError, match="classes holds labels of the type"):
         QueryByCommittee().fit(X, Y, classes=odd)
+    session = QueryByCommittee(random_state=0).teach(X, Y)
+    with pytest.raises(ValueError, match="y holds labels of the type int and str"):
+        session.teach(X, y)
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
