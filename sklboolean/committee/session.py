@@ -119,7 +119,7 @@ class Session:
         y = self._join_labels(y)
         labels = distinct_labels(y)
         known = labels if self.given_classes is None else self.given_classes
-        odd = ~np.isin(labels, known)
+        odd = ~np.isin(labels, known, kind="sort")  # "table" fails for unsigned ints
         if odd.any():
             raise ValueError(
                 f"{labels[odd].tolist()[0]!r} is not among the classes "
