@@ -82,6 +82,7 @@ pytestmark = [
     for said in [
         "No (con|dis)junction is right:UserWarning",
         "None of the .* hypotheses agrees:UserWarning",
+        "The stream ended in round:UserWarning",
         "No halfspace is right:sklearn.exceptions.ConvergenceWarning",
         "In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
         "The first hypothesis alone:UserWarning",
