@@ -222,9 +222,8 @@ def encode_classes(y, classes=None, *, min_classes=2):
         with comparable(y):
             classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < min_classes:
-            raise ValueError(
-                f"y holds only one class, {classes.tolist()[0]!r}; two are needed."
-            )
+            one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
+            raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
         return classes, codes
     with comparable(y, classes=classes):
         codes = np.searchsorted(classes, y)

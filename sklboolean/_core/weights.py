@@ -49,12 +49,17 @@ def check_sample_weight(sample_weight, n_rows):
     return weights
 
 
-def check_finite_sum(weights):
-    """Return weights of rows if they can be added up, or raise a ValueError."""
+def check_finite_sum(weights, *, divides=False):
+    """Return weights of rows if they can be added up, or raise a ValueError.
+
+    ``divides`` demands a sum by which numbers of usual size can be divided too.
+    """
     with np.errstate(over="ignore"):
-        total = 2 * weights.sum()  # room for rounding to powers of two
-    if not np.isfinite(total):
+        total = weights.sum()
+        large = 8 * total  # room for sums of such sums, and rounding to powers of two
+    if not np.isfinite(large) or (divides and total < 1e-300):
+        demand = "a sum of at least 1e-300" if total < 1 else "a finite sum"
         raise ValueError(
-            "sample_weight must have a finite sum; divide it by its largest entry."
+            f"sample_weight must have {demand}; divide it by its largest entry."
         )
     return weights

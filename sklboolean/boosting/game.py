@@ -13,6 +13,7 @@ are binomial probabilities, in logarithms because half of them underflow for lar
 """
 
 import numpy as np
+from sklearn.utils import check_scalar
 
 from sklboolean._core.validation import check_integer, check_real
 from sklboolean.boosting.binomials import at_most, log_at_most, log_exactly
@@ -48,7 +49,7 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     Raises
     ------
     TypeError
-        If an argument is not a number of its kind.
+        If an argument is not a number of its kind, or `log` no bool.
     ValueError
         If an argument is out of range or `k` is even.
 
@@ -80,6 +81,7 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     array([0., 0., 1., 0., 0.])
     """
     k, i, gamma = check_game(k, i, gamma)
+    check_scalar(log, "log", (bool, np.bool_))
     check_round_left(k, i)
     missing = _table_of_missing(k, i, other_votes, n_aborted)
     logs = log_exactly(missing, k - i - 1, gamma, n_aborted)
@@ -115,7 +117,7 @@ def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     Raises
     ------
     TypeError
-        If an argument is not a number of its kind.
+        If an argument is not a number of its kind, or `log` no bool.
     ValueError
         If an argument is out of range or `k` is even.
 
@@ -144,6 +146,7 @@ def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     array([1.  , 0.25, 0.  ])
     """
     k, i, gamma = check_game(k, i, gamma)
+    check_scalar(log, "log", (bool, np.bool_))
     missing = _table_of_missing(k, i, other_votes, n_aborted)
     if not log and n_aborted == 0:
         return at_most(missing, k - i, gamma)

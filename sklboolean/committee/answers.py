@@ -205,7 +205,7 @@ class Oracle:
         odd = is_unlabeled(labels, self.unlabeled) | is_unlabeled(labels, np.nan)
         odd |= is_unlabeled(labels, None)
         if self.classes is not None and not odd.any():
-            odd = ~np.isin(labels, self.classes)
+            odd = ~np.isin(labels, self.classes, kind="sort")
         if odd.any():
             wanted = "a label"
             if self.classes is not None:

@@ -184,6 +184,8 @@ class GaussianPosterior:
 
     def _recompute(self):
         """Rebuild the moments from the sites: rank-one updates pile up rounding."""
+        if not len(self.mean_weights):  # older LAPACK wrappers refuse empty matrices
+            return
         weighted = self.rows * self.precisions[:, None]
         precision = self.rows.T @ weighted
         precision.flat[:: len(precision) + 1] += 1.0

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bases import seed_of
+from sklboolean._core.validation import distinct_labels
 from sklboolean.committee.gibbs import GibbsCommittee, build_space, kernel_of
 from sklboolean.committee.information import label_entropy
 from sklboolean.committee.members import EstimatorCommittee, set_seed
@@ -116,9 +117,9 @@ class Session:
             Where the rows come from, if they were asked for in a table or a stream.
         """
         y = self._join_labels(y)
-        labels = np.unique(y)
+        labels = distinct_labels(y)
         known = labels if self.given_classes is None else self.given_classes
-        odd = ~np.isin(labels, known)
+        odd = ~np.isin(labels, known, kind="sort")  # "table" fails for unsigned ints
         if odd.any():
             raise ValueError(
                 f"{labels[odd].tolist()[0]!r} is not among the classes "

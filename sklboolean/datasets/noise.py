@@ -38,8 +38,8 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     Raises
     ------
     ValueError
-        If ``noise`` is out of range, if the only class is to be exchanged, or if a
-        label is not among ``classes``.
+        If ``noise`` is out of range, if the only class is to be exchanged, if a label
+        is not among ``classes``, or if one is NaN or infinite.
 
     References
     ----------
@@ -55,9 +55,7 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     check_scalar(noise, "noise", Real)
     if not 0 <= noise <= 1:  # check_scalar's own bounds would let NaN through
         raise ValueError(f"noise must lie in [0, 1]; got {noise}.")
-    y = column_or_1d(y)
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError("y must not hold NaN: it is no label.")
+    y = _as_labels(y, "y")
     known, codes = _encode(y, classes)
     rng = check_random_state(random_state)
     if exact:
@@ -76,6 +74,13 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     return known[codes]
 
 
+def _as_labels(labels, name):
+    labels = column_or_1d(labels)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError(f"{name} must not hold NaN or infinity: they are no labels.")
+    return labels
+
+
 def _encode(y, classes):
     """Return all classes, sorted, and the index of each label."""
     if classes is None:
@@ -83,7 +88,9 @@ def _encode(y, classes):
             return np.unique(y, return_inverse=True)
         except TypeError as error:
             raise ValueError("y mixes labels that have no order.") from error
-    known = np.unique(column_or_1d(classes))
+    known = np.unique(_as_labels(classes, "classes"))
+    if not len(known):
+        raise ValueError("classes holds no labels; give all that can occur.")
     codes = np.searchsorted(known, y)
     codes[codes == len(known)] = 0
     unknown = y[known[codes] != y]

@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.validation import unchanged_on_error
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.density.likelihood import make_table
 from sklboolean.density.machine_answers import MachineAnswersMixin, about_bits
 from sklboolean.density.machine_starts import held_out_rows, starts_of
@@ -233,6 +233,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
             by_sums = learns_by_sums(self, n)
             given = np.ones(n_rows) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, n_rows)
+            check_finite_sum(sample_weight, divides=True)
             rng, held_out = check_random_state(self.random_state), None
             if by_sums and self.early_stopping:
                 apart = held_out_rows(n_rows, self.validation_fraction, rng)
@@ -299,6 +300,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
             signs = read_signs(self, X, reset=new, allow_missing=False)
             given = np.ones(len(signs)) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, len(signs))
+            check_finite_sum(sample_weight, divides=new)
             chains = None if new else self._chains
             if chains is None:
                 rng = check_random_state(self.random_state)

@@ -182,7 +182,8 @@ class BernoulliMixture(
 
     def _begin(self, X, sample_weight, settings):
         signs = read_signs(self, X, reset=True)
-        weights = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
+        weights = check_sample_weight(sample_weight, len(signs))
+        check_finite_sum(weights, divides=True)
         self._counts, self._total = None, float(weights.sum())
         signs, weights = distinct_rows(signs, weights)
         if self.warm_start and hasattr(self, "_mixture"):

@@ -8,6 +8,7 @@ from sklearn.neural_network import BernoulliRBM
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.validation import check_integer
 from sklboolean.density.hidden_states import Weights
 from sklboolean.density.machine_answers import about_bits
 from sklboolean.density.parameters import check_affordable
@@ -86,6 +87,7 @@ class BernoulliRBMMixin:
             Fitted; ``warm_start=True`` lets ``fit`` go on from it.
         """
         check_is_fitted(rbm)
+        check_integer(exact_limit, "exact_limit", 1, 30)
         weights = weights_of_rbm(rbm)
         m, n = weights.components.shape
         check_affordable(n, m, None, exact_limit)

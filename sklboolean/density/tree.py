@@ -97,7 +97,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             weights = None
             if sample_weight is not None:
                 weights = check_sample_weight(sample_weight, len(signs))
-                check_finite_sum(weights)
+                check_finite_sum(weights, divides=True)
             self.parents_ = chow_liu_parents(signs, weights, alpha)
             self._log_tables = log_conditionals(signs, self.parents_, weights, alpha)
             self.probabilities_ = np.exp(self._log_tables[:, :, 1])

@@ -152,7 +152,11 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             X, y = checked_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-            X = sparse.csr_array(X) if sparse.issparse(X) else X
+            if sparse.issparse(X):
+                X = sparse.csr_array(X)
+                if not X.has_canonical_format:  # scipy's abs adds doubled entries up
+                    X = X.copy()  # and would do so in the user's arrays
+                    X.sum_duplicates()
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             self._check_abstain_label()

@@ -1,7 +1,9 @@
 """Margins: how well a vector separates examples, and what follows from that."""
 
+from decimal import Decimal
 from fractions import Fraction
 from math import hypot
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import issparse
@@ -48,9 +50,8 @@ def hinge_deviation(scores, signs, margin):
     >>> hinge_deviation([4, -3, 2], signs=[1, 1, -1], margin=1)
     5.0
     """
-    margin = float(as_fraction(margin, "margin", above=0))
-    scores = np.asarray(scores, dtype=np.float64)
-    signs = np.asarray(signs)
+    margin = float(as_fraction(margin, "margin", above=0, at_most=1e300))
+    scores, signs = _as_floats(scores, "scores"), _as_signs(signs)
     if scores.ndim != 1 or scores.shape != signs.shape:
         raise ValueError(
             "scores and signs must have the same shape (n_samples,); got "
@@ -58,8 +59,7 @@ def hinge_deviation(scores, signs, margin):
         )
     if not (np.abs(scores) < 1e300).all():  # so that the sum stays finite, and no NaN
         raise ValueError("scores must be finite and below 1e300.")
-    _check_signs(signs)
-    return hypot(*np.maximum(0.0, margin - signs.astype(np.float64) * scores))
+    return hypot(*np.maximum(0.0, margin - signs * scores))
 
 
 def additive_mistake_bound(u, X, signs):
@@ -210,14 +210,13 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
 
 def _separate(u, X, signs):
     """Return u and X as arrays, and the smallest ``signs[i] * (X[i] @ u)``, exact."""
-    u, X, signs = _as_numbers(u, "u", 1), _as_numbers(X, "X", 2), np.asarray(signs)
+    u, X, signs = _as_numbers(u, "u", 1), _as_numbers(X, "X", 2), _as_signs(signs)
     if X.shape[1] != u.shape[0] or X.shape[:1] != signs.shape or not X.size:
         raise ValueError(
             "X must have shape (n_samples, n_features), neither of them 0, u shape "
             f"(n_features,) and signs (n_samples,); got {X.shape}, {u.shape} and "
             f"{signs.shape}."
         )
-    _check_signs(signs)
     margin, row = min(
         (signs[i].item() * _exact_dot(u, X[i]), i) for i in _doubtful_rows(u, X, signs)
     )
@@ -272,6 +271,29 @@ def _as_numbers(values, name, n_dims):
     return array
 
 
-def _check_signs(signs):
-    if not np.isin(signs, (-1, 1)).all():
+def _as_floats(values, name):
+    """Return real numbers, finite or not, as float64."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("they are complex")
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}.") from error
+
+
+def _as_signs(values):
+    """Return numbers of any type that are -1 or +1 as integers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged
+        array = np.empty(0, dtype="V1")
+    if array.dtype.kind == "O":  # what compares with no number is no sign
+        entries = [
+            entry if isinstance(entry, Real | Decimal) and entry in (-1, 1) else 0
+            for entry in array.ravel().tolist()
+        ]
+        array = np.array(entries, dtype=np.float64).reshape(array.shape)
+    # Not np.isin, which fails in NumPy 1.26 for types that hold no -1.
+    if array.dtype.kind not in "biuf" or not ((array == 1) | (array == -1)).all():
         raise ValueError("signs must hold only -1 and +1.")
+    return np.where(array == 1, 1, -1)

@@ -262,7 +262,7 @@ def test_kernel_matrix_must_fit():
             [(np.arange(60), np.arange(60, 500))],
             "cv",
         ),
-        ("folds", r"^Expected `cv`"),
+        ("folds", r"^Expected (`cv`|cv as)"),
     ],
     ids=["rows beyond", "a name"],
 )

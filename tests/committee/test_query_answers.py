@@ -313,3 +313,13 @@ def test_metadata_is_routed():
         )  # fmt: skip
     assert len(person.asked) == 12
     assert_array_equal(chain[-1].query_indices_, person.asked)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8, np.int64])
+def test_unsigned_labels_are_found_among_signed_classes(dtype):
+    X = np.eye(4)
+    learner = QueryByCommittee(random_state=0, initial=3, max_queries=4)
+    with pytest.raises(ValueError, match="of one class, 1; two are needed"):
+        learner.fit(X, np.ones(4, dtype=dtype), classes=[-1, 1])
+    with pytest.raises(ValueError, match=r"one of \[-1, 1\]|not among the classes"):
+        learner.fit(X, np.full(4, 2, dtype=dtype), classes=[-1, 1])

@@ -45,6 +45,10 @@ def copy_of(model):
     return pickle.loads(pickle.dumps(model))
 
 
+# scikit-learn 1.7 still warns of what has no tags; 1.8 refuses it.
+@pytest.mark.filterwarnings(
+    "ignore:.*'object' object has no attribute '__sklearn_tags__':DeprecationWarning"
+)
 @pytest.mark.parametrize("name", zoo.MODELS)
 def test_parameters_of_no_sense_leave_the_state(name):
     model, (X, y) = zoo.fitted(name), zoo.rows(seed=1)

@@ -2,15 +2,19 @@
 
 import datetime
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.neural_network import BernoulliRBM
 from sklearn.svm import SVC
 
 from sklboolean import (
     AveragedPerceptron,
+    BernoulliMixture,
     BooleanStump,
     ChowLiuTree,
     CombinationMachine,
@@ -39,7 +43,14 @@ from sklboolean.online import (
     learn_conjunction_from_examples,
 )
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
-from sklboolean.theory import at_least_halfspace, hinge_deviation, n_k_dnf
+from sklboolean.theory import (
+    additive_mistake_bound,
+    at_least_halfspace,
+    hinge_deviation,
+    majority_potentials,
+    majority_weights,
+    n_k_dnf,
+)
 
 X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]])
 Y = X[:, 0]
@@ -71,6 +82,9 @@ def test_labels_of_another_type_than_the_classes_are_a_value_error():
         AveragedPerceptron().partial_fit(X, Y, classes=odd)
     with pytest.raises(ValueError, match="classes holds labels of the type"):
         QueryByCommittee().fit(X, Y, classes=odd)
+    session = QueryByCommittee(random_state=0).teach(X, Y)
+    with pytest.raises(ValueError, match="y holds labels of the type int and str"):
+        session.teach(X, y)
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
@@ -100,12 +114,64 @@ def test_weights_without_a_finite_sum_are_refused_on_line():
             learner.partial_fit(X, Y, sample_weight=weights)
 
 
+DENSITIES = [
+    BernoulliMixture(2, n_init=1, random_state=0), ChowLiuTree(),
+    CombinationMachine(2, n_init=1, random_state=0),
+    CombinationMachine(2, n_init=1, solver="pcd", max_iter=3, random_state=0),
+    CombinationMachine("auto", n_init=1, init="projection_pursuit", random_state=0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", DENSITIES, ids=str)
+@pytest.mark.parametrize(
+    ("weight", "demand"),
+    [(1e308, "finite"), (3e307, "finite"), (5e-324, "at least 1e-300")],
+)
+def test_weights_of_densities_have_a_sum_that_can_be_used(model, weight, demand):
+    model = clone(model)
+    learnings = [model.fit]
+    if hasattr(model, "partial_fit"):
+        learnings.append(model.partial_fit)
+    for learn in learnings:
+        with pytest.raises(ValueError, match=f"must have a .*{demand}"):
+            learn(X, sample_weight=np.full(4, weight))
+        assert set(vars(model)) == set(model.get_params())
+
+
+@pytest.mark.parametrize("model", DENSITIES, ids=str)
+@pytest.mark.parametrize("weight", [4e306, 1e-300])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_of_densities_may_be_huge_or_tiny(model, weight):
+    model = clone(model).fit(X, sample_weight=np.full(4, weight))
+    assert np.isfinite(model.score_samples(X)).all()
+
+
 def test_hidden_states_lie_between_0_and_1():
     machine = CombinationMachine(2, n_init=1, random_state=0).fit(X)
     for value in [2.0, -0.5, 1e300]:
         with pytest.raises(ValueError, match="in column 1; states of hidden units"):
             machine.inverse_transform([[1.0, value]])
     assert machine.inverse_transform(machine.transform(X)).shape == X.shape
+
+
+def test_no_classes_are_too_few():
+    for learner in [AveragedPerceptron(), Winnow()]:
+        with pytest.raises(ValueError, match="y holds no labels; two are needed"):
+            learner.fit_partitions([], classes=np.array([], dtype=int))
+    with pytest.raises(ValueError, match="classes holds no labels"):
+        flip_labels([0, 1], 0.5, classes=[])
+
+
+def test_numbers_beyond_float64_are_refused_by_name():
+    with pytest.raises(ValueError, match="margin must be at most 1e"):
+        hinge_deviation([1.0], [1], margin=10**400)
+
+
+def test_a_limit_of_exact_sums_is_an_integer():
+    rbm = BernoulliRBM(2, n_iter=1, random_state=0).fit(X)
+    for odd in ["auto", None, 2.5]:
+        with pytest.raises(TypeError, match="exact_limit must be an instance of"):
+            CombinationMachine.from_bernoulli_rbm(rbm, exact_limit=odd)
 
 
 def test_choices_are_compared_with_anything():
@@ -222,14 +288,57 @@ def test_complex_numbers_are_no_probabilities():
         learn_conjunction_from_examples(lambda row: row[0], 1j, 3, 9)
 
 
+@pytest.mark.parametrize("tabulate", [majority_potentials, majority_weights])
+def test_logarithms_are_asked_for_with_a_bool(tabulate):
+    with np.errstate(divide="ignore"):
+        logs = np.log(tabulate(3, 2, 0.1))
+    np.testing.assert_allclose(tabulate(3, 2, 0.1, log=np.True_), logs, rtol=1e-12)
+    assert logs.min() == -np.inf
+    for odd in [3, 1.0, "natural", None, np.zeros((2, 2))]:
+        with pytest.raises(TypeError, match="log must be an instance of"):
+            tabulate(3, 2, 0.1, log=odd)
+
+
 def test_half_precision_signs_do_not_overflow():
     signs = np.array([1.0, np.float16(1.0)], dtype=object)
     assert hinge_deviation([4.0, 2.0**63], signs, 1.0) == 0
 
 
-def test_nan_is_no_label_to_flip():
-    with pytest.raises(ValueError, match="y must not hold NaN"):
-        flip_labels([np.nan, 0.0, 1.0], 0.5)
+def test_signs_are_numbers_of_any_type_but_complex():
+    mixed = np.array([Fraction(-1), Decimal(1), True, np.float16(1)], dtype=object)
+    unsigned = np.ones(4, dtype=np.uint64)
+    assert hinge_deviation([4.0, 3, 3, 3], mixed, 1.0) == 5
+    assert additive_mistake_bound([1.0], [[-2], [1], [1], [1]], mixed) == 4
+    assert hinge_deviation([-4.0, 3, 3, 3], unsigned, 1.0) == 5
+    assert additive_mistake_bound([1.0], [[2], [1], [1], [1]], unsigned) == 4
+    wrong = [
+        unsigned + np.uint64(2**63), np.full(4, 2**64 - 1, dtype=np.uint64),
+        np.ones(4, dtype=complex), np.ones(4, dtype="m8[s]"), ["1"] * 4, [[1], [1, 1]],
+        np.zeros(4, dtype="i4,f8"), np.array([1, 1, 1, pd.NA], dtype=object),
+        np.array([1, 1, 1, 1 + 0j], dtype=object),
+    ]  # fmt: skip
+    for signs in wrong:
+        with pytest.raises(ValueError, match="signs must hold only -1 and"):
+            hinge_deviation([4.0, 3, 3, 3], signs, 1.0)
+        with pytest.raises(ValueError, match="signs must hold only -1 and"):
+            additive_mistake_bound([1.0], [[2], [1], [1], [1]], signs)
+
+
+def test_scores_are_real_numbers():
+    for scores in [np.ones(1, dtype=complex), [10**400], ["a"], [[1], [1, 1]]]:
+        with pytest.raises(ValueError, match="scores must hold real numbers"):
+            hinge_deviation(scores, [1], 1.0)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_are_no_labels_to_flip(odd):
+    with pytest.raises(ValueError, match="y must not hold NaN or infinity"):
+        flip_labels([odd, 0.0, 1.0], 0.5)
+    with pytest.raises(ValueError, match="classes must not hold NaN or infinity"):
+        flip_labels([0.0, 1.0], 0.5, classes=[0.0, 1.0, odd])
+
+
+def test_labels_to_flip_have_an_order():
     with pytest.raises(ValueError, match="y mixes labels"):
         flip_labels(np.array(["a", 1, (2,)], dtype=object), 0.5)
 

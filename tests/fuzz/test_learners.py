@@ -83,6 +83,7 @@ pytestmark = [
         "No (con|dis)junction is right:UserWarning",
         "No rule was worth its mistakes:UserWarning",
         "None of the .* hypotheses agrees:UserWarning",
+        "The stream ended in round:UserWarning",
         "No halfspace is right:sklearn.exceptions.ConvergenceWarning",
         "In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
         "The first hypothesis alone:UserWarning",

@@ -248,13 +248,7 @@ def test_a_linear_score_is_the_nearest_float(numerator, scale):
     assert finite_score(numerator, scale, False) == numerator / 2**scale
 
 
-@settings(deadline=None)
-@given(numerators, st.sampled_from([0, 1, 40, 100, 3100]))
-@example(1, 3100)
-@example(2**100000, 0)
-@example(-(2**60), 0)
-@example(2**60 - 1, 0)
-def test_a_logarithmic_score_is_log2_of_1_plus_its_size(numerator, scale):
+def check_logarithmic_score(numerator, scale):
     score = float(finite_score(numerator, scale, True))
     assert -inf < score < inf
     if not numerator:
@@ -271,6 +265,21 @@ def test_a_logarithmic_score_is_log2_of_1_plus_its_size(numerator, scale):
         return
     exact = log2_of_fraction(1 + size)
     assert abs(abs(Fraction(score)) - exact) <= 4 * exact / 2**53
+
+
+@settings(deadline=None)
+@given(numerators, st.sampled_from([0, 1, 40, 100, 3100]))
+@example(1, 3100)
+@example(-(2**60), 0)
+@example(2**60 - 1, 0)
+def test_a_logarithmic_score_is_log2_of_1_plus_its_size(numerator, scale):
+    check_logarithmic_score(numerator, scale)
+
+
+@pytest.mark.parametrize("power", [14_285, LONG])
+@pytest.mark.parametrize("orientation", [-1, 1])
+def test_a_score_of_more_digits_than_python_prints_is_its_logarithm(power, orientation):
+    check_logarithmic_score(orientation * 2**power, 0)
 
 
 @pytest.mark.parametrize("logarithmic", [True, False])

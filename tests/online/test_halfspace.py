@@ -158,3 +158,12 @@ def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
         learner.fit([[1], [0]], [0, 1])
     learner.set_params(**ConsistentHalfspace().get_params())
     np.testing.assert_array_equal(learner.predict([[0], [1]]), [0, 1])
+
+
+def test_doubled_entries_of_sparse_rows_stay_the_users():
+    parts = np.full(4, 0.5), np.int32([0, 0, 1, 1]), np.int32([0, 2, 2, 4])
+    rows = sparse.csr_array(parts, shape=(3, 2))
+    ConsistentHalfspace().fit(rows, [1, 0, 1])
+    assert rows.data.tolist() == [0.5] * 4
+    assert rows.indices.tolist() == [0, 0, 1, 1]
+    assert rows.indptr.tolist() == [0, 2, 2, 4]
