@@ -156,7 +156,7 @@ def test_hidden_states_lie_between_0_and_1():
 
 def test_no_classes_are_too_few():
     for learner in [AveragedPerceptron(), Winnow()]:
-        with pytest.raises(ValueError, match="y holds no labels; two are needed"):
+        with pytest.raises(ValueError, match="classes holds none; give two"):
             learner.fit_partitions([], classes=np.array([], dtype=int))
     with pytest.raises(ValueError, match="classes holds no labels"):
         flip_labels([0, 1], 0.5, classes=[])
