@@ -5,7 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Layout", "load_partition", "naming_partition", "open_partitions"]
+from sklboolean._core.validation import encode_classes
+
+__all__ = [
+    "Layout",
+    "agree",
+    "load_partition",
+    "naming_partition",
+    "open_partitions",
+]
 
 
 class Layout(NamedTuple):
@@ -92,6 +100,28 @@ def load_partition(*source):
     if not (isinstance(loaded, tuple | list) and len(loaded) == 2):
         raise ValueError(f"A pair (X, y) must be loaded; got {type(loaded).__name__}.")
     return tuple(loaded)
+
+
+def agree(surveys, layout, classes):
+    """Return the layout and the classes of all partitions.
+
+    Parameters
+    ----------
+    surveys : list
+        Of what was looked at: each with ``layout`` and ``labels``.
+    layout : Layout or None
+        Of what was learned before.
+    classes : ndarray of shape (n_classes,) or None
+        None: those that occur.
+    """
+    layout = surveys[0].layout if layout is None else layout
+    for number, survey in enumerate(surveys):
+        with naming_partition(number):
+            layout.check(survey.layout)
+    if classes is None:
+        labels = np.concatenate([survey.labels for survey in surveys])
+        classes, _ = encode_classes(labels)
+    return layout, classes
 
 
 @contextmanager

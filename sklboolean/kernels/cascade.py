@@ -21,6 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.partitions import (
     Layout,
+    agree,
     load_partition,
     naming_partition,
     open_partitions,
@@ -68,13 +69,7 @@ def fit_cascade(learner, partitions, classes, goes_on):
             delayed(_survey_partition)(clone(learner), number, *source)
             for number, source in enumerate(sources)
         )
-        layout = surveys[0].layout if layout is None else layout
-        for number, survey in enumerate(surveys):
-            with naming_partition(number):
-                layout.check(survey.layout)
-        if classes is None:
-            labels = np.concatenate([survey.labels for survey in surveys])
-            classes, _ = encode_classes(labels)
+        layout, classes = agree(surveys, layout, classes)
         layout.publish(learner)
         learner.classes_ = classes
         steps = choose_steps(learner, classes, coarsest=UNIT)

@@ -21,7 +21,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.partitions import Layout, load_partition, naming_partition
+from sklboolean._core.partitions import (
+    Layout,
+    agree,
+    load_partition,
+    naming_partition,
+)
 from sklboolean._core.validation import encode_classes
 from sklboolean.online.fitting import Fitter, Patience, class_weights
 from sklboolean.online.tables import read_table
@@ -89,13 +94,7 @@ def survey(parallel, learner, sources, classes=None, layout=None):
         delayed(_survey_partition)(blank, number, *source)
         for number, source in enumerate(seen)
     )
-    layout = surveys[0].layout if layout is None else layout
-    for number, other in enumerate(surveys):
-        with naming_partition(number):
-            layout.check(other.layout)
-    if classes is None:
-        labels = np.concatenate([other.labels for other in surveys])
-        classes, _ = encode_classes(labels)
+    layout, classes = agree(surveys, layout, classes)
     weights = class_weights(learner, classes)
     parameters = _for_classes(surveys[0].parameters, learner, classes)
     fitter = Fitter(learner, parameters, surveys[0].initial, None, None, weights)

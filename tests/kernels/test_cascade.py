@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
@@ -21,19 +22,6 @@ def conjunctions(x, z):
     return 1 + common + common * (common - 1) // 2
 
 
-@st.composite
-def partitioned(draw):
-    """Two partitions or more of a few rows, labelled at random."""
-    n_features = draw(st.integers(1, 6))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    parts = []
-    for _ in range(draw(st.integers(2, 4))):
-        n_rows = draw(st.integers(1, 8))
-        X = rng.integers(0, 2, (n_rows, n_features))
-        parts.append((X, rng.integers(0, 2, n_rows)))
-    return parts
-
-
 def dual(model, coefficients):
     """Coefficients over the unit, by the number of the row."""
     values = np.rint(coefficients[0] * oracles.UNIT).astype(int)
@@ -42,7 +30,7 @@ def dual(model, coefficients):
 
 @settings(deadline=None, max_examples=60)
 @given(
-    partitioned(),
+    partitioned(least=2),
     st.sampled_from([0.0, 3.0]),
     st.integers(1, 4),
     st.sampled_from([np.asarray, sparse.csr_array]),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parallel_cases import Delayed
+from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel
@@ -21,19 +22,6 @@ from sklboolean.online.partitions import mix_epochs, mixing_shares, survey
 
 # Mixed weights can meet a round margin exactly, where float64 may not: none is round.
 MARGINS = st.sampled_from([0.3137, 1.7183])
-
-
-@st.composite
-def partitioned(draw):
-    """Some partitions of a few rows, labelled at random."""
-    n_features = draw(st.integers(1, 6))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    parts = []
-    for _ in range(draw(st.integers(1, 4))):
-        n_rows = draw(st.integers(1, 8))
-        X = rng.integers(0, 2, (n_rows, n_features))
-        parts.append((X, rng.integers(0, 2, n_rows)))
-    return parts
 
 
 def published(model):

@@ -1,0 +1,19 @@
+"""Small partitions for the tests of whatever learns from them."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+__all__ = ["partitioned"]
+
+
+@st.composite
+def partitioned(draw, least=1):
+    """Draw some partitions of a few rows, labelled at random."""
+    n_features = draw(st.integers(1, 6))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    parts = []
+    for _ in range(draw(st.integers(least, 4))):
+        n_rows = draw(st.integers(1, 8))
+        X = rng.integers(0, 2, (n_rows, n_features))
+        parts.append((X, rng.integers(0, 2, n_rows)))
+    return parts
