@@ -7,6 +7,7 @@ from sklboolean._core.validation import check_integer, unchanged_on_error
 from sklboolean.committee.answers import check_labels, read_weights
 from sklboolean.committee.parameters import (
     check_parameters,
+    check_streaming,
     label_budget,
     table_reading,
 )
@@ -67,6 +68,7 @@ class InteractiveMixin:
             from the stopping rule on, or when ``max_queries`` is reached.
         """
         with unchanged_on_error(self):
+            check_streaming(self)
             session, X = self._open([x] if np.ndim(x) == 1 else x)
             self._check_initial(session)
             if X.shape[0] != 1:

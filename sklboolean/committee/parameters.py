@@ -18,6 +18,7 @@ from sklboolean.kernels import BOOLEAN_KERNELS
 
 __all__ = [
     "check_parameters",
+    "check_stream_start",
     "check_streaming",
     "label_budget",
     "member_bases",
@@ -89,6 +90,7 @@ def check_parameters(learner):
         check_classifier(learner.final_estimator, "final_estimator")
     if learner.mode == "stream":
         check_streaming(learner)
+        check_stream_start(learner)
     check_committee(learner)
     check_effects(learner)
 
@@ -105,6 +107,10 @@ def check_streaming(learner):
             "A stream is asked for one label after the other: batch_size must be 1; "
             f"got {learner.batch_size}."
         )
+
+
+def check_stream_start(learner):
+    """Refuse row numbers to begin with: a stream is read in order."""
     if np.ndim(learner.initial):
         raise ValueError(
             "A stream is read in order: initial must be a number of rows; got "

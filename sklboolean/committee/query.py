@@ -14,7 +14,7 @@ from sklboolean.committee.answers import (
 )
 from sklboolean.committee.asking import ask_pool, ask_stream, asking_options
 from sklboolean.committee.interactive import InteractiveMixin
-from sklboolean.committee.parameters import check_streaming
+from sklboolean.committee.parameters import check_stream_start, check_streaming
 from sklboolean.committee.prediction import CommitteePredictionMixin
 from sklboolean.committee.publishing import answers_kept, finish, report
 from sklboolean.committee.session import Session
@@ -293,6 +293,7 @@ version space, default="bootstrap"
         """
         with answers_kept(self, oracle):
             check_streaming(self)
+            check_stream_start(self)
             if classes is not None:
                 classes = distinct_labels(classes, "classes")
             session, offset, shown = None, 0, partial(report, self)

@@ -73,6 +73,9 @@ def test_streams_are_asked_one_row_after_the_other():
         learner = QueryByCommittee(**parameters)
         with pytest.raises(ValueError, match=message):
             learner.fit_stream(chunks)
+        if "initial" not in parameters:  # rows that a fit on a pool may have asked for
+            with pytest.raises(ValueError, match=message):
+                learner.query_stream(X[0])
         with pytest.raises(ValueError, match=message):
             learner.set_params(mode="stream").fit(X, y)
 
