@@ -99,9 +99,8 @@ class Fitter:
         if earlier is None:
             return self.new_state()
         # Compiled loops trust the arrays: those of another kind are too short.
-        kind = kind_of(self.parameters)
-        for name, wanted in kind.items():
-            known = (earlier.kind or {}).get(name, "unknown")
+        for name, wanted in kind_of(self.parameters).items():
+            known = earlier.kind[name]
             if known != wanted:
                 raise ValueError(
                     f"What was learned cannot go on with {name}={wanted!r}: it was "

@@ -25,13 +25,12 @@ class OnlineState:
     ----------
     values : dict
         The arrays and scalars of `OnlineLoop`, by name.
-    kind : dict or None
-        What the arrays are good for, as `kind_of` says; None in models stored before
-        this was noted.
+    kind : dict
+        What the arrays are good for, as `kind_of` says.
     """
 
     values: dict
-    kind: dict | None = None
+    kind: dict
 
     def copy(self):
         """Return a state that can be trained without changing this one."""
