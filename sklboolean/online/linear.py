@@ -143,7 +143,8 @@ class OnlineLinearClassifier(ScorePredictionMixin, ClassifierMixin, BaseEstimato
         partitions : iterable
             Pairs (X, y) as for ``fit``, callables that load and return one, or
             objects with such a method ``compute``, as Dask's delayed ones. Callables
-            are loaded where the task runs, once for each epoch; arrays are sent.
+            are loaded where the task runs, once for each epoch, the first one once
+            before; arrays are sent.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; a partition may lack some. None: they are
             collected first, which loads each partition once more.
