@@ -124,15 +124,15 @@ class LiteralClass:
             When they are too many to be listed.
         """
         n_literals = n_features * (1 if monotone else 2)
-        # Sets of at most two literals are too many where all would take long to count.
+        # Where all take long to count, those of two literals are too many already.
         counted = longest if n_features < 1000 else min(longest, 2)
         size = count_literal_sets(n_features, counted, monotone)
         if size * n_literals > LARGEST_TABLE:
             raise ValueError(
-                f"The class over {n_features} features holds {size} hypotheses, too "
-                "many to be listed one by one. Lower max_literals, set monotone=True, "
-                "choose fewer features, or use ConjunctionClassifier or Winnow, which "
-                "need no list."
+                f"The class over {n_features} features holds at least {size} "
+                "hypotheses, too many to be listed one by one. Lower max_literals, set "
+                "monotone=True, choose fewer features, or use ConjunctionClassifier or "
+                "Winnow, which need no list."
             )
         contains = np.zeros((n_literals, size), dtype=bool)
         first = 0

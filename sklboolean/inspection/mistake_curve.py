@@ -92,12 +92,14 @@ class MistakeCurveDisplay:
         Raises
         ------
         ValueError
-            If `growth` is negative or `y` has another number of rows.
+            If `growth` is negative or infinite, or `y` has another number of rows.
         TypeError
             If a learner has no ``partial_fit``.
         """
-        if not growth >= 0:
-            raise ValueError(f"growth must be at least 0; got {growth!r}.")
+        if not 0 <= growth < np.inf:
+            raise ValueError(
+                f"growth must be a finite number of at least 0; got {growth!r}."
+            )
         y = np.asarray(y)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if y.shape != (n_rows,):

@@ -85,9 +85,13 @@ def test_predictions_of_others_are_counted():
             lambda: MistakeCurveDisplay.from_estimator(Winnow(), X, y, growth=-1),
             "growth",
         ),
+        (
+            lambda: MistakeCurveDisplay.from_estimator(Winnow(), X, y, growth=np.inf),
+            "growth",
+        ),
         (lambda: MistakeCurveDisplay.from_estimator(Winnow(), X, y[:5]), "300 rows"),
     ],
-    ids=["predictions", "growth", "rows"],
+    ids=["predictions", "growth", "no end", "rows"],
 )
 def test_bad_curves_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
