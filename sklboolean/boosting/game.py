@@ -83,7 +83,7 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     k, i, gamma = check_game(k, i, gamma)
     check_scalar(log, "log", (bool, np.bool_))
     check_round_left(k, i)
-    missing = _table_of_missing(k, i, other_votes, n_aborted)
+    missing, n_aborted = _table_of_missing(k, i, other_votes, n_aborted)
     logs = log_exactly(missing, k - i - 1, gamma, n_aborted)
     return logs if log else np.exp(logs)
 
@@ -147,7 +147,7 @@ def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     """
     k, i, gamma = check_game(k, i, gamma)
     check_scalar(log, "log", (bool, np.bool_))
-    missing = _table_of_missing(k, i, other_votes, n_aborted)
+    missing, n_aborted = _table_of_missing(k, i, other_votes, n_aborted)
     if not log and n_aborted == 0:
         return at_most(missing, k - i, gamma)
     logs = log_at_most(missing, k - i, gamma, n_aborted)
@@ -204,6 +204,7 @@ def check_edge(gamma):
 
 
 def _table_of_missing(k, i, other_votes, n_aborted):
-    check_integer(n_aborted, "n_aborted", 0, i)
-    check_integer(other_votes, "other_votes", 0, i - n_aborted)
-    return missing_votes(k, np.arange(i - other_votes - n_aborted + 1), other_votes)
+    n_aborted = check_integer(n_aborted, "n_aborted", 0, i)
+    other_votes = check_integer(other_votes, "other_votes", 0, i - n_aborted)
+    correct_votes = np.arange(i - other_votes - n_aborted + 1)
+    return missing_votes(k, correct_votes, other_votes), n_aborted

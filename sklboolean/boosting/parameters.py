@@ -24,6 +24,7 @@ __all__ = [
     "is_linear",
     "least_share",
     "policy_for",
+    "real_targets",
     "weighed_rows",
 ]
 
@@ -171,6 +172,13 @@ def folds_of(cv, kept, n_rows):
 
 def _is_mask(rows):
     return np.asarray(rows).dtype == bool
+
+
+def real_targets(y):
+    """Return the targets of a regressor, or say that they are no numbers."""
+    if y.dtype.kind not in "biuf":
+        raise ValueError(f"y must hold real numbers, not {y.dtype}.")
+    return y
 
 
 def weighed_rows(base, X, y, sample_weight):

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bases import reading
-from sklboolean._core.tables import checked_data
+from sklboolean._core.tables import checked_data, plain_words
 from sklboolean._core.validation import (
     check_integer,
     check_real,
@@ -24,6 +24,7 @@ from sklboolean.boosting.parameters import (
     check_training,
     draws_rows,
     least_share,
+    real_targets,
     weighed_rows,
 )
 from sklboolean.boosting.rounds import Policy, WeakLearnerError, play_rounds
@@ -208,7 +209,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         with unchanged_on_error(self):
             base, (gamma, k) = self._base(), self._checked_parameters()
             X, y = self._validated(X, y, y_numeric=True)
-            X, y, values, _ = weighed_rows(base, X, y, sample_weight)
+            X, y, values, _ = weighed_rows(base, X, real_targets(y), sample_weight)
             target = self._checked_target(y, values)
             learner = self._learner(base, X, y, values, gamma)
             self._publish(self._play(learner, values, target, gamma, k), learner)
@@ -230,7 +231,8 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        return np.median([model.predict(X) for model in self.estimators_], axis=0)
+        with plain_words("X"):
+            return np.median([model.predict(X) for model in self.estimators_], axis=0)
 
     def staged_predict(self, X):
         """Yield the predictions of the first regressor, the first two, and so on.
@@ -249,13 +251,13 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         X = self._validated(X, reset=False)
         predictions = []
         for model in self.estimators_:
-            predictions.append(model.predict(X))
+            with plain_words("X"):
+                predictions.append(model.predict(X))
             yield np.median(predictions, axis=0)
 
     def _base(self):
-        if self.estimator is None:
-            return DecisionTreeRegressor(criterion="absolute_error", max_depth=7)
-        return self.estimator
+        tree = DecisionTreeRegressor(criterion="absolute_error", max_depth=7)
+        return tree if self.estimator is None else self.estimator
 
     def _validated(self, X, y="no_validation", **options):
         return checked_data(self, X, y, **reading(self._base()), **options)

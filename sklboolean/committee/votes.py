@@ -188,11 +188,14 @@ def _columns_of(labels, classes, name):
     # Python's own equality: 1, 1.0 and True are one label, strings of any width too.
     try:
         column_of = {label: column for column, label in enumerate(classes.tolist())}
+        unknown = [label for label in labels.tolist() if label not in column_of]
     except TypeError as error:
-        raise ValueError(f"classes must be plain labels: {error}.") from error
+        raise ValueError(
+            f"classes and the labels of {name} must be plain labels such as numbers or "
+            "strings, not lists or dicts."
+        ) from error
     if len(column_of) < len(classes):
         raise ValueError("classes must not hold a label twice.")
-    unknown = [label for label in labels.tolist() if label not in column_of]
     if unknown:
         raise ValueError(
             f"{name} hold the label {unknown[0]!r}, which is not among the classes "

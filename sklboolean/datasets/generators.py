@@ -17,6 +17,8 @@ from sklboolean.datasets.noise import flip_labels
 
 __all__ = ["make_disjunction", "make_dnf", "make_threshold"]
 
+MOST = 2**62  # what an index of NumPy holds
+
 
 def make_dnf(
     n_samples=1000,
@@ -107,7 +109,9 @@ def make_dnf(
     >>> bool((y == by_hand).all())
     True
     """
-    _check_sizes(n_samples, n_features, n_terms=n_terms, n_literals=n_literals)
+    n_samples, n_features, n_terms, n_literals = _checked_sizes(
+        n_samples, n_features, n_terms=n_terms, n_literals=n_literals
+    )
     _check_interval(noise, "noise", "[0, 1]")
     _check_interval(density, "density", "(0, 1)")
     _check_interval(correlation, "correlation", "[0, 1)")
@@ -190,7 +194,9 @@ def make_threshold(
     >>> bool(((X[:, relevant].sum(axis=1) >= 2) == y).all())
     True
     """
-    _check_sizes(n_samples, n_features, n_relevant=n_relevant)
+    n_samples, n_features, n_relevant = _checked_sizes(
+        n_samples, n_features, n_relevant=n_relevant
+    )
     _check_interval(noise, "noise", "[0, 1]")
     if n_relevant > n_features:
         raise ValueError(
@@ -198,7 +204,7 @@ def make_threshold(
         )
     if threshold is None:
         threshold = (n_relevant + 1) // 2
-    check_scalar(threshold, "threshold", Integral, min_val=1, max_val=n_relevant)
+    threshold = _checked_size(threshold, "threshold", n_relevant)
     if density is None:
         # P[Binomial(k, p) >= r] is the incomplete beta function I_p(r, k - r + 1).
         density = float(betaincinv(threshold, n_relevant - threshold + 1, 0.5))
@@ -276,10 +282,13 @@ def make_disjunction(
     )
 
 
-def _check_sizes(n_samples, n_features, **sizes):
+def _checked_sizes(n_samples, n_features, **sizes):
     sizes = {"n_samples": n_samples, "n_features": n_features, **sizes}
-    for name, size in sizes.items():
-        check_scalar(size, name, Integral, min_val=1)
+    return [_checked_size(size, name, MOST) for name, size in sizes.items()]
+
+
+def _checked_size(size, name, most):
+    return int(check_scalar(size, name, Integral, min_val=1, max_val=most))
 
 
 def _check_interval(value, name, interval):
@@ -295,7 +304,9 @@ def _check_enough_terms(n_terms, n_literals, n_features, monotone):
         raise ValueError(
             f"n_literals must be at most n_features={n_features}; got {n_literals}."
         )
-    n_possible = comb(n_features, n_literals) * (1 if monotone else 2**n_literals)
+    # Beyond the bits of n_terms there are signs enough, and 2**n_literals may be huge.
+    n_bits = min(n_literals, n_terms.bit_length())
+    n_possible = comb(n_features, n_literals) * (1 if monotone else 2**n_bits)
     if n_terms > n_possible:
         raise ValueError(
             f"n_terms must be at most {n_possible}, the number of different terms of "

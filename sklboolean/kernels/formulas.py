@@ -109,7 +109,8 @@ def disjunction_formula(n_features, max_ones, *, n_literals=2, monotone=True):
 def _always_shared(n, d):
     # Of the 2**d C(n, d) disjunctions each row fails C(n, d), and both fail
     # C(same, d): the number true in both is this constant plus C(same, d).
-    return (2**d - 2) * comb(n, d)
+    # A d beyond n, however large, leaves none.
+    return (2**d - 2) * comb(n, d) if d <= n else 0
 
 
 def _true_disjunctions(n, d):
@@ -133,7 +134,8 @@ def dnf_formula(n_features, max_ones, *, n_terms=2, n_literals=2, monotone=True)
     c = check_integer(n_literals, "n_literals", 1)
     if not monotone:
         # Every row satisfies C(n, c) of the 2**c C(n, c) conjunctions.
-        everything, true = 2**c * comb(n, c), comb(n, c)
+        true = comb(n, c)
+        everything = 2**c * true if true else 0
         outside = comb(everything, d) - 2 * comb(everything - true, d)
         return integer_table(
             "same",

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -209,9 +210,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             )
 
     def _fit_perceptron(self, X, signs):
-        with_constant = _add_constant(X)
         w, self.n_mistakes_, found = modified_perceptron(
-            with_constant,
+            _add_constant(X),
             signs,
             self.sigma,
             self.max_starts,
@@ -236,9 +236,9 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
 
     def _cosines(self, X):
         """Return the cosine of each row, with its constant 1, and the weights."""
-        with_constant = _add_constant(X)
-        squares = np.asarray((with_constant * with_constant).sum(axis=1)).ravel()
-        scores = X @ self.coef_[0] + self.intercept_[0]
+        rows = _add_constant(X)
+        squares = np.asarray((rows * rows).sum(axis=1)).ravel()
+        scores = rows @ np.append(self.coef_[0], self.intercept_)
         return scores / np.sqrt(squares)
 
     def decision_function(self, X):
@@ -282,7 +282,11 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
 
 
 def _add_constant(X):
+    """Append a 1 to each row. Only directions count: rows may become shorter."""
     ones = np.ones((X.shape[0], 1))
     if sparse.issparse(X):
-        return sparse.hstack([X, ones], format="csr")
-    return np.hstack([X, ones])
+        rows = sparse.hstack([X, ones], format="csr")
+    else:
+        rows = np.hstack([X, ones])
+    # Squares would overflow.
+    return normalize(rows, norm="max") if abs(rows).max() > 1e150 else rows

@@ -285,7 +285,7 @@ def learn_conjunction_from_examples(
     n_features : int
         Number of features, at least 1.
     n_examples : int
-        Rows to draw, at least 1. `sklboolean.theory.sample_complexity` tells how many
+        Rows to draw, 1 to 10**9. `sklboolean.theory.sample_complexity` tells how many
         are enough.
     random_state : int, RandomState instance or None, default=None
         For the rows.
@@ -316,7 +316,7 @@ def learn_conjunction_from_examples(
     LearnedConjunction('x1 and x2', n_examples=100)
     """
     n = check_integer(n_features, "n_features", 1)
-    check_integer(n_examples, "n_examples", 1)
+    n_examples = check_integer(n_examples, "n_examples", 1, 10**9)
     rng = check_random_state(random_state)
     if not callable(draw):
         probability = check_real(draw, "draw")

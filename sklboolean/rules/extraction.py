@@ -169,7 +169,7 @@ def check_cover_options(
     check_choice(literals, "literals", ("positive", "both"))
     if time_limit is not None:
         check_real(time_limit, "time_limit", 0, strict=True)
-    penalties = [check_real(value, "penalty", 1) for value in np.ravel(penalty)]
+    penalties = [float(check_real(value, "penalty", 1)) for value in np.ravel(penalty)]
     if not penalties:
         raise ValueError("penalty is empty: give a number, or several.")
     return penalties, {

@@ -1,5 +1,6 @@
 """What boosting by majority takes: examples to sample or filter, gates to represent."""
 
+from fractions import Fraction
 from math import ceil, e, log, pi, sqrt
 
 from sklboolean.boosting.game_rounds import min_rounds
@@ -134,17 +135,20 @@ def filter_sample_bound(gamma, epsilon, delta, *, n_weak_samples, reliability=1)
     """
     gamma = float(as_fraction(gamma, "gamma", above=0, below=0.5))
     epsilon = float(as_fraction(epsilon, "epsilon", above=0, at_most=0.5))
-    delta = float(as_fraction(delta, "delta", above=0, below=1))
+    delta = as_fraction(delta, "delta", above=0, below=1)
+    nats = -float(natural_log(delta))  # a quotient by delta may overflow
     n_weak = as_integer(n_weak_samples, "n_weak_samples", at_least=1)
-    reliability = float(as_fraction(reliability, "reliability", above=0, at_most=1))
+    reliability = as_fraction(reliability, "reliability", above=0, at_most=1)
     k = min_rounds(gamma / 2, epsilon**2)
-    n_hypotheses = ceil(log(4 * k / delta) / reliability)
-    n_tests = ceil(8 / gamma**2 * log(4 * k * n_hypotheses / delta))
+    n_hypotheses = ceil(Fraction(log(4 * k) + nats) / reliability)
+    n_tests = ceil(8 / gamma**2 * (log(4 * k * n_hypotheses) + nats))
     accepted = max(
-        n_hypotheses * n_weak + n_tests, 4 * log(32 * k**2 * gamma / (delta * epsilon))
+        n_hypotheses * n_weak + n_tests,
+        Fraction(4 * (log(32 * k**2 * gamma / epsilon) + nats)),
     )
     constant = 8 * sqrt(2) * e ** (1 / 12) / sqrt(3 * pi)
-    return ceil(constant * k**1.5 * gamma / (epsilon * (1 - epsilon)) * accepted)
+    factor = Fraction(constant * k**1.5 * gamma / (epsilon * (1 - epsilon)))
+    return ceil(factor * accepted)
 
 
 def majority_gate_size(n_features, correlation):

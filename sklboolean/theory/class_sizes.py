@@ -43,7 +43,8 @@ def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     Raises
     ------
     ValueError
-        If an argument is not an integer or is out of range.
+        If an argument is not an integer or is out of range, or the number has about
+        10**9 bits or more.
 
     References
     ----------
@@ -64,6 +65,11 @@ def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     first = as_integer(min_literals, "min_literals", at_least=0)
     signs = 1 if monotone else 2
     if max_literals is None:
+        if n * signs >= _MAX_BITS:
+            raise ValueError(
+                f"n_features must be below {_MAX_BITS // signs} or max_literals given: "
+                "the number has too many bits."
+            )
         return (1 + signs) ** n - _count_up_to(first - 1, n, signs)
     last = as_integer(max_literals, "max_literals", at_least=first)
     return _count_up_to(last, n, signs) - _count_up_to(first - 1, n, signs)
@@ -95,7 +101,8 @@ def n_disjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     Raises
     ------
     ValueError
-        If an argument is not an integer or is out of range.
+        If an argument is not an integer or is out of range, or the number has about
+        10**9 bits or more.
 
     See Also
     --------
