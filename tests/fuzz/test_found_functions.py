@@ -53,7 +53,7 @@ def test_sizes_of_samples_have_an_end():
             make_threshold(**{name: 2**63})
 
 
-@pytest.mark.parametrize("n_literals", [4, 2**63, HUGE])
+@pytest.mark.parametrize("n_literals", [4, 2**63, HUGE], ids=["4", "2**63", "huge"])
 @pytest.mark.parametrize("monotone", [True, False])
 def test_no_formula_has_more_literals_than_features(n_literals, monotone):
     options = {"n_literals": n_literals, "monotone": monotone}
