@@ -45,7 +45,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         Longest rules, also beyond what the kernel knows.
     literals : {"positive", "both"}, default="both"
         Only true features, or negated ones too.
-    penalty : float or sequence of float, default=(3.0, 5.0)
+    penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
         How many right rows make up for a wrong one that a rule adds: with 3, rules of
         precision below 3/4 are not taken. Several are tried, and the best result kept.
     min_gain : float, default=0.01
@@ -104,7 +104,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, literals="both",
-        penalty=(3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
+        penalty=(1.0, 3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
         feature_groups=None, time_limit=None, binarize=0.0, random_state=None,
         n_jobs=None,
     ):  # fmt: skip

@@ -33,8 +33,9 @@ MOST_RULES = 400
 
 def extract_dnf(
     model, X, y=None, *, max_rules=20, max_literals=4, literals="both",
-    penalty=(3.0, 5.0), min_gain=0.01, n_candidates=100, width=512, feature_groups=None,
-    min_fidelity=0.9, target=None, kernel=None, time_limit=None, n_jobs=None,
+    penalty=(1.0, 3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
+    feature_groups=None, min_fidelity=0.9, target=None, kernel=None, time_limit=None,
+    n_jobs=None,
 ):  # fmt: skip
     """Read a DNF, an OR of ANDs, out of a fitted model.
 
@@ -58,7 +59,7 @@ def extract_dnf(
         Longest rules, also beyond what the kernel knows.
     literals : {"positive", "both"}, default="both"
         Only true features, or negated ones too.
-    penalty : float or sequence of float, default=(3.0, 5.0)
+    penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
         How many right rows make up for a wrong one that a rule adds: with 3, rules of
         precision below 3/4 are not taken. Several are tried, and the best result kept.
     min_gain : float, default=0.01
