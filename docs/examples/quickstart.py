@@ -1,4 +1,4 @@
-"""Learn two real tables with a Boolean kernel: mushrooms and tic-tac-toe.
+"""Learn two classic tables with a Boolean kernel: mushrooms and tic-tac-toe.
 
 Each table is split, a `KernelPerceptron` over all conjunctions of up to three
 features learns one part, and the other part tells how well.
@@ -24,8 +24,7 @@ def learn(name, table):
     print(
         f"{name:<12} {len(X_train):>5} rows x {X_train.shape[1]:<4}"
         f"accuracy {learner.score(X_test, y_test):.3f}   "
-        f"mistakes {learner.n_mistakes_:>3}   support {learner.n_support_:>3}   "
-        f"{1000 * seconds:.0f} ms"
+        f"mistakes while learning {learner.n_mistakes_:>3}   {1000 * seconds:.0f} ms"
     )
 
 
