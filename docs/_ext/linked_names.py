@@ -15,7 +15,7 @@ from sphinx.util.nodes import make_refnode
 EXAMPLE = re.compile(r"\]\((?:\.\./)*examples/(plot_\w+)\.py\)")
 OUTSIDE = {
     re.compile(r"\]\((?:\.\./)+benchmarks/README\.md"): "experiments/benchmarks.md",
-    re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md"): "contributing/setup.md",
+    re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md"): "contributing/index.md",
     re.compile(r"\]\((?:\.\./)+CHANGELOG\.md"): "changelog.md",
 }
 

@@ -76,7 +76,7 @@ print("best:", search.best_params_, f"{search.best_score_:.3f}")
 # Pairs are what the concept is made of; triples add nothing, rare ones least of all.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(lengths), len(supports))
-figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 image = ax.imshow(scores, cmap="cividis", aspect="auto")
 ax.set_xticks(range(len(supports)), supports)
 ax.set_yticks(range(len(lengths)), lengths)

@@ -74,14 +74,15 @@ scores = np.array(
 # kernel of pairs stop where their features end; "rbf" and Tanimoto have triples, and
 # give them little weight.
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-image = ax.imshow(scores, cmap="cividis", vmin=0.5, vmax=1, aspect="auto")
-ax.set_xticks(range(len(concepts)), concepts)
+figure, ax = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
+ax.imshow(scores, cmap="cividis", vmin=0.5, vmax=1, aspect="auto")
+ax.set_xticks(
+    range(len(concepts)), [name.replace(" of ", "\nof ") for name in concepts]
+)
 ax.set_yticks(range(len(machines)), machines)
 for (row, column), score in np.ndenumerate(scores):
     color = "white" if score < 0.75 else "black"
     ax.text(column, row, f"{score:.2f}", ha="center", va="center", color=color)
 ax.set_title("Accuracy in 5-fold cross-validation")
-figure.colorbar(image, ax=ax, label="accuracy")
 
 plt.show()

@@ -59,14 +59,16 @@ tracemalloc.stop()
 # Errors fall, memory stays
 # -------------------------
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, (upper, lower) = plt.subplots(
+    2, 1, figsize=(5.5, 6.5), sharex=True, layout="constrained"
+)
 looks = zip(["#0072B2", "#D55E00"], ["-", "--"], strict=True)
 for (name, values), (color, line) in zip(errors.items(), looks, strict=True):
     seen = 500 * np.arange(1, 60)
-    left.plot(seen, values, line, color=color, label=name)
-left.set(xlabel="Rows seen", ylabel="Error on the next 500 rows", ylim=(0, None))
-left.legend()
-right.plot(500 * np.arange(1, 61), memory, color="#0072B2")
-right.set(xlabel="Rows seen", ylabel="Memory of Python objects in MiB", ylim=(0, 50))
+    upper.plot(seen, values, line, color=color, label=name)
+upper.set(ylabel="Error on the next 500 rows", ylim=(0, None))
+upper.legend()
+lower.plot(500 * np.arange(1, 61), memory, color="#0072B2")
+lower.set(xlabel="Rows seen", ylabel="Memory of Python objects in MiB", ylim=(0, 50))
 
 plt.show()

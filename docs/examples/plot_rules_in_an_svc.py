@@ -6,7 +6,7 @@ A support vector machine with a radial basis kernel is a black box on numbers. O
 Boolean columns it is not: its score is a sum of weights over all conjunctions of
 features, and every weight follows from the support vectors in closed form.
 ``top_conjunctions`` finds the heaviest ones by an exact search, and ``extract_dnf``
-covers what the machine says by a few of them.
+makes a formula of a few of them: this or that or that.
 
 Here the machine learns when X has won at tic-tac-toe, from boards as one-hot columns.
 No one tells it about lines.
@@ -37,15 +37,19 @@ print(f"{machine.score(X_test, y_test):.3f} of the boards held out are right")
 # A conjunction's weight is what it adds to the score wherever it holds. The first eight
 # of all conjunctions of up to three squares are the eight lines; then comes a gap.
 
-heaviest = top_conjunctions(machine, 16, max_literals=3, sign="positive")
-RuleDisplay.from_rules(heaviest, feature_names=list(X))
-plt.gcf().set_size_inches(9, 5)
+heaviest = top_conjunctions(machine, 12, max_literals=3, sign="positive")
+_, ax = plt.subplots(figsize=(5.5, 5.5), layout="constrained")
+display = RuleDisplay.from_rules(heaviest, feature_names=list(X), ax=ax)
+in_two_lines = ["\nand ".join(text.rsplit(" and ", 1)) for text in display.texts]
+ax.set_yticks(range(12), in_two_lines, fontsize=9)
 
 # %%
-# A formula that says the same
-# ----------------------------
-# ``extract_dnf`` may use negated columns too, and finds a shorter way to say "both
-# diagonals"; it is right where the machine itself is not.
+# A formula for the labels
+# ------------------------
+# With the labels given, ``extract_dnf`` looks for rules that are right, not for what
+# the machine says, and the formula is right where the machine is not. It may use
+# negated columns too. The first two rules hold on more boards than a line does: all
+# lines meet a diagonal, so that o has none where no o stands on it, and X has won.
 
 formula = extract_dnf(machine, X_train, y_train)
 print(formula.to_text())

@@ -53,9 +53,9 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
         "mean": the sum of the hypotheses after each example. "voted": their majority
         vote. None: the last hypothesis.
     margin : float, default=0.0
-        Update also on right answers with a score below it.
+        Update also on right answers with a score below it; 0: on mistakes only.
     margin_type : {"functional", "relative"}, default="functional"
-        "relative": the margin is times ``sqrt(K(x, x))``.
+        "relative": the margin is times ``sqrt(K(x, x))``; try a margin of 0.5 to 2.
     max_iter : int, default=10
         Epochs; training ends early after one without an update.
     shuffle : bool, default=True
@@ -140,13 +140,14 @@ class KernelPerceptron(ScorePredictionMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
+    Set ``max_literals`` first (1 to 4), then ``monotone`` (False for switches, sensors
+    and game boards), then ``margin`` with a larger ``max_iter``; the rest rarely. All
+    conjunctions of many features (``max_literals=None``) can force exponentially many
+    mistakes on a simple target (Theorem 4 of the first reference).
+
     With kernels that are a function of one count (all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed") every comparison is that
     of exact integers, for any number of features, machine and ``n_jobs``.
-
-    All conjunctions of many features (``max_literals=None``) can force exponentially
-    many mistakes on a simple target (Theorem 4 of the first reference): bounded
-    conjunctions are the practical choice.
 
     References
     ----------

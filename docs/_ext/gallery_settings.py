@@ -1,0 +1,42 @@
+"""How the examples of the gallery are ordered, run and drawn."""
+
+import warnings
+
+import matplotlib
+from sphinx_gallery.sorting import ExplicitOrder
+
+# What is only here comes first, what every library has comes last.
+in_order = ExplicitOrder(
+    [
+        "plot_rules_in_an_svc.py",
+        "plot_boosting_with_noise.py",
+        "plot_labels_saved.py",
+        "plot_kernels_for_categories.py",
+        "plot_irrelevant_features.py",
+        "plot_mistakes_and_features.py",
+        "plot_completing_digits.py",
+        "plot_hinton_diagrams.py",
+        "plot_majority_game.py",
+        "plot_averaged_or_last.py",
+        "plot_grid_search.py",
+        "plot_out_of_core.py",
+    ]
+)
+
+_filters = []
+
+
+def make_figures_narrow(gallery_conf, script):
+    """Let figures be read on a telephone; called before and after each script."""
+    matplotlib.rcParams["figure.figsize"] = (5.5, 4.1)
+
+
+def make_warnings_errors(gallery_conf, script, when):
+    """Let a warning be an error, as in tests; called before and after each script."""
+    if script is None:  # a folder is entered
+        return
+    if when == "before":
+        _filters.append(warnings.filters[:])
+        warnings.simplefilter("error")
+    else:
+        warnings.filters[:] = _filters.pop()
