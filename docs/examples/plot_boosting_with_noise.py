@@ -48,9 +48,8 @@ for (name, runs), (color, line, marker) in zip(error.items(), looks, strict=True
     mean, deviation = runs.mean(axis=0), runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     ax.plot(noises, mean, line, color=color, marker=marker, label=name)
     ax.fill_between(noises, mean - deviation, mean + deviation, color=color, alpha=0.2)
-ax.set(
-    xlabel="Share of wrong labels", ylabel="Error on true labels", ylim=(-0.01, None)
-)
+ax.set(xlabel="Share of wrong labels", xticks=noises)
+ax.set(ylabel="Error on true labels", ylim=(-0.01, None))
 figure.legend(loc="outside upper center", ncols=3)
 
 plt.show()

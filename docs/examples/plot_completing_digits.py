@@ -36,7 +36,7 @@ machine.fit(train)
 # Erase the lower half of five digits
 # -----------------------------------
 
-shown = np.array([np.flatnonzero(labels == digit)[1] for digit in (0, 1, 4, 7, 8)])
+shown = np.array([np.flatnonzero(labels == digit)[1] for digit in (0, 3, 4, 7, 9)])
 original = test[shown]
 erased = original.copy()
 erased[:, 32:] = np.nan
