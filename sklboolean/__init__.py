@@ -1,5 +1,6 @@
 """Learning over Boolean features: exact, readable, fast on bits."""
 
+from importlib import import_module
 from importlib.metadata import version
 
 try:
@@ -49,3 +50,16 @@ __all__ = [
 ]
 
 __version__ = version("sklboolean")
+
+# The estimators need the other packages; these come when they are asked for.
+_LATER = ("datasets", "inspection", "theory")
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return import_module(f"sklboolean.{name}")
+    raise AttributeError(f"module 'sklboolean' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

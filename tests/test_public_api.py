@@ -7,6 +7,7 @@ import importlib.metadata
 import inspect
 import pkgutil
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -108,6 +109,22 @@ def test_all_lists_every_name_that_is_made_public(module):
 
 def test_version_is_that_of_the_installed_package():
     assert sklboolean.__version__ == importlib.metadata.version("sklboolean")
+
+
+def test_packages_are_attributes_from_the_start():
+    packages = [module.split(".")[1] for module in PUBLIC_MODULES[1:]]
+    assert {"datasets", "inspection", "theory"} <= set(packages)
+    program = (
+        "import sklboolean\n"
+        f"for name in {packages}:\n"
+        "    assert name in dir(sklboolean), name\n"
+        "    assert getattr(sklboolean, name).__name__ == f'sklboolean.{name}'\n"
+        "print('done', hasattr(sklboolean, 'no_such_package'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split() == ["done", "False"], done.stderr
 
 
 def test_kernel_names_lead_to_the_kernels():

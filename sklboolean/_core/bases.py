@@ -4,6 +4,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from sklboolean._core.tables import plain_words
+
 __all__ = ["fit_clone", "reading", "seed_of"]
 
 
@@ -22,6 +24,7 @@ def seed_of(rng):
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
+@plain_words("X")
 def fit_clone(base, X, y, seed, weights=None):
     """Fit a clone of an estimator, which takes a seed wherever it has chance in it."""
     hypothesis = clone(base)

@@ -18,6 +18,7 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
+from sklboolean._core.readable import magnitude
 from sklboolean._core.validation import check_choice, check_integer
 
 __all__ = [
@@ -129,7 +130,8 @@ class LiteralClass:
         size = count_literal_sets(n_features, counted, monotone)
         if size * n_literals > LARGEST_TABLE:
             raise ValueError(
-                f"The class over {n_features} features holds at least {size} "
+                f"The class over {n_features} features holds at least "
+                f"{magnitude(size)} "
                 "hypotheses, too many to be listed one by one. Lower max_literals, set "
                 "monotone=True, choose fewer features, or use ConjunctionClassifier or "
                 "Winnow, which need no list."

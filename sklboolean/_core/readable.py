@@ -1,8 +1,10 @@
 """Formulas as text that a person can read."""
 
+from decimal import Decimal
+
 import numpy as np
 
-__all__ = ["feature_name_of", "feature_names_of", "formula_text"]
+__all__ = ["feature_name_of", "feature_names_of", "formula_text", "magnitude"]
 
 
 def feature_name_of(learner, feature):
@@ -15,6 +17,11 @@ def feature_name_of(learner, feature):
 def feature_names_of(learner):
     """Return the names of a fitted learner's columns; x0, x1, ... when it has none."""
     return [feature_name_of(learner, j) for j in range(learner.n_features_in_)]
+
+
+def magnitude(number):
+    """Write a positive integer; of a long one the power of ten that it reaches."""
+    return f"10^{Decimal(number).adjusted()}" if number >= 10**12 else str(number)
 
 
 def formula_text(literals, names, *, disjunctive=False):

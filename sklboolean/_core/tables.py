@@ -1,18 +1,32 @@
 """Tables from outside: scikit-learn's checks, and what they leave unchecked.
 
 scipy trusts the index arrays of a sparse table, and so do compiled loops: one index
-beyond the table reads and writes anywhere. Every table of a user passes here.
+beyond the table reads and writes anywhere. Every table of a user passes here, and so
+do labels. What scikit-learn refuses is refused with the place and a way out.
 """
 
 from contextlib import contextmanager
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
-__all__ = ["check_sparse_size", "check_stored", "checked_data", "checked_table"]
+__all__ = [
+    "LARGEST_INDEX",
+    "check_finite",
+    "check_labelled",
+    "check_sparse_size",
+    "check_stored",
+    "checked_data",
+    "checked_table",
+    "column_of",
+    "is_missing",
+    "plain_words",
+]
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
+ENCODE_TEXT = "encode text first, for example with OneHotEncoder"
 # Others have no index arrays, only those that come when they are turned into these.
 INDEXED = ("coo", "csr", "csc", "bsr")
 
@@ -31,23 +45,40 @@ def checked_table(X, name="X", **options):
     """Check the table of a function: ``check_array`` after `check_stored`."""
     check_kind(X, name)
     check_stored(X, name)
+    options |= {"input_name": name, "ensure_all_finite": False}
     with plain_words(name):
-        return as_stored(check_array(X, input_name=name, **options), X, name)
+        table = as_read(check_array(X, **options), X, name, **options)
+    check_finite(table, X, name)
+    return table
 
 
-def checked_data(estimator, X, y="no_validation", **options):
+def checked_data(estimator, X, y="no_validation", *, ensure_all_finite=True, **options):
     """Check the table and labels of an estimator: ``validate_data`` likewise."""
     check_kind(X, "X")
     check_stored(X, "X")
-    with plain_words("X"):
-        checked = validate_data(estimator, X, y, **options)
-    if isinstance(checked, tuple):
-        return as_stored(checked[0], X, "X"), checked[1]
-    return as_stored(checked, X, "X")
+    options["ensure_all_finite"] = False
+    try:
+        with plain_words("X"):
+            checked = validate_data(estimator, X, y, **options)
+            table, *labels = checked if isinstance(checked, tuple) else (checked,)
+            table = as_read(table, X, "X", **options)
+    except (TypeError, ValueError):
+        check_labelled(y)
+        raise
+    if ensure_all_finite:
+        check_finite(table, X, allow_nan=ensure_all_finite == "allow-nan")
+    if not labels:
+        return table
+    if labels[0].dtype.kind not in "biu":
+        check_labelled(y)
+    return table, labels[0]
 
 
-def as_stored(checked, X, name):
+def as_read(checked, X, name, *, dtype="numeric", **_options):
     """Return a checked table, trimmed, whose index arrays were looked at."""
+    # Lists have no dtype: scikit-learn leaves those with None in them as they are.
+    if dtype == "numeric" and checked.dtype.kind == "O":
+        checked = checked.astype(np.float64)
     if sparse.issparse(X) and X.format not in INDEXED:
         check_stored(checked, name)
     return trimmed(checked)
@@ -64,6 +95,77 @@ def trimmed(X):
     return type(X)(parts, shape=X.shape)
 
 
+def check_finite(table, given, name="X", *, allow_nan=False):
+    """Refuse NaN and infinity in a checked table; ``given`` knows its column names."""
+    try:
+        assert_all_finite(
+            table.data if sparse.issparse(table) else table, allow_nan=allow_nan
+        )
+        return
+    except ValueError as error:
+        has_nan = "NaN" in str(error)
+    odd = is_missing if has_nan else np.isinf
+    if sparse.issparse(table):
+        entries = table.tocoo()
+        column = entries.coords[1][odd(entries.data)].min()
+    else:
+        column = np.flatnonzero(odd(table).any(axis=0))[0]
+    what = "infinity"
+    way_out = "Put numbers in its place, or make the column Boolean by a threshold."
+    if has_nan:
+        what = "NaN"
+        way_out = (
+            "Make the missing value one of its own, for example with OneHotEncoder, or "
+            "fill it in: Boolean columns with BernoulliMixture.impute, others with "
+            "SimpleImputer."
+        )
+    place = column_of(given, column)
+    raise ValueError(f"Input {name} contains {what} in {place}. {way_out}")
+
+
+def column_of(given, number):
+    """Return what to call a column: by its name when the table has names."""
+    if _is_frame(given):
+        return f"column {list(given.columns)[number]!r}"
+    return f"column {number}"
+
+
+def check_labelled(y, where=True):
+    """Refuse labels that are missing although there must be some.
+
+    None, NaN and pandas' NA are none; ``where`` says which rows must have one.
+    """
+    if isinstance(y, str) or y is None:
+        return
+    # Of a list numpy makes one type: next to words NaN would become a word.
+    labels = np.ravel(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
+    if labels.dtype.kind not in "fO":
+        return
+    rows = np.flatnonzero(is_missing(labels) & where)
+    if len(rows):
+        raise ValueError(
+            f"Input y contains missing values, the first of {len(rows)} in row "
+            f"{rows[0]}. Leave out such rows, or have them labelled: QueryByCommittee "
+            "asks for labels, and its parameter unlabeled says how y marks a gap."
+        ) from None
+
+
+def is_missing(values):
+    """Return where values of an array are None, NaN or pandas' NA."""
+    if values.dtype.kind != "O":
+        return np.isnan(values)
+    return np.frompyfunc(_is_none, 1, 1)(values).astype(bool)
+
+
+def _is_none(value):
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ArithmeticError):  # pandas' NA, signalling NaN of decimal
+        return True
+    except ValueError:  # an array
+        return False
+
+
 def check_kind(X, name):
     """Refuse times and structures, which would be read as numbers."""
     for place, dtype in dtypes_of(X, name):
@@ -77,10 +179,14 @@ def check_kind(X, name):
 
 def dtypes_of(X, name):
     """Return pairs of a place and its dtype: a data frame has one for each column."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if _is_frame(X):
         places = (f"Column {column!r} of {name}" for column in X.columns)
         return zip(places, X.dtypes, strict=True)
     return [(name, getattr(X, "dtype", None))]
+
+
+def _is_frame(X):
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def check_stored(X, name):
@@ -134,9 +240,9 @@ def plain_words(name):
         raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
     except ValueError as error:
         said = str(error)
-        if "could not convert" not in said and "bytes/strings" not in said:
+        is_of_text = "could not convert" in said or "bytes/strings" in said
+        if not is_of_text or ENCODE_TEXT in said:  # said by a learner inside another
             raise
         raise ValueError(
-            f"{error}. Features and targets must be numbers: encode text first, for "
-            "example with OneHotEncoder."
+            f"{error}. Features and targets must be numbers: {ENCODE_TEXT}."
         ) from error

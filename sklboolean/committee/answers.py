@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from sklboolean._core.tables import checked_data
+from sklboolean._core.tables import check_labelled, checked_data, is_missing
 from sklboolean._core.validation import kind_of_labels
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.committee.parameters import (
@@ -30,9 +30,7 @@ def is_unlabeled(y, unlabeled):
             return np.zeros(y.shape, dtype=bool)
         return np.array([label is None for label in y], dtype=bool)
     if isinstance(unlabeled, float | np.floating) and np.isnan(unlabeled):
-        if y.dtype.kind == "O":
-            return np.array([label != label for label in y], dtype=bool)
-        return np.isnan(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
+        return is_missing(y) if y.dtype.kind in "fO" else np.zeros(y.shape, dtype=bool)
     if isinstance(unlabeled, str) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(y.shape, dtype=bool)
     return np.asarray(y == unlabeled, dtype=bool)
@@ -65,6 +63,7 @@ def split_labels(y, unlabeled, classes):
     elif y.ndim != 1:
         raise ValueError(f"y must have one label for each row; its shape is {y.shape}.")
     known = ~is_unlabeled(y, unlabeled)
+    check_labelled(y, known)
     labels = y[known]
     if labels.dtype.kind == "O" and len(labels):
         labels = check_labels(np.array(labels.tolist()))
@@ -101,7 +100,13 @@ def read_labelled(learner, X, y, oracle, classes, *, reset=True):
     if y is None and oracle is not None:
         X = checked_data(learner, X, **options)
         return X, np.zeros(X.shape[0]), np.zeros(X.shape[0], dtype=bool)
-    if y is None or not is_unlabeled(np.asarray(y), learner.unlabeled).any():
+    if y is None:
+        raise ValueError(
+            f"{type(learner).__name__} requires y to be passed, but the target y is "
+            "None: there are no labels. Give y (an answer book, of which only the rows "
+            "asked for are read), or oracle=; or use query and teach."
+        )
+    if not is_unlabeled(np.asarray(y), learner.unlabeled).any():
         X, y = checked_data(learner, X, y, **options)
         has_label = np.ones(len(y), dtype=bool)
     else:
@@ -203,7 +208,6 @@ class Oracle:
         if labels.dtype.kind == "O" and not any(label is None for label in labels):
             labels = np.array(labels.tolist())
         odd = is_unlabeled(labels, self.unlabeled) | is_unlabeled(labels, np.nan)
-        odd |= is_unlabeled(labels, None)
         if self.classes is not None and not odd.any():
             odd = ~np.isin(labels, self.classes, kind="sort")
         if odd.any():

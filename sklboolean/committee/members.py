@@ -10,6 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.bases import seed_of
+from sklboolean._core.tables import plain_words
 from sklboolean.committee.strategies import Opinions
 from sklboolean.committee.votes import align_probabilities
 
@@ -172,6 +173,7 @@ def set_seed(estimator, seed):
     estimator.set_params(**dict.fromkeys(names, seed))
 
 
+@plain_words("X")
 def fit_member(member, X, options, weighable, weights, y):
     """Fit a member to the rows that it sees, by weights or by repeating rows."""
     rows = np.flatnonzero(weights)
@@ -185,6 +187,7 @@ def fit_member(member, X, options, weighable, weights, y):
     return member.fit(X[rows], y[rows], **options)
 
 
+@plain_words("X")
 def ask_member(member, X, options, with_probabilities):
     """Return the labels that a member predicts, and its probabilities or None."""
     if isinstance(member, DummyClassifier):

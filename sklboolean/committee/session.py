@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bases import seed_of
+from sklboolean._core.tables import plain_words
 from sklboolean._core.validation import distinct_labels
 from sklboolean.committee.gibbs import GibbsCommittee, build_space, kernel_of
 from sklboolean.committee.information import label_entropy
@@ -192,6 +193,7 @@ class Session:
         X = X.rows if isinstance(X, Placed) else X
         return choose_rows(scores, X, n, self.ties, self.kernel)
 
+    @plain_words("X")
     def fit_final(self, estimator):
         """Fit a clone of the final estimator to all labelled rows."""
         model = clone(estimator)

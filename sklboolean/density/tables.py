@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core.tables import checked_data
+from sklboolean._core.tables import checked_data, column_of
 from sklboolean._core.validation import KEPT_DTYPES, check_binarize
 
 __all__ = ["Signs", "codes_of", "distinct_rows", "read_signs", "to_codes"]
@@ -99,6 +99,7 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         For NaN where it is not allowed and for codes that ``binarize=None`` refuses.
     """
     check_binarize(estimator.binarize)
+    given = X
     X = checked_data(
         estimator,
         X,
@@ -117,14 +118,14 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         signs = as_signs(X, np.arange(X.shape[1]), codes, estimator.binarize)
         signs = np.ascontiguousarray(signs)
     if not allow_missing and not signs.all():
-        column = np.flatnonzero((signs == 0).any(axis=0))[0]
+        place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
         way_out = "Fill them in with impute."
         if reset:
             way_out = (
                 "BernoulliMixture learns from rows with missing bits; its impute fills "
                 "them in for other models. Or leave out those rows."
             )
-        raise ValueError(f"X contains NaN in column {column}. {way_out}")
+        raise ValueError(f"Input X contains NaN in {place}. {way_out}")
     if reset:
         estimator.codes_ = codes
     return signs

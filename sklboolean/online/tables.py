@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite
 
 from sklboolean._core._packing import scan_csr
 from sklboolean._core.bits import pack_dense, unpack_words
-from sklboolean._core.tables import checked_data
+from sklboolean._core.tables import check_finite, checked_data
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
 
 __all__ = ["OnlineTable", "open_table", "read_table"]
@@ -49,7 +48,7 @@ class OnlineTable:
         return min(0.0, self.data.min()), max(0.0, self.data.max())
 
 
-def open_table(X):
+def open_table(X, given):
     """Lay out a table whose values may not have been checked for NaN and infinity.
 
     What holds only zeros and ones is packed; it needs no other check.
@@ -57,13 +56,15 @@ def open_table(X):
     Parameters
     ----------
     X : ndarray or CSR of shape (n_rows, n_features)
+    given : object
+        The table as the user gave it.
     """
     n_rows, n_features = X.shape
     if not sparse.issparse(X):
         try:
             words = pack_dense(X, None)
         except ValueError:
-            assert_all_finite(X, input_name="X")
+            check_finite(X, given)
             X = sparse.csr_array(X)
         else:
             return OnlineTable(
@@ -72,7 +73,7 @@ def open_table(X):
     X = sparse.csr_array(X)
     ones, ordered = scan_csr(*_csr_parts(X))
     if not ones:
-        assert_all_finite(X, input_name="X")
+        check_finite(X, given)
     if not ordered or not (ones or X.data.all()):
         X = X.copy()
         X.sum_duplicates()
@@ -108,14 +109,14 @@ def read_table(learner, X, y="no_validation", *, reset):
         ensure_all_finite=binarize is not None,
     )  # fmt: skip
     only_X = isinstance(y, str) and y == "no_validation"
-    X, y = (checked, None) if only_X else checked
+    given, (X, y) = X, (checked, None) if only_X else checked
     if binarize is None:
-        table = open_table(X)
+        table = open_table(X, given)
     else:
         n_rows, n_features = X.shape
         X = as_boolean(X, binarize)
         if sparse.issparse(X):
-            table = open_table(X)
+            table = open_table(X, given)
         else:
             table = OnlineTable(X, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features)
     return table if only_X else (table, y)

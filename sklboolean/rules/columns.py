@@ -5,17 +5,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core.tables import LARGEST_INDEX
+
 __all__ = [
     "LARGEST_OUTPUT",
-    "MOST_COLUMNS",
+    "MOST_COUNTED",
     "MOST_LISTED",
     "UnfilledColumns",
     "check_bytes",
     "way_out",
 ]
 
-# Columns that int64 numbers, with room for sums.
-MOST_COLUMNS = 2**62
+# Conjunctions that int64 numbers, with room for sums.
+MOST_COUNTED = 2**62
 # Conjunctions that are written out one by one.
 MOST_LISTED = 2**26
 # Bytes of one output. More rows than that can be transformed in parts.
@@ -67,7 +69,7 @@ class UnfilledColumns(NamedTuple):
             For an output of more than `LARGEST_OUTPUT` bytes.
         """
         n_entries = float(np.sum(counts))
-        is_short = max(n_columns, n_entries) < 2**31
+        is_short = n_entries <= LARGEST_INDEX
         size = dtype.itemsize + (4 if is_short else 8)
         check_bytes(n_entries * size, n_columns, "Or transform fewer rows at a time.")
         indptr = np.zeros(len(counts) + 1, dtype=np.int64)

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklboolean._core.readable import magnitude
+from sklboolean._core.tables import LARGEST_INDEX
 from sklboolean.rules._levels import count_combinations, write_combinations
-from sklboolean.rules.columns import MOST_COLUMNS, UnfilledColumns, way_out
+from sklboolean.rules.columns import MOST_COUNTED, UnfilledColumns, way_out
 from sklboolean.rules.literal_rows import LiteralRows, Literals
 
 __all__ = ["EveryConjunction"]
@@ -13,7 +15,7 @@ __all__ = ["EveryConjunction"]
 ENTRIES_AT_A_TIME = 2**24
 
 
-def count_by_length(literals, longest, most=MOST_COLUMNS):
+def count_by_length(literals, longest, most=MOST_COUNTED):
     """Count the conjunctions of 1, 2, ... literals, until they are more than ``most``.
 
     Returns
@@ -65,14 +67,15 @@ class EveryConjunction:
         Raises
         ------
         ValueError
-            For more of them than int64 can number.
+            For more of them than a learner takes, and than int64 can number.
         """
         longest = min(longest, literals.n_groups)
         estimate = sum(count_by_length(literals, longest))
-        if estimate > MOST_COLUMNS:
+        if estimate > MOST_COUNTED:
             raise ValueError(
-                f"Conjunctions of up to {longest} of {len(literals)} literals are more "
-                f"than {estimate:.1e} columns. {way_out()}"
+                f"Conjunctions of up to {longest} of {len(literals)} literals are at "
+                f"least {magnitude(int(estimate))}, too many to be numbered. "
+                f"{way_out()}"
             )
         going_on = np.append(literals.next_group, len(literals))
         tail = [np.ones(len(literals) + 1, dtype=np.int64)]
@@ -80,6 +83,12 @@ class EveryConjunction:
             tail.append(_one_longer(tail[-1], going_on))
         sizes = [counts[0] for counts in tail[shortest:]]
         first_column = np.cumsum([0, *sizes], dtype=np.int64)
+        if first_column[-1] > LARGEST_INDEX:
+            raise ValueError(
+                f"Conjunctions of {shortest} to {longest} of {len(literals)} literals "
+                f"are {first_column[-1]} columns, and learners take at most "
+                f"{LARGEST_INDEX}. {way_out()}"
+            )
         return cls(literals, shortest, np.array(tail), first_column)
 
     @property

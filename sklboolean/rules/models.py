@@ -103,7 +103,9 @@ def read_model(model, X=None, *, kernel=None, target=None):
         raise ValueError(
             f"{type(model).__name__} has neither support rows nor a weight for each "
             "feature. Give a KernelPerceptron, an SVC, NuSVC, SVR, NuSVR, OneClassSVM "
-            "or KernelRidge, or a linear model; of a pipeline, its last step."
+            "or KernelRidge, or a linear model. Of a pipeline give the last step, "
+            "pipeline[-1]; X is then what the steps before make of the rows, "
+            "pipeline[:-1].transform(X)."
         )
     return replace(rows, feature_names=None if names is None else list(map(str, names)))
 

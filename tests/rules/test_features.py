@@ -2,6 +2,7 @@
 
 import pickle
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import oracles_features as oracle
@@ -17,7 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklboolean import ConjunctionClassifier, ConjunctionFeatures, Winnow
 from sklboolean._core import _popcount
 from sklboolean.datasets import make_tic_tac_toe
-from sklboolean.rules import level_wise, literal_rows
+from sklboolean.rules import columns, level_wise, literal_rows
 
 KINDS = [np.array, sparse.csr_array, sparse.csc_array, sparse.csr_matrix]
 
@@ -153,11 +154,11 @@ def test_share_of_rows_is_the_least_count_that_reaches_it():
         assert list(features.supports_) == expected
 
 
-def test_columns_past_int32_are_numbered():
-    rng, n = np.random.default_rng(0), 70_000
+def test_as_many_columns_as_a_learner_takes():
+    rng, n = np.random.default_rng(0), 65_535
     X = sparse.random_array((300, n), density=2e-4, random_state=rng, format="csr")
     features = ConjunctionFeatures(dtype="bool").fit(X)
-    assert features.n_output_features_ == n + n * (n - 1) // 2 > 2**31
+    assert features.n_output_features_ == n + n * (n - 1) // 2 < 2**31
     output = features.transform(X)
     for i in range(0, 300, 37):
         row = sorted(X.indices[X.indptr[i] : X.indptr[i + 1]].tolist())
@@ -169,6 +170,31 @@ def test_columns_past_int32_are_numbered():
         assert output[[i]].indices.tolist() == row + pairs
     with pytest.raises(ValueError, match="too many to be listed"):
         features.get_feature_names_out()
+    one_more = sparse.csr_array((300, n + 1))
+    with pytest.raises(ValueError, match=r"are 2147516416 columns.*at most 2147483647"):
+        features.fit(one_more)
+    assert (features.transform(X) != output).nnz == 0
+
+
+def test_only_columns_that_are_made_are_counted():
+    """Short conjunctions that nobody asked for are no columns."""
+    X = np.eye(3, 40, dtype=bool)
+    features = ConjunctionFeatures(min_literals=35, max_literals=40).fit(X)
+    assert features.n_output_features_ == sum(comb(40, k) for k in range(35, 41))
+    with pytest.raises(ValueError, match=r"Conjunctions of 20 to 40 .*min_support"):
+        features.set_params(min_literals=20).fit(X)
+    with pytest.raises(ValueError, match=r"at least 10\^18, too many to be numbered"):
+        features.fit(np.eye(3, 80))
+
+
+def test_more_entries_than_int32_counts_have_long_indices(monkeypatch):
+    X = np.random.default_rng(1).random((50, 12)) < 0.5
+    expected = ConjunctionFeatures(max_literals=3).fit_transform(X)
+    monkeypatch.setattr(columns, "LARGEST_INDEX", 100)
+    output = ConjunctionFeatures(max_literals=3).fit_transform(X)
+    assert expected.indices.dtype == np.int32
+    assert output.indices.dtype == np.int64
+    np.testing.assert_array_equal(output.toarray(), expected.toarray())
 
 
 @pytest.mark.parametrize("negations", [False, True])
