@@ -233,11 +233,18 @@ def _is_compressed(X):
 
 @contextmanager
 def plain_words(name):
-    """Say what to do about text, and about integers that no float holds."""
+    """Say what to do about text, pandas' NA, and integers that no float holds."""
     try:
         yield
     except OverflowError as error:
         raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    except TypeError as error:
+        if "NAType" not in str(error):
+            raise
+        raise ValueError(
+            f"{name} holds pandas' NA among objects. Give columns a type for numbers, "
+            "for example by X.convert_dtypes()."
+        ) from error
     except ValueError as error:
         said = str(error)
         is_of_text = "could not convert" in said or "bytes/strings" in said

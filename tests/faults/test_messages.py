@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 from sklboolean import (
+    BernoulliMixture,
     BoostByMajority,
     BoostByMajorityRegressor,
     ConjunctionFeatures,
@@ -91,6 +92,15 @@ def test_gaps_of_data_frames(table):
             learner.fit(table, [0, 1])
     with pytest.raises(ValueError, match=r"^Input Z contains NaN in column 'right'"):
         checked_table(table, "Z")
+
+
+def test_na_among_objects_needs_a_type():
+    table = pd.DataFrame({"left": [1, 0], "right": [pd.NA, 1]}, dtype=object)
+    for learner in (Winnow(), QueryByCommittee(), BernoulliMixture()):
+        with pytest.raises(ValueError, match=r"X holds pandas' NA.*convert_dtypes"):
+            learner.fit(table, [0, 1])
+    with pytest.raises(ValueError, match="NaN in column 'right'"):
+        Winnow().fit(table.convert_dtypes(), [0, 1])
 
 
 def test_the_first_column_with_a_gap_is_told():
