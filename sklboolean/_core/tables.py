@@ -52,21 +52,20 @@ def checked_table(X, name="X", **options):
     return table
 
 
-def checked_data(estimator, X, y="no_validation", *, ensure_all_finite=True, **options):
+def checked_data(estimator, X, y="no_validation", **options):
     """Check the table and labels of an estimator: ``validate_data`` likewise."""
     check_kind(X, "X")
     check_stored(X, "X")
-    options["ensure_all_finite"] = False
     try:
         with plain_words("X"):
             checked = validate_data(estimator, X, y, **options)
             table, *labels = checked if isinstance(checked, tuple) else (checked,)
             table = as_read(table, X, "X", **options)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         check_labelled(y)
+        if "contains NaN" in str(error) or "contains infinity" in str(error):
+            find_not_finite(X, **options)
         raise
-    if ensure_all_finite:
-        check_finite(table, X, allow_nan=ensure_all_finite == "allow-nan")
     if not labels:
         return table
     if labels[0].dtype.kind not in "biu":
@@ -74,11 +73,18 @@ def checked_data(estimator, X, y="no_validation", *, ensure_all_finite=True, **o
     return table, labels[0]
 
 
-def as_read(checked, X, name, *, dtype="numeric", **_options):
+def find_not_finite(X, *, dtype="numeric", ensure_all_finite=True, **_options):
+    """Read a table once more in which something was found, and say where it is."""
+    table = check_array(X, accept_sparse=True, dtype=dtype, ensure_all_finite=False)
+    check_finite(table, X, "X", ensure_all_finite)
+
+
+def as_read(checked, X, name, *, dtype="numeric", ensure_all_finite=True, **_options):
     """Return a checked table, trimmed, whose index arrays were looked at."""
     # Lists have no dtype: scikit-learn leaves those with None in them as they are.
     if dtype == "numeric" and checked.dtype.kind == "O":
         checked = checked.astype(np.float64)
+        check_finite(checked, X, name, ensure_all_finite)
     if sparse.issparse(X) and X.format not in INDEXED:
         check_stored(checked, name)
     return trimmed(checked)
@@ -95,12 +101,12 @@ def trimmed(X):
     return type(X)(parts, shape=X.shape)
 
 
-def check_finite(table, given, name="X", *, allow_nan=False):
+def check_finite(table, given, name="X", ensure_all_finite=True):
     """Refuse NaN and infinity in a checked table; ``given`` knows its column names."""
+    if not ensure_all_finite:
+        return
     try:
-        assert_all_finite(
-            table.data if sparse.issparse(table) else table, allow_nan=allow_nan
-        )
+        assert_all_finite(table, allow_nan=ensure_all_finite == "allow-nan")
         return
     except ValueError as error:
         has_nan = "NaN" in str(error)
@@ -120,7 +126,7 @@ def check_finite(table, given, name="X", *, allow_nan=False):
             "SimpleImputer."
         )
     place = column_of(given, column)
-    raise ValueError(f"Input {name} contains {what} in {place}. {way_out}")
+    raise ValueError(f"Input {name} contains {what} in {place}. {way_out}") from None
 
 
 def column_of(given, number):
@@ -144,9 +150,10 @@ def check_labelled(y, where=True):
     rows = np.flatnonzero(is_missing(labels) & where)
     if len(rows):
         raise ValueError(
-            f"Input y contains missing values, the first of {len(rows)} in row "
-            f"{rows[0]}. Leave out such rows, or have them labelled: QueryByCommittee "
-            "asks for labels, and its parameter unlabeled says how y marks a gap."
+            f"Input y contains missing values (NaN or None), the first of {len(rows)} "
+            f"in row {rows[0]}. Leave out such rows, or have them labelled: "
+            "QueryByCommittee asks for labels, and its parameter unlabeled says how y "
+            "marks a gap."
         ) from None
 
 

@@ -78,7 +78,9 @@ def test_unfitted_transformer_says_so(call):
 @pytest.mark.parametrize("longest", [12, None])
 def test_more_columns_than_int64_numbers_are_refused(longest):
     wide = sparse.csr_array((2, 3000))
-    with pytest.raises(ValueError, match=r"too many to be numbered.*min_support, max_features"):
+    with pytest.raises(
+        ValueError, match=r"too many to be numbered.*min_support, max_features"
+    ):
         ConjunctionFeatures(max_literals=longest).fit(wide)
 
 
