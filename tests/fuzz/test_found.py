@@ -67,7 +67,8 @@ CLASSIFIERS = [
 def test_labels_without_an_order_are_a_value_error_about_y(learner, labels):
     y = np.empty(4, dtype=object)
     y[:] = labels
-    with pytest.raises(ValueError, match=r"Unknown label type|y holds labels of the"):
+    messages = r"Unknown label type|y holds labels of the|y contains missing values"
+    with pytest.raises(ValueError, match=messages):
         learner.fit(X, y)
     assert not hasattr(learner, "classes_")
 
