@@ -27,6 +27,7 @@ from sklboolean._core._popcount import (
 __all__ = [
     "BitColumns",
     "BitRows",
+    "always_true",
     "as_csr",
     "as_words",
     "choose_packed_features",
@@ -102,6 +103,12 @@ def unpack_words(words, n_features):
     """Return packed rows as a uint8 table of zeros and ones."""
     bytes_ = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(bytes_, axis=1, bitorder="little", count=n_features)
+
+
+def always_true(words, n_features):
+    """Return which features are true in every packed row."""
+    words = np.bitwise_and.reduce(words, axis=0, keepdims=True)
+    return unpack_words(words, n_features)[0].astype(bool)
 
 
 def as_csr(table, n_features):

@@ -1,5 +1,6 @@
 """The one door through which data enters the package."""
 
+import warnings
 from contextlib import contextmanager
 from numbers import Integral, Real
 
@@ -8,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
-from sklboolean._core.bits import not_boolean_message, pack_dense
+from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
 from sklboolean._core.tables import check_sparse_size, checked_data, checked_table
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "known_classes",
     "unchanged_on_error",
     "validate_boolean",
+    "warn_of_lost_columns",
 ]
 
 # bool and small integers stay small; anything else numeric becomes float64.
@@ -35,6 +37,8 @@ KEPT_DTYPES = [
     np.float64, np.float32, np.bool_, np.uint8, np.int8, np.int16, np.uint16,
     np.int32, np.uint32, np.int64, np.uint64,
 ]  # fmt: skip
+
+ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
 
 
 def check_integer(value, name, minimum=None, maximum=None):
@@ -154,10 +158,42 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
     checked = checked_data(
         estimator, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES
     )
-    if isinstance(y, str) and y == "no_validation":
-        return as_boolean(checked, estimator.binarize)
-    X, y = checked
-    return as_boolean(X, estimator.binarize), y
+    only_X = isinstance(y, str) and y == "no_validation"
+    X, y = (checked, None) if only_X else checked
+    table = as_boolean(X, estimator.binarize)
+    if reset and not sparse.issparse(table):
+        warn_of_lost_columns(estimator, X, always_true(table, X.shape[1]))
+    return table if only_X else (table, y)
+
+
+def warn_of_lost_columns(estimator, X, always):
+    """Warn of columns above ``binarize`` in every row though their values differ.
+
+    Ages and codes from 1 on are such columns: nothing is left of them.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``binarize``, and ``feature_names_in_`` where columns have names.
+    X : ndarray of shape (n_rows, n_features)
+        Sparse tables are left alone: zeros are why they are sparse.
+    always : ndarray of shape (n_features,), dtype bool
+        Which columns are true in every row.
+    """
+    columns = np.flatnonzero(always)
+    lost = [column for column in columns if np.any(X[:, column] != X[0, column])]
+    # Of a few rows, or a small first chunk, counts may be above 0 by chance.
+    if not lost or len(X) < ENOUGH_ROWS:
+        return
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+    others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    warnings.warn(
+        f"Column {names[lost[0]]!s}{others} is above binarize={estimator.binarize} in "
+        "every row though its values differ: nothing is left of them. Cut a quantity "
+        "into ranges, for example with KBinsDiscretizer; encode codes with "
+        "OneHotEncoder, or set binarize=1.0 for codes 1 and 2.",
+        stacklevel=2,
+    )
 
 
 @contextmanager

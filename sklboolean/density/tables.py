@@ -4,7 +4,11 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core.tables import checked_data, column_of
-from sklboolean._core.validation import KEPT_DTYPES, check_binarize
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    check_binarize,
+    warn_of_lost_columns,
+)
 
 __all__ = ["Signs", "codes_of", "distinct_rows", "read_signs", "to_codes"]
 
@@ -117,6 +121,8 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
     else:
         signs = as_signs(X, np.arange(X.shape[1]), codes, estimator.binarize)
         signs = np.ascontiguousarray(signs)
+        if reset:
+            warn_of_lost_columns(estimator, X, (signs == 1).all(axis=0))
     if not allow_missing and not signs.all():
         place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
         way_out = "Fill them in with impute."

@@ -6,9 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core._packing import scan_csr
-from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.bits import always_true, pack_dense, unpack_words
 from sklboolean._core.tables import check_finite, checked_data
-from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_binarize
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    as_boolean,
+    check_binarize,
+    warn_of_lost_columns,
+)
 
 __all__ = ["OnlineTable", "open_table", "read_table"]
 
@@ -114,9 +119,13 @@ def read_table(learner, X, y="no_validation", *, reset):
         table = open_table(X, given)
     else:
         n_rows, n_features = X.shape
-        X = as_boolean(X, binarize)
-        if sparse.issparse(X):
-            table = open_table(X, given)
+        bits = as_boolean(X, binarize)
+        if sparse.issparse(bits):
+            table = open_table(bits, given)
         else:
-            table = OnlineTable(X, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features)
+            if reset:
+                warn_of_lost_columns(learner, X, always_true(bits, n_features))
+            table = OnlineTable(
+                bits, NO_INDPTR, NO_INDICES, NO_DATA, n_rows, n_features
+            )
     return table if only_X else (table, y)

@@ -1,0 +1,59 @@
+"""A warning where nothing is left of a column: its values differ and all are true."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklboolean import (
+    BooleanStump,
+    ChowLiuTree,
+    ConjunctionFeatures,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+
+LEARNERS = [
+    BooleanStump(),
+    ChowLiuTree(),
+    ConjunctionFeatures(),
+    KernelPerceptron(),
+    RuleClassifier(),
+    Winnow(binarize=0.0),
+]
+
+
+def name_of(learner):
+    return type(learner).__name__
+
+
+def rows_with(column, n_rows=40):
+    """Return rows of bits and one more column."""
+    bits = np.random.default_rng(0).integers(0, 2, (n_rows, 3)).astype(float)
+    return np.column_stack([bits, np.resize(column, n_rows)]), bits[:, 0]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("column", [(1, 2), (17.5, 40, 64)])
+def test_columns_that_differ_but_are_all_true_are_named_in_a_warning(learner, column):
+    X, y = rows_with(column)
+    table = pd.DataFrame(X, columns=["a", "b", "c", "age"])
+    with pytest.warns(UserWarning, match="Column age is above binarize=0.0 in every"):
+        learner.fit(table, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize(
+    "column",
+    [1, 7, (0, 1), (0, 5, 6)],
+    ids=["always true", "one number", "bits", "counts"],
+)
+def test_other_columns_are_no_reason_for_a_warning(learner, column):
+    X, y = rows_with(column)
+    learner.fit(X, y)
+    learner.fit(X.astype(bool), y)
+
+
+def test_a_few_rows_are_no_reason_for_a_warning():
+    X, y = rows_with((1, 2))
+    KernelPerceptron().partial_fit(X[:10], y[:10], classes=[0, 1])
