@@ -4,7 +4,7 @@ scipy trusts the index arrays of a sparse table, and so do compiled loops: one i
 beyond the table reads and writes anywhere. Every table of a user passes here.
 """
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +32,8 @@ def checked_table(X, name="X", **options):
     check_kind(X, name)
     check_stored(X, name)
     with plain_words(name):
-        return as_stored(check_array(X, input_name=name, **options), X, name)
+        checked = check_array(as_array(X), input_name=name, **options)
+        return as_stored(checked, X, name)
 
 
 def checked_data(estimator, X, y="no_validation", **options):
@@ -40,14 +41,22 @@ def checked_data(estimator, X, y="no_validation", **options):
     check_kind(X, "X")
     check_stored(X, "X")
     with plain_words("X"):
-        checked = validate_data(estimator, X, y, **options)
-    if isinstance(checked, tuple):
-        return as_stored(checked[0], X, "X"), checked[1]
-    return as_stored(checked, X, "X")
+        checked = validate_data(estimator, as_array(X), y, **options)
+        if isinstance(checked, tuple):
+            return as_stored(checked[0], X, "X"), checked[1]
+        return as_stored(checked, X, "X")
+
+
+def as_array(X):
+    """Return lists as an array: of objects only in arrays check_array makes numbers."""
+    return np.asarray(X) if isinstance(X, list | tuple) else X
 
 
 def as_stored(checked, X, name):
     """Return a checked table, trimmed, whose index arrays were looked at."""
+    if checked.dtype.kind == "O":  # for a learner of text, say
+        with suppress(TypeError, ValueError):
+            checked.astype(np.float64)  # an OverflowError is not suppressed
     if sparse.issparse(X) and X.format not in INDEXED:
         check_stored(checked, name)
     return trimmed(checked)
