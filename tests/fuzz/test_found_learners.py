@@ -96,3 +96,11 @@ def test_a_stream_has_a_weak_learner_of_its_own():
         learner.partial_fit(X, Y)
     learner.set_params(estimator=DecisionTreeClassifier(max_depth=1))
     assert learner.partial_fit(X, Y).n_seen_.sum() == 2 * len(X)
+
+
+def test_answers_of_an_oracle_are_kept_when_a_later_table_is_refused():
+    learner = QueryByCommittee(n_members=2, mode="stream", initial=4, random_state=0)
+    with pytest.raises(ValueError, match="inhomogeneous|features"):
+        learner.fit_stream([X, X[:, :2]], oracle=lambda _rows, indices: Y[indices])
+    assert len(learner.query_labels_) == learner.n_queries_ > 3
+    np.testing.assert_array_equal(learner.query_labels_, Y[learner.query_indices_])

@@ -132,7 +132,7 @@ def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(GOOD, [1, 0, 1, 0])
     assert_untouched(model, before)
-    with pytest.raises((ValueError, TypeError), match="|".join(parameters)):
+    with pytest.raises((ValueError, TypeError), match="|".join([message, *parameters])):
         model.partial_fit(GOOD, [1, 0, 1, 0])
     assert_untouched(model, before)
 
