@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fuzz.attempt import attempt
 from fuzz.runner import explore
-from fuzz.test_learners import LEARNERS, pytestmark, use
+from fuzz.test_learners import LEARNERS, SAID, use
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
@@ -16,7 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean.kernels import ConjunctionKernel, DNFKernel
 
-__all__ = ["pytestmark"]  # what may be said is the same
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}")
+    for said in [*SAID, "The log-likelihood is an estimate:UserWarning"]
+]
 
 IN_PARTS = ("partial_fit", "teach")
 # Compiled loops hold more for some parameters than for others.
