@@ -125,4 +125,4 @@ def test_learning_on_with_changed_parameters(number):
                 learner.set_params(**before)
                 assert learn(learner, seed, n_classes) == begun
 
-    explore(check, 5)
+    explore(check, 4)

@@ -250,7 +250,7 @@ def test_learning_from_anything(number):
         if succeeded and "X" in arguments and name != "teach":
             use(learner, arguments["X"])
 
-    explore(check, 22)
+    explore(check, 20)
 
 
 @pytest.mark.parametrize("number", range(len(LEARNERS)), ids=lambda k: str(LEARNERS[k]))
@@ -266,4 +266,4 @@ def test_asking_anything(number):
         if not succeeded:
             use(learner, table_for(learner))
 
-    explore(check, 22)
+    explore(check, 20)
