@@ -104,3 +104,9 @@ def test_answers_of_an_oracle_are_kept_when_a_later_table_is_refused():
         learner.fit_stream([X, X[:, :2]], oracle=lambda _rows, indices: Y[indices])
     assert len(learner.query_labels_) == learner.n_queries_ > 3
     np.testing.assert_array_equal(learner.query_labels_, Y[learner.query_indices_])
+
+
+def test_weights_of_labels_have_a_finite_sum():
+    for learn in [QueryByCommittee().fit, QueryByCommittee().teach]:
+        with pytest.raises(ValueError, match="must have a finite sum"):
+            learn(X, Y, sample_weight=np.full(len(X), 1e308))

@@ -98,6 +98,7 @@ SAID = [
     "lbfgs failed to converge:sklearn.exceptions.ConvergenceWarning",
     "overflow encountered in cast:RuntimeWarning:sklearn.utils",
     "overflow encountered in cast:RuntimeWarning:scipy.sparse",
+    "invalid value encountered in matmul:RuntimeWarning:sklearn.utils",
 ]
 pytestmark = [pytest.mark.filterwarnings(f"ignore:{said}") for said in SAID]
 
