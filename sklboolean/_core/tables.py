@@ -5,7 +5,7 @@ beyond the table reads and writes anywhere. Every table of a user passes here, a
 do labels. What scikit-learn refuses is refused with the place and a way out.
 """
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from scipy import sparse
@@ -47,7 +47,7 @@ def checked_table(X, name="X", **options):
     check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
     with plain_words(name):
-        table = as_read(check_array(X, **options), X, name, **options)
+        table = as_read(check_array(as_array(X), **options), X, name)
     check_finite(table, X, name)
     return table
 
@@ -58,9 +58,9 @@ def checked_data(estimator, X, y="no_validation", **options):
     check_stored(X, "X")
     try:
         with plain_words("X"):
-            checked = validate_data(estimator, X, y, **options)
+            checked = validate_data(estimator, as_array(X), y, **options)
             table, *labels = checked if isinstance(checked, tuple) else (checked,)
-            table = as_read(table, X, "X", **options)
+            table = as_read(table, X, "X")
     except (TypeError, ValueError) as error:
         check_labelled(y)
         if "contains NaN" in str(error) or "contains infinity" in str(error):
@@ -73,18 +73,22 @@ def checked_data(estimator, X, y="no_validation", **options):
     return table, labels[0]
 
 
+def as_array(X):
+    """Return lists as an array: of objects only in arrays check_array makes numbers."""
+    return np.asarray(X) if isinstance(X, list | tuple) else X
+
+
 def find_not_finite(X, *, dtype="numeric", ensure_all_finite=True, **_options):
     """Read a table once more in which something was found, and say where it is."""
-    table = check_array(X, accept_sparse=True, dtype=dtype, ensure_all_finite=False)
-    check_finite(table, X, "X", ensure_all_finite)
+    options = {"accept_sparse": True, "dtype": dtype, "ensure_all_finite": False}
+    check_finite(check_array(as_array(X), **options), X, "X", ensure_all_finite)
 
 
-def as_read(checked, X, name, *, dtype="numeric", ensure_all_finite=True, **_options):
+def as_read(checked, X, name):
     """Return a checked table, trimmed, whose index arrays were looked at."""
-    # Lists have no dtype: scikit-learn leaves those with None in them as they are.
-    if dtype == "numeric" and checked.dtype.kind == "O":
-        checked = checked.astype(np.float64)
-        check_finite(checked, X, name, ensure_all_finite)
+    if checked.dtype.kind == "O":  # for a learner of text, say
+        with suppress(TypeError, ValueError):
+            checked.astype(np.float64)  # an OverflowError is not suppressed
     if sparse.issparse(X) and X.format not in INDEXED:
         check_stored(checked, name)
     return trimmed(checked)

@@ -219,6 +219,8 @@ def kind_of_labels(y):
 
 def distinct_labels(y, name="y"):
     """Return the different labels, sorted."""
+    if sparse.issparse(y):
+        raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
     with comparable(y, name):
         return np.unique(y)
 

@@ -30,9 +30,13 @@ def check_sample_weight(sample_weight, n_rows):
     """
     if sample_weight is None or isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, 1 if sample_weight is None else sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    name = "sample_weight"
+    try:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
+        )
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have shape ({n_rows},), one weight for each row; its "

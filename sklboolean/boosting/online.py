@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.going_on import check_goes_on, remember_parameters
 from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_integer,
@@ -19,6 +20,8 @@ from sklboolean.boosting.online_game import OnlineGame
 from sklboolean.boosting.online_learners import make_learners
 
 __all__ = ["OnlineBoostByMajority"]
+
+KIND = ("estimator", "n_estimators", "sampling")  # of the line of learners
 
 
 class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
@@ -227,6 +230,8 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             goes_on = hasattr(self, "classes_")
+            if goes_on:
+                check_goes_on(self, KIND)
             known = known_classes(self, classes)
             X, signs = self._read(X, y, known, reset=not goes_on)
             values = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
@@ -277,6 +282,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
 
     def _publish(self, game, mistakes):
         self._game = game
+        remember_parameters(self, KIND)
         self.estimators_ = [learner.estimator for learner in game.learners]
         self.estimator_edges_ = game.edges()
         self.n_updates_ = game.n_shown

@@ -3,9 +3,11 @@
 import warnings
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bases import reading, seed_of
+from sklboolean._core.going_on import check_goes_on, remember_parameters
 from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_choice,
@@ -23,6 +25,11 @@ __all__ = ["StreamMixin"]
 
 # What stands for "auto" and None where rows cannot be looked at twice.
 STREAM_GAMMA = STREAM_ERROR = 0.1
+# What a filter is planned with, before its first row.
+PLANNED = (
+    "estimator", "filter", "gamma", "target_error", "delta", "reliability",
+    "n_samples_weak", "max_tries", "on_weak_failure",
+)  # fmt: skip
 
 
 class StreamMixin:
@@ -93,7 +100,9 @@ class StreamMixin:
         """
         with unchanged_on_error(self):
             goes_on = hasattr(self, "_stream")
-            if not goes_on and classes is not None:
+            if goes_on:
+                check_goes_on(self, PLANNED)
+            elif classes is not None:
                 vars(self).pop("classes_", None)  # those of an earlier fit
             known = known_classes(self, classes)
             X, y = self._read_chunk(X, y, reset=not goes_on)
@@ -103,6 +112,7 @@ class StreamMixin:
             shown.finish()
             self._publish_stream(shown, stream)
             self._stream = stream
+            remember_parameters(self, PLANNED)
         return self
 
     def _open_stream(self, classes):
@@ -112,7 +122,7 @@ class StreamMixin:
         check_real(self.reliability, "reliability", 0.0, strict=True)
         is_open = isinstance(self.gamma, str)
         return FilterStream(
-            self._base(),
+            clone(self._base()),  # its parameters may be set while the stream runs
             classes,
             mode=self.filter,
             gamma=STREAM_GAMMA if is_open else self.gamma,

@@ -7,7 +7,7 @@ from sklearn.utils import column_or_1d
 
 from sklboolean._core.tables import check_labelled, checked_data, is_missing
 from sklboolean._core.validation import kind_of_labels
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.committee.parameters import (
     check_weighable,
     table_reading,
@@ -132,7 +132,7 @@ def read_weights(learner, sample_weight, n_rows):
     if sample_weight is None:
         return np.ones(n_rows)
     check_weighable(learner)
-    weights = check_sample_weight(sample_weight, n_rows)
+    weights = check_finite_sum(check_sample_weight(sample_weight, n_rows))
     odd = weights[weights != np.floor(weights)]
     if uses_version_space(learner) and len(odd):
         raise ValueError(

@@ -79,8 +79,15 @@ class HalfspaceVersionSpace(KernelVersionSpace):
         return safe_sparse_dot(rows, others.T, dense_output=True) + self.fit_intercept
 
     def _squares(self, rows):
-        squared = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
-        return np.asarray(squared.sum(axis=1), dtype=float).ravel() + self.fit_intercept
+        with np.errstate(over="ignore"):
+            squared = rows.multiply(rows) if sparse.issparse(rows) else rows * rows
+            sums = np.asarray(squared.sum(axis=1), dtype=float).ravel()
+        if not np.isfinite(sums).all():
+            raise ValueError(
+                "rows hold numbers whose squares are beyond float64: scale the "
+                "columns, for example with MaxAbsScaler."
+            )
+        return sums + self.fit_intercept
 
     def _chosen_gibbs(self, rows):
         few = rows.shape[1] + self.fit_intercept <= MOST_CHAIN_DIMENSIONS

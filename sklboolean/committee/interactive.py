@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklboolean._core.going_on import check_goes_on
 from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import check_integer, unchanged_on_error
 from sklboolean.committee.answers import check_labels, read_weights
@@ -12,7 +13,7 @@ from sklboolean.committee.parameters import (
     table_reading,
 )
 from sklboolean.committee.publishing import publish, publish_counts
-from sklboolean.committee.session import Session
+from sklboolean.committee.session import READ_ONCE, Session
 from sklboolean.committee.stream import next_row
 
 __all__ = ["InteractiveMixin"]
@@ -130,6 +131,8 @@ class InteractiveMixin:
         """Return the session, begun if there is none, and the checked table."""
         check_parameters(self)
         begins = not hasattr(self, "_session")
+        if not begins:
+            check_goes_on(self, READ_ONCE)
         checked = checked_data(self, X, y, reset=begins, **table_reading(self))
         parts = checked if isinstance(checked, tuple) else (checked,)
         if begins:

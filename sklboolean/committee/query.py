@@ -234,8 +234,8 @@ version space, default="bootstrap"
             labels are of one class, and when no hypothesis of a version space agrees
             with all of them.
         RuntimeError
-            When the oracle fails. Its answers before that are kept, in
-            ``query_indices_`` and ``query_labels_``.
+            When the oracle fails. Its answers before that, or before any other error,
+            are kept, in ``query_indices_`` and ``query_labels_``.
         """
         with answers_kept(self, oracle):
             table, classes = (
@@ -289,7 +289,7 @@ version space, default="bootstrap"
         ValueError
             As for ``fit`` with ``mode="stream"``, and for a stream without rows.
         RuntimeError
-            When the oracle fails. Its answers before that are kept.
+            When the oracle fails. Its answers before any error are kept.
         """
         with answers_kept(self, oracle):
             check_streaming(self)

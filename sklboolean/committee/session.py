@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bases import seed_of
+from sklboolean._core.going_on import remember_parameters
 from sklboolean._core.tables import plain_words
 from sklboolean._core.validation import distinct_labels
 from sklboolean.committee.gibbs import GibbsCommittee, build_space, kernel_of
@@ -24,7 +25,14 @@ from sklboolean.committee.strategies import (
 )
 from sklboolean.committee.stream import rejections_allowed
 
-__all__ = ["Session"]
+__all__ = ["READ_ONCE", "Session"]
+
+# Parameters that are read when a session begins.
+READ_ONCE = (
+    "estimator", "committee", "n_members", "strategy", "epsilon", "delta", "hypotheses",
+    "max_literals", "monotone", "kernel", "fit_intercept", "gibbs", "eta", "n_steps",
+    "n_chains", "initial", "rebag",
+)  # fmt: skip
 
 
 # Classifiers can agree by chance, or because none has seen a second class much; so
@@ -45,6 +53,7 @@ class Session:
     """
 
     def __init__(self, learner, n_features, classes=None):
+        remember_parameters(learner, READ_ONCE)
         random = check_random_state(learner.random_state)
         # Streams of chance of their own: the coins of a row do not depend on how
         # many numbers the committee took before.

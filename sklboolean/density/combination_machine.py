@@ -5,11 +5,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from sklboolean._core.going_on import remember_parameters
 from sklboolean._core.validation import unchanged_on_error
 from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.density.likelihood import make_table
 from sklboolean.density.machine_answers import MachineAnswersMixin, about_bits
-from sklboolean.density.machine_starts import held_out_rows, starts_of
+from sklboolean.density.machine_starts import (
+    KIND,
+    check_kind,
+    held_out_rows,
+    starts_of,
+)
 from sklboolean.density.parameters import check_settings, learns_by_sums
 from sklboolean.density.persistent import learn_by_chains, pass_over, start_chains
 from sklboolean.density.rbm import BernoulliRBMMixin
@@ -297,6 +303,8 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
         with unchanged_on_error(self):
             settings = check_settings(self)
             new = not hasattr(self, "components_")
+            if not new:
+                check_kind(self)
             signs = read_signs(self, X, reset=new, allow_missing=False)
             given = np.ones(len(signs)) if sample_weight is None else sample_weight
             sample_weight = check_sample_weight(given, len(signs))
@@ -317,6 +325,7 @@ class CombinationMachine(MachineAnswersMixin, BernoulliRBMMixin, BaseEstimator):
 
     def _publish(self, weights, log_likelihoods, chains=None, n_iter=None, kind=Signs):
         self._kind = kind
+        remember_parameters(self, KIND)
         self.components_, self.hidden_bias_, self.visible_bias_ = weights[:3]
         self.tree_, self.couplings_ = weights.parents, weights.couplings
         self.n_components_ = len(self.components_)

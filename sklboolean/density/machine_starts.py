@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklboolean._core.going_on import check_goes_on
 from sklboolean._core.validation import check_choice
 from sklboolean.density.chow_liu import chow_liu_parents, log_conditionals
 from sklboolean.density.coordinates import Coordinates
@@ -9,7 +10,17 @@ from sklboolean.density.likelihood import make_table
 from sklboolean.density.projection_pursuit import count_units, pursue, rows_of
 from sklboolean.density.real_tables import Reals
 
-__all__ = ["held_out_rows", "inputs_alone", "pursues", "starts_of"]
+__all__ = [
+    "KIND",
+    "check_kind",
+    "held_out_rows",
+    "inputs_alone",
+    "pursues",
+    "starts_of",
+]
+
+# What the weights of a machine are.
+KIND = ("n_components", "visible", "base", "visible_bias", "binarize")
 
 SCALE = 0.1  # of random components: near the base, but off the saddle at 0
 ALPHA = 1.0  # smoothing of the base, in rows
@@ -84,7 +95,7 @@ def starts_of(machine, signs, sample_weight, centre, rng):
     if machine.warm_start and hasattr(machine, "components_"):
         if machine.n_components == "auto":
             shape = machine.components_.shape
-        return [_fitted_weights(machine, shape, signs.dtype == np.float64)]
+        return [_fitted_weights(machine, shape)]
     if signs.dtype == np.float64:
         base = centre, None, None
     else:
@@ -125,24 +136,25 @@ def pursuit_starts(machine, signs, sample_weight, base, rng):
         yield start
 
 
-def _fitted_weights(machine, shape, real):
-    """Return the weights of the last fit if they suit the parameters."""
+def check_kind(machine):
+    """Refuse to go on from weights that do not suit the parameters."""
+    check_goes_on(
+        machine,
+        KIND[1:] if machine.n_components == "auto" else KIND,
+        n_components=machine.n_components_,
+        visible="real" if machine._kind is Reals else "binary",
+        base="independent" if machine.tree_ is None else "chow_liu",
+    )
+
+
+def _fitted_weights(machine, shape):
+    """Return the weights of the last fit if they suit the parameters and the rows."""
+    check_kind(machine)
     weights = machine._weights()
-    if real != (machine._kind is Reals):
-        raise ValueError(
-            "warm_start=True goes on with the inputs of the last fit, which were not "
-            f"{machine.visible!r}. Set warm_start=False to start anew."
-        )
     if weights.components.shape != shape:
         raise ValueError(
-            f"warm_start=True goes on from components of shape "
-            f"{weights.components.shape}; n_components and X now ask for {shape}. Set "
-            "warm_start=False to start anew."
-        )
-    if (weights.parents is None) != (machine.base == "independent"):
-        raise ValueError(
-            "warm_start=True goes on with the base of the last fit, which was not "
-            f"{machine.base!r}. Set warm_start=False to start anew."
+            f"X has {shape[1]} features; warm_start=True goes on from components of "
+            f"shape {weights.components.shape}. Set warm_start=False to start anew."
         )
     return weights
 

@@ -12,6 +12,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.going_on import remember_parameters
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -23,7 +24,7 @@ from sklboolean.density.completion import most_probable_rows
 from sklboolean.density.model import BinaryDensityMixin, by_blocks
 from sklboolean.density.products import maximise, posterior
 from sklboolean.density.starts import best_of_starts
-from sklboolean.density.stepwise import StepwiseMixin
+from sklboolean.density.stepwise import KIND, StepwiseMixin
 from sklboolean.density.tables import distinct_rows, read_signs
 
 __all__ = ["BernoulliMixture"]
@@ -187,7 +188,7 @@ class BernoulliMixture(
         self._counts, self._total = None, float(weights.sum())
         signs, weights = distinct_rows(signs, weights)
         if self.warm_start and hasattr(self, "_mixture"):
-            self._check_same_shape("warm_start=True")
+            self._check_goes_on()
             found = maximise(self._mixture, signs, weights, **settings)
         else:
             found = best_of_starts(
@@ -209,18 +210,9 @@ class BernoulliMixture(
             "max_iter": check_integer(self.max_iter, "max_iter", 1),
         }
 
-    def _check_same_shape(self, what):
-        n_components, n_features = self._mixture.logits.shape
-        if (n_components, n_features) != (self.n_components, self.n_features_in_):
-            raise ValueError(
-                f"{what} goes on with {n_components} components and {n_features} "
-                f"features; n_components is {self.n_components} and X has "
-                f"{self.n_features_in_} features. Begin anew with fit and "
-                "warm_start=False."
-            )
-
     def _publish(self, mixture, history, converged, n_iter):
         self._mixture = mixture
+        remember_parameters(self, KIND)
         self.weights_, self.means_ = np.exp(mixture.log_weights), expit(mixture.logits)
         self.log_likelihoods_ = np.array(history, dtype=np.float64)
         self.n_iter_, self.converged_ = n_iter, converged

@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from sklboolean._core.going_on import check_goes_on
 from sklboolean._core.validation import check_integer, check_real, unchanged_on_error
 from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.density.products import Counts, expected_counts, mixture_of
 from sklboolean.density.tables import read_signs
 
-__all__ = ["StepwiseMixin", "blend", "implied_counts", "learn_batches"]
+__all__ = ["KIND", "StepwiseMixin", "blend", "implied_counts", "learn_batches"]
+
+KIND = ("n_components", "binarize")  # of what a mixture is
 
 
 def implied_counts(mixture, total, alpha):
@@ -134,8 +137,8 @@ class StepwiseMixin:
         Raises
         ------
         ValueError
-            For bad parameters and data, and for another number of components than
-            before. What was learned is kept.
+            For bad parameters and data, and for parameters with which what was learned
+            cannot go on. What was learned is kept.
 
         References
         ----------
@@ -151,7 +154,7 @@ class StepwiseMixin:
                 return self
             alpha = settings["alpha"]
             signs = read_signs(self, X)
-            self._check_same_shape("partial_fit")
+            self._check_goes_on()
             weights = check_sample_weight(sample_weight, len(signs))
             check_finite_sum(np.append(self._total, weights))
             counts = self._counts
@@ -163,6 +166,15 @@ class StepwiseMixin:
             )  # fmt: skip
             self._publish(mixture, history, False, self.n_iter_ + len(history))
         return self
+
+    def _check_goes_on(self):
+        n_components, n_features = self._mixture.logits.shape
+        check_goes_on(self, KIND, n_components=n_components)
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {self.n_features_in_} features; warm_start=True goes on with "
+                f"{n_features}. Begin anew with warm_start=False."
+            )
 
     def _check_steps(self):
         check_integer(self.batch_size, "batch_size", 1)

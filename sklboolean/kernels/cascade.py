@@ -31,6 +31,7 @@ from sklboolean.kernels.dual import UNIT
 from sklboolean.kernels.learning import (
     TOO_LONG,
     Lesson,
+    check_kind,
     check_parameters,
     choose_steps,
     current_state,
@@ -58,6 +59,8 @@ def fit_cascade(learner, partitions, classes, goes_on):
     """
     check_parameters(learner)
     _check_mixable(learner)
+    if goes_on:
+        check_kind(learner)
     sources = open_partitions(partitions)
     classes = given_classes(learner, classes, goes_on)
     if len(sources) == 1:

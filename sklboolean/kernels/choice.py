@@ -23,7 +23,13 @@ from sklboolean.kernels.scorers import (
 )
 from sklboolean.kernels.tables import integer_table, real_table
 
-__all__ = ["KERNEL_NAMES", "choose_scorer", "most_ones", "open_rows"]
+__all__ = [
+    "KERNEL_NAMES",
+    "PARAMETERS_OF_KERNELS",
+    "choose_scorer",
+    "most_ones",
+    "open_rows",
+]
 
 _OBJECTS = {
     "disjunction": DisjunctionKernel,
@@ -32,6 +38,12 @@ _OBJECTS = {
     "tanimoto": TanimotoKernel,
 }
 KERNEL_NAMES = ("conjunction", "linear", "rbf", "poly", *_OBJECTS, "precomputed")
+# Of KernelPerceptron, for kernels given by name.
+PARAMETERS_OF_KERNELS = {
+    "conjunction": ("min_literals", "max_literals", "monotone", "decay"),
+    "rbf": ("gamma",),
+    "poly": ("gamma", "degree", "coef0"),
+}
 
 
 def choose_scorer(learner, n_features, max_ones, n_jobs=None):

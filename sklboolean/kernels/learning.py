@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklboolean._core.going_on import check_goes_on, remember_parameters
 from sklboolean._core.tables import checked_data
 from sklboolean._core.validation import (
     check_choice,
@@ -18,13 +19,19 @@ from sklboolean._core.validation import (
     validate_boolean,
 )
 from sklboolean.kernels.budget import Budget, train_on_budget
-from sklboolean.kernels.choice import choose_scorer, most_ones, open_rows
+from sklboolean.kernels.choice import (
+    PARAMETERS_OF_KERNELS,
+    choose_scorer,
+    most_ones,
+    open_rows,
+)
 from sklboolean.kernels.dual import Rule, train_dual
 from sklboolean.kernels.model import TOO_LONG, DualModel, is_precomputed, unit_of
 from sklboolean.kernels.state import DualState, join_tables
 
 __all__ = [
     "Lesson",
+    "check_kind",
     "check_parameters",
     "choose_steps",
     "current_state",
@@ -54,6 +61,21 @@ def check_parameters(learner):
                 "average='voted' needs every support row that ever was; use "
                 "average='mean' with max_support, or max_support=None."
             )
+
+
+def check_kind(learner):
+    """Refuse to go on from what was learned with parameters of another kind."""
+    check_goes_on(learner, _kind(learner), average=learner._average)
+
+
+def _kind(learner):
+    """Return the names of the parameters on which the state depends."""
+    names = ["kernel", "fit_intercept", "binarize", "average"]
+    if isinstance(learner.kernel, str):
+        names += PARAMETERS_OF_KERNELS.get(learner.kernel, ())
+    if len(learner.classes_) > 2:
+        names.append("multi_class")
+    return names
 
 
 def learns_in_parts(learner):
@@ -94,6 +116,8 @@ def open_lesson(learner, X, y, known, goes_on, *, part=False):
     steps : Steps
     """
     check_parameters(learner)
+    if goes_on:
+        check_kind(learner)
     table, y = read_table(learner, X, y, reset=not goes_on)
     learner.classes_, codes = encode_classes(y, known)
     steps = choose_steps(
@@ -134,11 +158,6 @@ class Lesson:
         self.n_scores = 1 if n_classes == 2 else n_classes
         if state is None:
             state = DualState.empty(self.n_scores, learner.average)
-        if state.average != learner.average:
-            raise ValueError(
-                f"average={learner.average!r} cannot go on from what was learned with "
-                f"average={state.average!r}: fit again without warm_start."
-            )
         self.state = state.in_unit(steps.unit)
         self.n_problems = 1 if self.joint else self.n_scores
         if self.joint and learner.max_support and learner.budget == "forgetron":
@@ -312,6 +331,7 @@ def publish(learner, state, gram):
     learner.score_bound_ = model.bound(gram)
     learner._timed, learner._changes = state.timed, state.changes
     learner._unit, learner._average = state.unit, state.average
+    remember_parameters(learner, _kind(learner))
 
 
 def current_state(learner):

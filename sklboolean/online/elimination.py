@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.going_on import check_goes_on, remember_parameters
 from sklboolean._core.readable import feature_names_of, formula_text
 from sklboolean._core.validation import (
     check_choice,
@@ -18,6 +19,7 @@ from sklboolean.online.concepts import ConceptLearner, read_examples, row_blocks
 __all__ = ["ConjunctionClassifier"]
 
 EVERY_BIT = ~np.uint64(0)
+KIND = ("target", "monotone", "binarize")  # of the literals that are left
 
 
 def accepts(hypothesis, literals):
@@ -168,6 +170,8 @@ class ConjunctionClassifier(ConceptLearner):
         with unchanged_on_error(self):
             self._check_parameters()
             goes_on = hasattr(self, "classes_")
+            if goes_on:
+                check_goes_on(self, KIND)
             known = known_classes(self, classes)
             table, positive = read_examples(self, X, y, known, reset=not goes_on)
             start = self._everything()
@@ -192,6 +196,7 @@ class ConjunctionClassifier(ConceptLearner):
             hypothesis, more = eliminate(hypothesis, literals, positive[rows] ^ flips)
             n_mistakes += more
         self._hypothesis, self.n_mistakes_ = hypothesis, n_mistakes
+        remember_parameters(self, KIND)
         wrong = self._accepted(table) != positive
         self.n_contradictions_ = n_wrong + int(np.count_nonzero(wrong))
         self._publish(flips)

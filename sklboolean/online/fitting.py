@@ -1,5 +1,6 @@
 """What ``fit`` and ``partial_fit`` of the on-line linear learners share."""
 
+from dataclasses import replace
 from itertools import repeat
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 
+from sklboolean._core.going_on import refuse_changes
 from sklboolean._core.validation import check_choice, check_integer, check_real
 from sklboolean.online._loop import shuffle as shuffle_rows
 from sklboolean.online.training import Progress, kind_of, new_state, run_epochs
@@ -99,15 +101,9 @@ class Fitter:
         if earlier is None:
             return self.new_state()
         # Compiled loops trust the arrays: those of another kind are too short.
-        for name, wanted in kind_of(self.parameters).items():
-            known = earlier.kind[name]
-            if known != wanted:
-                raise ValueError(
-                    f"What was learned cannot go on with {name}={wanted!r}: it was "
-                    f"learned with {name}={known!r}. Go on with that, or fit anew "
-                    "with warm_start=False."
-                )
-        return earlier.copy()
+        kind = kind_of(self.parameters)
+        refuse_changes(earlier.kind, kind)
+        return replace(earlier.copy(), kind=kind)
 
     def new_state(self):
         """Return the state before the first example."""

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import unpack_words
+from sklboolean._core.going_on import check_goes_on, remember_parameters
 from sklboolean._core.hypotheses import (
     FunctionClass,
     MistakeCounts,
@@ -24,6 +25,8 @@ from sklboolean._core.validation import (
 from sklboolean.online.concepts import ConceptLearner, read_examples, value_blocks
 
 __all__ = ["HalvingClassifier"]
+
+KIND = ("hypotheses", "max_literals", "monotone", "binarize")  # of the class
 
 
 def count_votes(sets, consistent, counts):
@@ -167,6 +170,8 @@ callables, default="conjunctions"
         """
         with unchanged_on_error(self):
             goes_on = hasattr(self, "classes_")
+            if goes_on:
+                check_goes_on(self, KIND)
             known = known_classes(self, classes)
             table, positive = read_examples(self, X, y, known, reset=not goes_on)
             if not goes_on:
@@ -184,6 +189,7 @@ callables, default="conjunctions"
         self.n_hypotheses_ = self._class.n_hypotheses
         self.mistake_bound_ = self.n_hypotheses_.bit_length() - 1
         self._mistakes = MistakeCounts.zero(self.n_hypotheses_)
+        remember_parameters(self, KIND)
         self.n_mistakes_, self.collapsed_ = 0, False
 
     def _learn(self, table, positive):

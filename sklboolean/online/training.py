@@ -84,11 +84,15 @@ class OnlineState:
 
 def kind_of(parameters):
     """Return the parameters on which it depends what the arrays of a state hold."""
+    joint = parameters.get("joint", False)
     return {
         "average": parameters["average"],
         "schedule": "adagrad" if parameters["schedule"] == "adagrad" else "others",
         "variant": parameters["rule"],
         "target": "conjunction" if parameters["flipped"] else "disjunction",
+        "fit_intercept": parameters["fit_intercept"],
+        "binarize": parameters.get("binarize"),
+        "multi_class": "joint" if joint else "ovr",
     }
 
 

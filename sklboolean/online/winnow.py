@@ -200,6 +200,7 @@ class Winnow(OnlineLinearClassifier):
             "promotion": float(self.promotion),
             "demotion": float(demotion),
             "n_features": table.n_features,
+            "binarize": self.binarize,
         }, first
 
     def _threshold(self, n_features):

@@ -223,10 +223,10 @@ def test_warm_start_goes_on_with_the_same_inputs_only():
     before = model.score(X)
     assert model.fit(X).score(X) > before
     model.set_params(visible="binary")
-    with pytest.raises(ValueError, match="which were not 'binary'"):
+    with pytest.raises(ValueError, match=r"visible='binary': .* visible='real'"):
         model.fit(X)
     bits = CombinationMachine(2, warm_start=True, max_iter=3).fit(X)
-    with pytest.raises(ValueError, match="which were not 'real'"):
+    with pytest.raises(ValueError, match=r"visible='real': .* visible='binary'"):
         bits.set_params(visible="real").fit(X)
 
 

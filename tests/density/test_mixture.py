@@ -243,7 +243,9 @@ def test_warm_start_goes_on():
     with pytest.raises(ValueError, match="X has 3 features"):
         mixture.fit(X[:, :3])
     assert mixture.n_features_in_ == 6
-    with pytest.raises(ValueError, match="n_components is 5"):
+    with pytest.raises(
+        ValueError, match="n_components=5: it was learned with n_components=4"
+    ):
         mixture.set_params(n_components=5).fit(X)
 
 

@@ -1,0 +1,147 @@
+"""Parameters set between two parts of a stream: what may change, and what may not."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import zoo
+from sklearn.base import clone
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import AveragedPerceptron, KernelPerceptron, QueryByCommittee, Winnow
+from sklboolean.kernels import ConjunctionKernel
+
+# On these what was learned depends: by model, with another value.
+FIXED = {
+    "averaged_perceptron": {
+        "average": None, "fit_intercept": False, "schedule": "adagrad",
+    },
+    "averaged_perceptron_adagrad": {
+        "average": "mean", "fit_intercept": False, "schedule": "constant",
+    },
+    "bernoulli_mixture": {"binarize": 0.5, "n_components": 3},
+    "boost_by_majority": {
+        "delta": 0.2, "estimator": DecisionTreeClassifier(max_depth=1),
+        "filter": "theory", "gamma": 0.2, "max_tries": 2, "n_samples_weak": 9,
+        "on_weak_failure": "raise", "reliability": 0.5, "target_error": 0.2,
+    },
+    "combination_machine": {
+        "base": "chow_liu", "binarize": 0.5, "n_components": 3, "visible": "real",
+        "visible_bias": False,
+    },
+    "combination_machine_tree": {
+        "base": "independent", "binarize": None, "n_components": 1,
+        "visible_bias": False,
+    },
+    "conjunction_classifier": {
+        "binarize": None, "monotone": True, "target": "disjunction",
+    },
+    "halving_classifier": {
+        "binarize": None, "hypotheses": "disjunctions", "max_literals": 1,
+        "monotone": True,
+    },
+    "kernel_perceptron": {
+        "average": "voted", "binarize": None, "decay": 0.5, "fit_intercept": False,
+        "kernel": "rbf", "max_literals": 2, "min_literals": 2, "monotone": False,
+    },
+    "kernel_perceptron_object": {
+        "average": None, "binarize": 0.5, "fit_intercept": False,
+        "kernel": ConjunctionKernel(max_literals=4), "kernel__max_literals": 4,
+    },
+    "online_boost_by_majority": {
+        "estimator": BernoulliNB(), "n_estimators": 7, "sampling": "reject",
+    },
+    "online_boost_by_majority_bayes": {
+        "estimator": AveragedPerceptron(), "estimator__alpha": 2.0, "n_estimators": 5,
+        "sampling": "weight",
+    },
+    "winnow": {
+        "average": None, "binarize": 0.0, "fit_intercept": False,
+        "target": "conjunction", "variant": "complement",
+    },
+}  # fmt: skip
+# These tune the steps to come.
+FREE = {
+    "alpha": 0.01, "batch_size": 7, "budget": "forgetron",
+    "class_weight": {0: 2, 1: 1}, "cv": 2, "demotion": 0.5, "early_stopping": False,
+    "exact_limit": 10, "growth": None, "init": "projection_pursuit",
+    "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
+    "margin_type": "relative", "max_active": None, "max_iter": 3, "max_support": 9,
+    "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2,
+    "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
+    "solver": "gradient", "threshold": 0.5, "tie": "negative", "tol": 0.1,
+    "tree_updates": 1, "validation_fraction": 0.2, "variant": "resample",
+    "verbose": 0, "warm_start": True,
+}  # fmt: skip
+# These make no difference to the models above, or are told by others.
+IDLE = {
+    "aggressive", "coef0", "decay", "degree", "gamma", "holdout", "max_estimators",
+    "max_literals", "min_literals", "monotone", "multi_class", "n_estimators",
+    "visible",
+}  # fmt: skip
+LISTED = [(name, parameter) for name in FIXED for parameter in FIXED[name]]
+
+
+def begun(model):
+    """A model that learned the first part of a stream."""
+    return learn(clone(model), 0)
+
+
+def learn(model, seed):
+    X, y = zoo.rows(seed=seed)
+    if zoo.ignores_labels(model):
+        return model.partial_fit(X)
+    return model.partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize(("name", "parameter"), LISTED)
+def test_what_cannot_go_on_is_refused_and_can_be_set_back(name, parameter):
+    model, twin = begun(zoo.MODELS[name]), begun(zoo.MODELS[name])
+    was = model.get_params()[parameter]
+    model.set_params(**{parameter: FIXED[name][parameter]})
+    before = joblib.hash(vars(model))
+    told = rf"cannot go on with {parameter}(\w*=).* learned with {parameter}\1.* Set it"
+    with pytest.raises(ValueError, match=told):
+        learn(model, 1)
+    assert joblib.hash(vars(model)) == before
+    model.set_params(**{parameter: was})
+    zoo.same_answers(*(zoo.answers(learn(m, 1), zoo.rows()[0]) for m in (model, twin)))
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_everything_else_may_change(name):
+    model = begun(zoo.MODELS[name])
+    others = model.get_params(deep=False).keys() - FIXED[name].keys() - IDLE
+    model.set_params(**{other: FREE[other] for other in others})
+    learn(pickle.loads(pickle.dumps(model)), 1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [AveragedPerceptron(), Winnow(), KernelPerceptron()],
+    ids=lambda m: type(m).__name__,
+)
+def test_how_several_classes_are_learned_stays(model):
+    X, y = zoo.rows()
+    more = y + 2 * (X[:, 1] & X[:, 2])
+    model.partial_fit(X, more, classes=np.unique(more)).set_params(multi_class="joint")
+    with pytest.raises(ValueError, match=r"multi_class='joint': .* multi_class='ovr'"):
+        model.partial_fit(X, more)
+    # With two there is nothing to choose.
+    two = clone(model).set_params(multi_class="ovr").partial_fit(X, y, classes=[0, 1])
+    two.set_params(multi_class="joint").partial_fit(X, y)
+
+
+def test_a_session_of_questions_reads_its_parameters_once():
+    X, y = zoo.rows()
+    model = QueryByCommittee(random_state=0, initial=4).teach(X[:9], y[:9])
+    asking = [lambda m: m.teach(X[9:], y[9:]), lambda m: m.query(X)]
+    for name, value in [("n_members", 3), ("committee", "gibbs"), ("epsilon", 0.5)]:
+        other = pickle.loads(pickle.dumps(model)).set_params(**{name: value})
+        for ask in asking:
+            with pytest.raises(ValueError, match=f"cannot go on with {name}="):
+                ask(other)
+    model.set_params(batch_size=2, max_queries=99, prediction="gibbs")
+    assert model.teach(X[9:], y[9:]).query(X).shape == (2,)

@@ -1,0 +1,128 @@
+"""Parameters that change while a learner learns in parts."""
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+from fuzz.attempt import attempt
+from fuzz.runner import explore
+from fuzz.test_learners import LEARNERS, SAID, use
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean.kernels import ConjunctionKernel, DNFKernel
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}")
+    for said in [*SAID, "The log-likelihood is an estimate:UserWarning"]
+]
+
+IN_PARTS = ("partial_fit", "teach")
+# Compiled loops hold more for some parameters than for others.
+MORE = [
+    KernelPerceptron(average="voted"),
+    KernelPerceptron(multi_class="joint", max_support=5),
+    KernelPerceptron(ConjunctionKernel(max_literals=2), average=None),
+    AveragedPerceptron(average=None),
+    AveragedPerceptron(average="longest", multi_class="joint"),
+    Winnow(average=None, variant="positive"),
+    Winnow(average="longest"),
+]
+STREAMING = [
+    learner
+    for learner in LEARNERS + MORE
+    if any(hasattr(learner, name) for name in IN_PARTS)
+]
+
+# Values that make sense, so that what comes after the checks is tried too.
+VALUES = {
+    "alpha": [0.0, 0.1, 1.0],
+    "average": ["mean", "longest", "voted", None],
+    "base": ["independent", "chow_liu"],
+    "binarize": [None, 0.0, 0.5],
+    "budget": ["random", "forgetron"],
+    "class_weight": [None, {0: 2, 1: 1}, {0: 0.5}, "balanced"],
+    "committee": ["bootstrap", "subsample", "seed", "gibbs"],
+    "estimator": [None, BernoulliNB(), SGDClassifier(), DecisionTreeClassifier()],
+    "filter": ["practical", "theory"],
+    "gibbs": ["auto", "ep"],
+    "hypotheses": ["conjunctions", "disjunctions", None],
+    "kernel": [
+        "conjunction", "linear", "rbf", "poly", "dnf", "tanimoto", "precomputed",
+        DNFKernel(), ConjunctionKernel(max_literals=2),
+    ],
+    "max_active": [None, 1],
+    "max_support": [None, 1, 5],
+    "multi_class": ["ovr", "joint"],
+    "n_jobs": [None, 1, 2],
+    "random_state": [None, 0, 1],
+    "sampling": ["auto", "weight", "reject"],
+    "schedule": ["constant", "inverse_sqrt", "adagrad"],
+    "solver": ["lbfgs", "gradient", "pcd", "projection_pursuit"],
+    "target": ["conjunction", "disjunction"],
+    "variant": ["balanced", "positive", "complement", "auto", "resample"],
+    "verbose": [0],
+    "visible": ["binary", "real"],
+}  # fmt: skip
+PLAIN = [None, True, False, 1, 2, 3, 5, 0.1, 0.5, 2.0]
+
+N_ROWS, N_FEATURES = 9, 70  # two words of bits
+
+
+def part(seed, n_classes):
+    """Rows and labels of all classes, each of which is a feature."""
+    bits = np.random.default_rng(seed).integers(0, 2, (N_ROWS, N_FEATURES))
+    y = np.arange(N_ROWS) % n_classes
+    bits[:, :n_classes] = y[:, None] == np.arange(n_classes)
+    return bits, y
+
+
+def learn(learner, seed, n_classes):
+    """Let a learner learn a part; return whether it did, or None where it cannot."""
+    name = next((name for name in IN_PARTS if hasattr(learner, name)), None)
+    if name is None:
+        return None
+    method = getattr(learner, name)
+    X, y = part(seed, n_classes)
+    arguments = {"X": X, "y": y}
+    if "classes" in inspect.signature(method).parameters:
+        arguments["classes"] = np.arange(n_classes)
+    succeeded, _answer = attempt(method, arguments, owner=learner)
+    if succeeded:
+        use(learner, X)
+    return succeeded
+
+
+def draw_changes(data, learner):
+    """Other values for one parameter or two, those of parameters included."""
+    names = st.sampled_from(sorted(learner.get_params()))
+    chosen = data.draw(st.sets(names, min_size=1, max_size=2), label="changed")
+    return {
+        name: data.draw(st.sampled_from(VALUES.get(name, PLAIN)), label=name)
+        for name in sorted(chosen)
+        if name.split("__")[0] == name or name.split("__")[0] not in chosen
+    }
+
+
+@pytest.mark.parametrize(
+    "number", range(len(STREAMING)), ids=lambda k: str(STREAMING[k])
+)
+def test_learning_on_with_changed_parameters(number):
+    """A learner goes on, or refuses and does so with the parameters that it had."""
+
+    def check(data):
+        learner = copy.deepcopy(STREAMING[number])
+        n_classes = data.draw(st.sampled_from([2, 3]), label="n_classes")
+        begun = learn(learner, 0, n_classes)
+        for seed in range(1, 4):
+            before = copy.deepcopy(learner.get_params(deep=False))
+            learner.set_params(**draw_changes(data, learner))
+            if not learn(learner, seed, n_classes):
+                learner.set_params(**before)
+                assert learn(learner, seed, n_classes) == begun
+
+    explore(check, 4)
