@@ -3,9 +3,9 @@
     python benchmarks/run_all.py [--quick] [--data DIR] [--only NAME ...] [--output DIR]
 
 ``--quick`` runs small sizes in a few minutes: it shows that all runs, and its ratios
-mean little. Without it a run takes hours; the tables of benchmarks/README.md are of
-full runs. Each script is a process of its own, one after another, so that none disturbs
-the times of another. A peer that is not installed is left out by name.
+mean little. Without it a run takes 40 minutes; benchmarks/results.md is of such a run.
+Each script is a process of its own, one after another, so that none disturbs the times
+of another. A peer that is not installed is left out by name.
 """
 
 import argparse
@@ -18,6 +18,12 @@ import time
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+HEAD = (
+    "# One full run of the benchmarks",
+    "",
+    "Written by `run_all.py`; `benchmarks/README.md` tells how the numbers are made, "
+    "and what they say.",
+)
 TABLE = re.compile(r"^### (?P<title>.+)\n\n(?P<lines>(?:\|.*\n?)+)", re.MULTILINE)
 
 
@@ -66,7 +72,7 @@ def run(path, arguments):
 
 def as_markdown(results):
     """Return one page: a line on each script, then what each printed."""
-    lines = ["# Benchmarks", "", "| script | seconds | exit status | tables |"]
+    lines = [*HEAD, "", "| script | seconds | exit status | tables |"]
     lines.append("| ------ | ------: | ----------: | -----: |")
     for result in results:
         script, seconds = result["script"], result["wall_seconds"]
@@ -100,7 +106,7 @@ def main(arguments=None):
         print(f"{path.stem} ...", end=" ", flush=True)
         results.append(run(path, ["--quick"] if options.quick else []))
         print(f"{results[-1]['wall_seconds']} s", flush=True)
-        # Written after each: hours of work are kept when one is interrupted.
+        # Written after each: what is done is kept when one is interrupted.
         (output / "results.json").write_text(json.dumps(results, indent=1))
         (output / "results.md").write_text(as_markdown(results))
     failed = [result["script"] for result in results if result["exit_status"]]
