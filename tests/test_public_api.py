@@ -122,7 +122,10 @@ def test_packages_are_attributes_from_the_start():
         "print('done', hasattr(sklboolean, 'no_such_package'))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300
+        [sys.executable, "-P", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.stdout.split() == ["done", "False"], done.stderr
 
