@@ -76,9 +76,22 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
 
 def _as_labels(labels, name):
     labels = column_or_1d(labels)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError(f"{name} must not hold NaN or infinity: they are no labels.")
+    finite = labels.dtype.kind != "f" or np.isfinite(labels).all()
+    if not finite or (labels.dtype.kind == "O" and not all(map(_is_label, labels))):
+        raise ValueError(
+            f"{name} must not hold NaN, None or infinity: they are no labels."
+        )
     return labels
+
+
+def _is_label(value):
+    """Return whether a value equals itself, which what is missing does not."""
+    try:
+        return value is not None and bool(value == value)
+    except (TypeError, ArithmeticError):  # pandas' NA, signalling NaN of decimal
+        return False
+    except ValueError:  # an array, of which np.unique complains
+        return True
 
 
 def _encode(y, classes):

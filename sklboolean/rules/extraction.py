@@ -169,7 +169,7 @@ def check_cover_options(
     """
     check_choice(literals, "literals", ("positive", "both"))
     if time_limit is not None:
-        check_real(time_limit, "time_limit", 0, strict=True)
+        time_limit = float(check_real(time_limit, "time_limit", 0, strict=True))
     penalties = [float(check_real(value, "penalty", 1)) for value in np.ravel(penalty)]
     if not penalties:
         raise ValueError("penalty is empty: give a number, or several.")
@@ -177,7 +177,7 @@ def check_cover_options(
         "max_rules": check_integer(max_rules, "max_rules", 1),
         "max_literals": check_integer(max_literals, "max_literals", 1),
         "literals": literals,
-        "min_gain": check_real(min_gain, "min_gain", 0),
+        "min_gain": float(check_real(min_gain, "min_gain", 0)),
         "n_candidates": check_integer(n_candidates, "n_candidates", 1, MOST_LISTED),
         "width": None if width is None else check_integer(width, "width", 1, 2**62),
         "deadline": None if time_limit is None else monotonic() + time_limit,

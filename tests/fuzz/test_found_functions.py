@@ -1,14 +1,19 @@
 """What hostile arguments of functions found, and late finds of learners, by name."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from sklboolean import BoostByMajorityRegressor, ConsistentHalfspace
+from sklboolean import (
+    BoostByMajorityRegressor,
+    ConsistentHalfspace,
+    KernelPerceptron,
+)
 from sklboolean.committee import align_probabilities, vote_shares
-from sklboolean.datasets import make_dnf, make_threshold
+from sklboolean.datasets import flip_labels, make_dnf, make_threshold
 from sklboolean.kernels import cnf_kernel, disjunction_kernel, dnf_kernel
 from sklboolean.online import learn_conjunction_from_examples
 from sklboolean.rules import extract_dnf
@@ -135,3 +140,17 @@ def test_cosines_of_long_rows(layout):
     assert model.decision_function(layout(long)) == pytest.approx(
         model.coef_[0, 2] * np.where(Y, 1, -1)
     )
+
+
+@pytest.mark.parametrize(
+    "gap", [None, np.nan, Decimal("NaN"), Decimal("sNaN")], ids=str
+)
+def test_labels_that_are_missing_cannot_be_flipped(gap):
+    with pytest.raises(ValueError, match="y must not hold NaN, None or infinity"):
+        flip_labels(np.array([0, gap, 1], dtype=object), 0.5)
+
+
+def test_a_gain_beyond_integers_is_one_that_no_rule_has():
+    model = KernelPerceptron(random_state=0).fit(X, Y)
+    dnf = extract_dnf(model, X, min_gain=2**64, time_limit=10**300, min_fidelity=0)
+    assert not dnf.rules
