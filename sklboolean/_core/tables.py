@@ -80,7 +80,7 @@ def as_array(X):
 
 def find_not_finite(X, *, dtype="numeric", ensure_all_finite=True, **_options):
     """Read a table once more in which something was found, and say where it is."""
-    options = {"accept_sparse": True, "dtype": dtype, "ensure_all_finite": False}
+    options = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False}
     check_finite(check_array(as_array(X), **options), X, "X", ensure_all_finite)
 
 

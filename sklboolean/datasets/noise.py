@@ -79,7 +79,7 @@ def _as_labels(labels, name):
     finite = labels.dtype.kind != "f" or np.isfinite(labels).all()
     if not finite or (labels.dtype.kind == "O" and not all(map(_is_label, labels))):
         raise ValueError(
-            f"{name} must not hold NaN, None or infinity: they are no labels."
+            f"{name} must not hold NaN or infinity, nor None: they are no labels."
         )
     return labels
 

@@ -12,6 +12,7 @@ from sklboolean import (
     BoostByMajorityRegressor,
     ChowLiuTree,
     CombinationMachine,
+    KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
 )
@@ -110,3 +111,10 @@ def test_weights_of_labels_have_a_finite_sum():
     for learn in [QueryByCommittee().fit, QueryByCommittee().teach]:
         with pytest.raises(ValueError, match="must have a finite sum"):
             learn(X, Y, sample_weight=np.full(len(X), 1e308))
+
+
+@pytest.mark.parametrize("form", ["dok", "lil", "dia", "bsr", "coo"])
+def test_nan_is_found_in_sparse_tables_of_any_format(form):
+    rows = sparse.coo_array(np.array([[1.0, 0], [0, np.nan], [1, 1], [0, 1]]))
+    with pytest.raises(ValueError, match="X contains NaN in column 1"):
+        KernelPerceptron().fit(rows.asformat(form), [0, 1, 0, 1])
