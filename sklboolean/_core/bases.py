@@ -13,6 +13,7 @@ def reading(base):
     """Return how a table for a base classifier is validated."""
     inner = get_tags(base).input_tags
     return {
+        "for_others": True,
         "accept_sparse": "csr" if inner.sparse else False,
         "dtype": None if inner.string or inner.allow_nan else "numeric",
         "ensure_all_finite": "allow-nan" if inner.allow_nan else True,

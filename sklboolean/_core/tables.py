@@ -52,8 +52,11 @@ def checked_table(X, name="X", **options):
     return table
 
 
-def checked_data(estimator, X, y="no_validation", **options):
-    """Check the table and labels of an estimator: ``validate_data`` likewise."""
+def checked_data(estimator, X, y="no_validation", *, for_others=False, **options):
+    """Check the table and labels of an estimator: ``validate_data`` likewise.
+
+    A table ``for_others`` is read by estimators of other packages too.
+    """
     check_kind(X, "X")
     check_stored(X, "X")
     try:
@@ -61,6 +64,7 @@ def checked_data(estimator, X, y="no_validation", **options):
             checked = validate_data(estimator, as_array(X), y, **options)
             table, *labels = checked if isinstance(checked, tuple) else (checked,)
             table = as_read(table, X, "X")
+            table = without_duplicates(table) if for_others else table
     except (TypeError, ValueError) as error:
         check_labelled(y)
         if "contains NaN" in str(error) or "contains infinity" in str(error):
@@ -92,6 +96,17 @@ def as_read(checked, X, name):
     if sparse.issparse(X) and X.format not in INDEXED:
         check_stored(checked, name)
     return trimmed(checked)
+
+
+def without_duplicates(X):
+    """Return a table with one entry for a place.
+
+    Trees of scikit-learn write all entries of a column where they have room for rows.
+    """
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()  # the user's arrays
+        X.sum_duplicates()
+    return X
 
 
 def trimmed(X):

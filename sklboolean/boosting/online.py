@@ -257,6 +257,7 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
     def _accepted(self):
         tags = self.__sklearn_tags__().input_tags
         return {
+            "for_others": self.estimator is not None,
             "accept_sparse": "csr" if tags.sparse else False,
             "ensure_all_finite": not tags.allow_nan,
         }

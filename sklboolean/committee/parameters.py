@@ -247,7 +247,7 @@ def table_reading(learner):
     """Return how a table is validated: as the strictest of those who see it do."""
     if uses_version_space(learner):
         sparse = "csr" if takes_sparse(learner) else False
-        return {"accept_sparse": sparse, "dtype": "numeric"}
+        return {"for_others": True, "accept_sparse": sparse, "dtype": "numeric"}
     options = reading(member_bases(learner)[0])
     options["accept_sparse"] = "csr" if takes_sparse(learner) else False
     options["ensure_all_finite"] = "allow-nan" if takes_nan(learner) else True

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.base import clone
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklboolean import (
     BernoulliMixture,
@@ -118,3 +120,33 @@ def test_nan_is_found_in_sparse_tables_of_any_format(form):
     rows = sparse.coo_array(np.array([[1.0, 0], [0, np.nan], [1, 1], [0, 1]]))
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
         KernelPerceptron().fit(rows.asformat(form), [0, 1, 0, 1])
+
+
+TREES = [
+    BoostByMajority(DecisionTreeClassifier(max_depth=2), n_estimators=3, gamma=0.1),
+    BoostByMajorityRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3),
+    OnlineBoostByMajority(BernoulliNB(), n_estimators=3),
+    QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),
+    QueryByCommittee(
+        committee="gibbs",
+        eta=0.1,
+        final_estimator=DecisionTreeClassifier(max_depth=2),
+        random_state=0,
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.* further than delta")
+@pytest.mark.parametrize("learner", TREES, ids=lambda learner: type(learner).__name__)
+def test_trees_see_no_entry_twice(learner):
+    """Where entries are doubled, scikit-learn's trees write past their arrays."""
+    X = np.random.default_rng(0).integers(0, 3, (40, 4)).astype(float)
+    y = np.random.default_rng(1).integers(0, 2, 40)
+    once = sparse.csr_array(X)
+    data, indices = np.repeat(once.data / 8, 8), np.repeat(once.indices, 8)
+    doubled = sparse.csr_array((data, indices, 8 * once.indptr), shape=X.shape)
+    assert doubled.nnz > X.size
+    one, other = (clone(learner).set_params(random_state=0) for _ in range(2))
+    expected = one.fit(once, y).predict(once)
+    assert np.array_equal(other.fit(doubled, y).predict(doubled), expected)
+    assert doubled.nnz == len(data)
