@@ -1,5 +1,7 @@
 """From what the members of a committee say to one array: shares or probabilities."""
 
+from collections.abc import Mapping, Set
+
 import numpy as np
 
 from sklboolean._core.validation import comparable
@@ -103,7 +105,7 @@ def align_probabilities(probabilities, member_classes, classes):
             "probabilities and member_classes must have an entry for each member, "
             f"at least one; they have {sizes[0]} and {sizes[1]}."
         )
-    n_rows = _length(probabilities[0])
+    n_rows = _length(next(iter(probabilities)))
     aligned = np.zeros((len(probabilities), n_rows, len(classes)))
     members = zip(probabilities, member_classes, strict=True)
     for k, (table, labels) in enumerate(members):
@@ -164,8 +166,9 @@ def check_member_weights(member_weights, n_members):
 
 
 def _length(parts):
+    """Return the number of parts in an order: a dict and a set have none."""
     try:
-        return len(parts)
+        return 0 if isinstance(parts, Mapping | Set) else len(parts)
     except TypeError:
         return 0
 

@@ -154,3 +154,9 @@ def test_a_gain_beyond_integers_is_one_that_no_rule_has():
     model = KernelPerceptron(random_state=0).fit(X, Y)
     dnf = extract_dnf(model, X, min_gain=2**64, time_limit=10**300, min_fidelity=0)
     assert not dnf.rules
+
+
+@pytest.mark.parametrize("members", [{"a": [[1.0]]}, {1}], ids=["dict", "set"])
+def test_members_come_in_an_order(members):
+    with pytest.raises(ValueError, match="must have an entry for each member"):
+        align_probabilities(members, members, [0])
