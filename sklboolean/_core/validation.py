@@ -109,6 +109,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     -------
     table : ndarray of uint64 words, or csr_array of bool with canonical format
     """
+    binarize = None if binarize is None else float(binarize)
     if not sparse.issparse(X):
         return pack_dense(X, binarize, name)
     check_sparse_size(X, name)

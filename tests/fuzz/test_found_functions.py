@@ -160,3 +160,10 @@ def test_a_gain_beyond_integers_is_one_that_no_rule_has():
 def test_members_come_in_an_order(members):
     with pytest.raises(ValueError, match="must have an entry for each member"):
         align_probabilities(members, members, [0])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, float])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "CSR"])
+def test_nothing_is_above_a_threshold_beyond_integers(form, dtype):
+    table = form(X.astype(dtype))
+    assert not disjunction_kernel(table, binarize=2**64, monotone=True).any()
