@@ -1,6 +1,6 @@
 """Learning goes on with the parameters on which what was learned depends, or not."""
 
-import numpy as np
+from sklboolean._core.validation import is_same
 
 __all__ = ["check_goes_on", "refuse_changes", "remember_parameters"]
 
@@ -34,7 +34,7 @@ def check_goes_on(learner, names, **known):
 def refuse_changes(known, wanted):
     """Compare parameters by name; those that are not known have not changed."""
     for name, value in wanted.items():
-        if name in known and not _is_same(known[name], value):
+        if name in known and not is_same(known[name], value):
             raise ValueError(
                 f"What was learned cannot go on with {name}={value!r}: it was learned "
                 f"with {name}={known[name]!r}. Set it back, or fit again without "
@@ -61,12 +61,3 @@ def _class_or_value(value):
     if not hasattr(value, "get_params") or isinstance(value, type):
         return value
     return f"{type(value).__module__}.{type(value).__qualname__}"
-
-
-def _is_same(one, other):
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return type(one) is type(other) and np.array_equal(one, other)
-    try:
-        return one is other or bool(one == other)
-    except (TypeError, ValueError):  # lists of arrays, and pandas' NA
-        return False

@@ -23,6 +23,7 @@ __all__ = [
     "column_of",
     "is_missing",
     "plain_words",
+    "without_duplicates",
 ]
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
@@ -55,7 +56,9 @@ def checked_table(X, name="X", **options):
 def checked_data(estimator, X, y="no_validation", *, for_others=False, **options):
     """Check the table and labels of an estimator: ``validate_data`` likewise.
 
-    A table ``for_others`` is read by estimators of other packages too.
+    A table ``for_others`` is read by estimators of other packages too: it has no entry
+    twice, because scikit-learn's trees write all entries of a column where they have
+    room for its rows.
     """
     check_kind(X, "X")
     check_stored(X, "X")
@@ -99,12 +102,9 @@ def as_read(checked, X, name):
 
 
 def without_duplicates(X):
-    """Return a table with one entry for a place.
-
-    Trees of scikit-learn write all entries of a column where they have room for rows.
-    """
+    """Return a table with one entry for a place; the user's arrays stay."""
     if sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()  # the user's arrays
+        X = X.copy()
         X.sum_duplicates()
     return X
 

@@ -10,7 +10,12 @@ from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
 from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
-from sklboolean._core.tables import check_sparse_size, checked_data, checked_table
+from sklboolean._core.tables import (
+    check_sparse_size,
+    checked_data,
+    checked_table,
+    without_duplicates,
+)
 
 __all__ = [
     "as_boolean",
@@ -25,6 +30,7 @@ __all__ = [
     "encode_classes",
     "given_classes",
     "is_auto",
+    "is_same",
     "kind_of_labels",
     "known_classes",
     "unchanged_on_error",
@@ -66,16 +72,19 @@ def check_real(value, name, minimum=None, *, strict=False):
     return value
 
 
-def _is_same(value, choice):
+def is_same(one, other):
+    """Return whether two parameters are equal; what cannot be compared is not."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return type(one) is type(other) and np.array_equal(one, other)
     try:
-        return value is choice or bool(value == choice)
-    except (TypeError, ValueError):  # arrays, and pandas' NA
+        return one is other or bool(one == other)
+    except (TypeError, ValueError):  # lists of arrays, and pandas' NA
         return False
 
 
 def check_choice(value, name, choices):
     """Return a parameter that is one of a few, or raise an error that lists them."""
-    if not any(_is_same(value, choice) for choice in choices):
+    if not any(is_same(value, choice) for choice in choices):
         raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
     return value
 
@@ -113,10 +122,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     if not sparse.issparse(X):
         return pack_dense(X, binarize, name)
     check_sparse_size(X, name)
-    X = sparse.csr_array(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = without_duplicates(sparse.csr_array(X))
     if binarize is None:
         odd = np.flatnonzero((X.data != 0) & (X.data != 1))
         if len(odd):

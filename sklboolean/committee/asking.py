@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core.tables import without_duplicates
 from sklboolean.committee.parameters import label_budget
 from sklboolean.committee.stream import next_row
 
@@ -55,8 +56,7 @@ def twins_of(X):
     for, even where a posterior that is approximate has doubts left.
     """
     if sparse.issparse(X):
-        rows = sparse.csr_array(X)
-        rows.sum_duplicates()
+        rows = without_duplicates(sparse.csr_array(X))
         keys = [
             (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
             for a, b in zip(rows.indptr, rows.indptr[1:], strict=False)

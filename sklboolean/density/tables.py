@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core.tables import checked_data, column_of
+from sklboolean._core.tables import checked_data, column_of, without_duplicates
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     check_binarize,
@@ -112,9 +112,7 @@ def read_signs(estimator, X, *, reset=False, allow_missing=True):
         dtype=KEPT_DTYPES,
         ensure_all_finite="allow-nan",
     )
-    if sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = without_duplicates(X)
     codes = codes_of(X) if reset else estimator.codes_
     if sparse.issparse(X):
         signs = sparse_signs(X, codes, estimator.binarize)

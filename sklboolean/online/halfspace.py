@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.tables import checked_data
+from sklboolean._core.tables import checked_data, without_duplicates
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -154,10 +154,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             self._check_parameters()
             X, y = checked_data(self, X, y, accept_sparse="csr", dtype=np.float64)
             if sparse.issparse(X):
-                X = sparse.csr_array(X)
-                if not X.has_canonical_format:  # scipy's abs adds doubled entries up
-                    X = X.copy()  # and would do so in the user's arrays
-                    X.sum_duplicates()
+                # scipy's abs would add doubled entries up in the user's arrays.
+                X = without_duplicates(sparse.csr_array(X))
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             self._check_abstain_label()
