@@ -19,39 +19,39 @@ __all__ = [
 ]
 
 
-def random_rows(n_rows, n_features, density, seed):
+def random_rows(n_samples, n_features, density, seed):
     """Draw independent features, each true with probability ``density``; uint8."""
     rng = np.random.default_rng(seed)
-    X = np.empty((n_rows, n_features), dtype=np.uint8)
-    for first in range(0, n_rows, 256):
+    X = np.empty((n_samples, n_features), dtype=np.uint8)
+    for first in range(0, n_samples, 256):
         block = X[first : first + 256]
         block[:] = rng.random(block.shape, dtype=np.float32) < density
     return X
 
 
-def zipf_rows(n_rows, n_words, words_per_row, seed):
+def zipf_rows(n_samples, n_words, words_per_row, seed):
     """Draw rows of distinct words, word number j in proportion to 1 / j.
 
     Returns
     -------
-    X : csr_array of shape (n_rows, n_words), float64 ones
+    X : csr_array of shape (n_samples, n_words), float64 ones
         Columns are in random order.
     """
     rng = np.random.default_rng(0)
     word_of_rank = rng.permutation(n_words)
     ranks = np.arange(1, n_words + 1, dtype=np.float32)
     rng = np.random.default_rng(seed)
-    words = np.empty((n_rows, words_per_row), dtype=np.int64)
-    for first in range(0, n_rows, 64):
+    words = np.empty((n_samples, words_per_row), dtype=np.int64)
+    for first in range(0, n_samples, 64):
         block = words[first : first + 64]
         # The first to ring of independent alarms with these rates.
         alarms = rng.standard_exponential((len(block), n_words), dtype=np.float32)
         alarms *= ranks
         chosen = np.argpartition(alarms, words_per_row, axis=1)[:, :words_per_row]
         block[:] = np.sort(word_of_rank[chosen], axis=1)
-    indptr = np.arange(n_rows + 1) * words_per_row
+    indptr = np.arange(n_samples + 1) * words_per_row
     return sparse.csr_array(
-        (np.ones(words.size), words.ravel(), indptr), shape=(n_rows, n_words)
+        (np.ones(words.size), words.ravel(), indptr), shape=(n_samples, n_words)
     )
 
 

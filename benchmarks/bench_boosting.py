@@ -34,10 +34,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from sklboolean import BoostByMajority
-from sklboolean.boosting.board import Board
-from sklboolean.boosting.literals import best_stump
-from sklboolean.boosting.stump import BooleanStump
-from sklboolean.boosting.weak import make_learner
+from sklboolean.boosting._board import Board
+from sklboolean.boosting._literals import best_stump
+from sklboolean.boosting._stump import BooleanStump
+from sklboolean.boosting._weak_learners import make_learner
 from sklboolean.theory import filter_sample_bound
 
 threadpool_limits(1)  # OpenMP of scikit-learn, which is loaded by now
@@ -74,9 +74,9 @@ def fits(X, y):
     }
 
 
-def compare_rounds(n_rows, n_features, rounds, repeats):
+def compare_rounds(n_samples, n_features, rounds, repeats):
     """Print the time of a round, by two measures."""
-    X = random_rows(n_rows, n_features, 0.5, 0)
+    X = random_rows(n_samples, n_features, 0.5, 0)
     y = linear_labels(X, 0.1, 1)
     models, functions = fits(X, y), {}
     for name, fit in models.items():
@@ -101,7 +101,7 @@ def compare_rounds(n_rows, n_features, rounds, repeats):
         costs = milliseconds(whole[name]), milliseconds(marginal[name])
         rows.append((name, many, costs[0], *by_fit, costs[1], by_round[0], by_round[2]))
     print_table(
-        f"A round over {n_rows} x {n_features} bits",
+        f"A round over {n_samples} x {n_features} bits",
         [
             "learner", "rounds", "fit / rounds, ms", "/ ours", "goal", "verdict",
             "one more round, ms", "/ ours", "verdict",

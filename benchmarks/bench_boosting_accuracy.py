@@ -92,16 +92,16 @@ def load_tables(folder):
     }
 
 
-def split_table(table, seed, n_rows):
+def split_table(table, seed, n_samples):
     """Return X_train, X_test, y_train, y_test of at most so many rows, all Boolean."""
     if table is None:
-        X, y = make_long_servedio(min(1800, n_rows), random_state=seed)
+        X, y = make_long_servedio(min(1800, n_samples), random_state=seed)
         n_train = len(y) * 4 // 9
         return X[:n_train], X[n_train:], y[:n_train], y[n_train:]
     X, y = table
-    if len(y) > n_rows:
+    if len(y) > n_samples:
         X, _, y, _ = train_test_split(
-            X, y, train_size=n_rows, stratify=y, random_state=seed
+            X, y, train_size=n_samples, stratify=y, random_state=seed
         )
     X, X_test, y, y_test = train_test_split(
         X, y, test_size=0.3, stratify=y, random_state=seed
@@ -145,9 +145,9 @@ def learners(n_rounds, seed):
     }
 
 
-def errors_under_noise(table, noise, seed, n_rounds, n_rows):
+def errors_under_noise(table, noise, seed, n_rounds, n_samples):
     """Return the test error in percent of each learner, and the policy of ours."""
-    X, X_test, y, y_test = split_table(table, seed, n_rows)
+    X, X_test, y, y_test = split_table(table, seed, n_samples)
     y = flip_labels(y, noise, random_state=seed)
     errors, policy = {}, None
     for name, model in learners(n_rounds, seed).items():
@@ -156,11 +156,11 @@ def errors_under_noise(table, noise, seed, n_rounds, n_rows):
     return errors, policy
 
 
-def compare_errors(tables, seeds, n_rounds, n_rows, n_jobs):
+def compare_errors(tables, seeds, n_rounds, n_samples, n_jobs):
     """Print the errors by table and noise, and what they come to."""
     cells = [(name, noise) for name in tables for noise in NOISE]
     results = Parallel(n_jobs=n_jobs)(
-        delayed(errors_under_noise)(tables[name], noise, seed, n_rounds, n_rows)
+        delayed(errors_under_noise)(tables[name], noise, seed, n_rounds, n_samples)
         for name, noise in cells
         for seed in seeds
     )
@@ -214,9 +214,9 @@ def compare_means(means, tables):
     )  # fmt: skip
 
 
-def noisy_errors(table, seed, n_rounds, n_rows):
+def noisy_errors(table, seed, n_rounds, n_samples):
     """Return the test errors with 20 % noise when the policy is given, or chosen."""
-    X, X_test, y, y_test = split_table(table, seed, n_rows)
+    X, X_test, y, y_test = split_table(table, seed, n_samples)
     y = flip_labels(y, 0.2, random_state=seed)
     shared = {"n_estimators": n_rounds, "random_state": seed}
     models = {
@@ -231,10 +231,10 @@ def noisy_errors(table, seed, n_rounds, n_rows):
     }
 
 
-def compare_policies(tables, seeds, n_rounds, n_rows, n_jobs):
+def compare_policies(tables, seeds, n_rounds, n_samples, n_jobs):
     """Print the errors with 20 % noise by policy."""
     results = Parallel(n_jobs=n_jobs)(
-        delayed(noisy_errors)(table, seed, n_rounds, n_rows)
+        delayed(noisy_errors)(table, seed, n_rounds, n_samples)
         for table in tables.values()
         for seed in seeds
     )
@@ -272,9 +272,9 @@ def verdict(error, goal):
 # -- rounds ---------------------------------------------------------------------------
 
 
-def rounds_to_zero(table, depth, seed, n_rows):
+def rounds_to_zero(table, depth, seed, n_samples):
     """Return rounds until no training label is wrong, ours and AdaBoost's, and k."""
-    X, _, y, _ = split_table(table, seed, n_rows)
+    X, _, y, _ = split_table(table, seed, n_samples)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     ours = BoostByMajority(tree, n_estimators="auto", random_state=seed)
     with warnings.catch_warnings():
@@ -288,10 +288,10 @@ def rounds_to_zero(table, depth, seed, n_rows):
     return n_ours, n_ada, ours.k_, len(ours.plans_)
 
 
-def compare_rounds(tables, seeds, n_rows, n_jobs):
+def compare_rounds(tables, seeds, n_samples, n_jobs):
     """Print the rounds to no training error."""
     results = Parallel(n_jobs=n_jobs)(
-        delayed(rounds_to_zero)(table, DEPTHS[name], seed, n_rows)
+        delayed(rounds_to_zero)(table, DEPTHS[name], seed, n_samples)
         for name, table in tables.items()
         for seed in seeds
     )
@@ -325,12 +325,12 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     print_header("Boosting by majority: accuracy and rounds")
     tables = load_tables(options.data)
-    seeds, more_seeds, n_rounds, n_rows = range(3), range(3, 23), 101, 6000
+    seeds, more_seeds, n_rounds, n_samples = range(3), range(3, 23), 101, 6000
     if options.quick:
-        seeds, more_seeds, n_rounds, n_rows = range(1), range(2), 5, 150
-    compare_errors(tables, seeds, n_rounds, n_rows, options.jobs)
-    compare_policies(tables, more_seeds, n_rounds, n_rows, options.jobs)
-    compare_rounds(tables, seeds, n_rows, options.jobs)
+        seeds, more_seeds, n_rounds, n_samples = range(1), range(2), 5, 150
+    compare_errors(tables, seeds, n_rounds, n_samples, options.jobs)
+    compare_policies(tables, more_seeds, n_rounds, n_samples, options.jobs)
+    compare_rounds(tables, seeds, n_samples, options.jobs)
 
 
 if __name__ == "__main__":

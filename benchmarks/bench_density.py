@@ -33,7 +33,7 @@ from _timing import print_header, print_table, timed
 from scipy.optimize import minimize
 
 from sklboolean import CombinationMachine
-from sklboolean.density.hidden_states import Weights, partition_moments
+from sklboolean.density._hidden_states import Weights, partition_moments
 
 SIDE, N_UNITS = 8, 10
 GOALS = {1: 0.005, 7: 0.0025}  # gaps of the best row, by what weights are divided by
@@ -142,11 +142,11 @@ def thesis_cells(found, divisor):
     return [*(f"{value:.3f}" for value in found), f"{gap:+.3f}"]
 
 
-def table(name, draw, divisor, n_rows, n_steps):
+def table(name, draw, divisor, n_samples, n_steps):
     """Print a table of the thesis for other weights; return a row of the summary."""
     components = 6 / divisor * draw(np.random.RandomState(0))
     truth = true_machine(components)
-    train, test = (truth.sample(n_rows, random_state=seed) for seed in (1, 2))
+    train, test = (truth.sample(n_samples, random_state=seed) for seed in (1, 2))
     true_loss = truth.scaled_log_loss(test)
     cells, _ = cells_of(truth, train, test, true_loss)
     rows, gaps = [["true model", *cells, "", *thesis_cells(TRUE[divisor], divisor)]], {}
@@ -173,7 +173,7 @@ def table(name, draw, divisor, n_rows, n_steps):
         "s", "thesis train", "test", "gap",
     )  # fmt: skip
     weights = "6" if divisor == 1 else f"6 / {divisor}"
-    print_table(f"{name}, weights of {weights}, {n_rows} rows", columns, rows)
+    print_table(f"{name}, weights of {weights}, {n_samples} rows", columns, rows)
     best = min(gaps, key=gaps.get)
     met = gaps[best][0] <= GOALS[divisor] and gaps[best][1] <= SECONDS
     return [
@@ -182,14 +182,14 @@ def table(name, draw, divisor, n_rows, n_steps):
     ]  # fmt: skip
 
 
-def table_by_seed(n_rows, n_seeds):
+def table_by_seed(n_samples, n_seeds):
     """Print gaps of the starts on other drawings of the edges, and other seeds."""
     starts = {"L-BFGS": {}, "L-BFGS, 16 starts": {"n_init": 16}}
     starts["projection pursuit, L-BFGS"] = PURSUIT
     gaps = {title: [] for title in starts}
     for drawing in range(n_seeds):
         truth = true_machine(6 * edges(np.random.RandomState(drawing)))
-        train, test = (truth.sample(n_rows, random_state=seed) for seed in (1, 2))
+        train, test = (truth.sample(n_samples, random_state=seed) for seed in (1, 2))
         true_loss = truth.scaled_log_loss(test)
         for title, parameters in starts.items():
             for seed in range(n_seeds):

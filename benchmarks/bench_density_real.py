@@ -73,17 +73,19 @@ def load_tables(folder):
     return tables
 
 
-def models_for(name, n_rows):
+def models_for(name, n_samples):
     """Return the models to compare on a table."""
     # Small tables are learned by heart where nothing holds the weights.
-    machine = CombinationMachine(alpha=3e-3 if n_rows < 2000 else 3e-4, random_state=0)
+    machine = CombinationMachine(
+        alpha=3e-3 if n_samples < 2000 else 3e-4, random_state=0
+    )
     tree = clone(machine).set_params(base="chow_liu")
     chains = clone(tree).set_params(n_components=100, solver="pcd")
-    if n_rows < 3000:  # peaked rows part the chains: short steps, many of them
+    if n_samples < 3000:  # peaked rows part the chains: short steps, many of them
         chains.set_params(learning_rate=0.04, momentum=0.5, alpha=1e-3, max_iter=400)
     else:
-        rate = 0.2 if n_rows < 10_000 else 0.05
-        chains.set_params(learning_rate=rate, max_iter=700_000 // n_rows)
+        rate = 0.2 if n_samples < 10_000 else 0.05
+        chains.set_params(learning_rate=rate, max_iter=700_000 // n_samples)
     return {
         "Chow-Liu tree": ChowLiuTree(),
         "mixture, 100": BernoulliMixture(100, random_state=0),
@@ -164,9 +166,9 @@ def compare(name, train, validation, test, quick):
     rows.append(
         [title, *cells_of(machine, test, completed)[0], f"{seconds:.1f}", "", ""]
     )
-    n_rows, n = train.shape
+    n_samples, n = train.shape
     print_table(
-        f"{name}: {n_rows} rows of {n} bits, {len(test)} to test",
+        f"{name}: {n_samples} rows of {n} bits, {len(test)} to test",
         ["model", "nats", "wrong bits", "s", "goal", "verdict"],
         rows,
     )

@@ -44,13 +44,13 @@ LEARNERS = {
 }
 
 
-def planted_dnf(n_rows, n_test):
+def planted_dnf(n_samples, n_test):
     """Eight monotone terms of four literals, density 0.2, 3 % of the labels wrong."""
     X, y, _ = make_dnf(
-        n_rows + n_test, N_FEATURES, n_terms=8, n_literals=4, monotone=True,
+        n_samples + n_test, N_FEATURES, n_terms=8, n_literals=4, monotone=True,
         density=0.2, positive_fraction=0.5, noise=0.03, random_state=0,
     )  # fmt: skip
-    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+    return X[:n_samples], y[:n_samples], X[n_samples:], y[n_samples:]
 
 
 # -- the numpy twin -------------------------------------------------------------------
@@ -119,9 +119,9 @@ def numpy_perceptron(K, y):
 # -- the parts ------------------------------------------------------------------------
 
 
-def fit_against_gram(n_rows, repeats, with_goals):
+def fit_against_gram(n_samples, repeats, with_goals):
     """Time ``fit`` and the numpy twin; stop if they do not make the same mistakes."""
-    X, y, _, _ = planted_dnf(n_rows, 0)
+    X, y, _, _ = planted_dnf(n_samples, 0)
     whole, free = (300, 2.5) if with_goals else (None, None)
     rows, notes = [], []
     for name, parameters in LEARNERS.items():
@@ -158,16 +158,16 @@ def fit_against_gram(n_rows, repeats, with_goals):
             cells = ratio_cells(time, mine, goal)
             rows.append((name, what, milliseconds(time), milliseconds(mine), *cells))
     print_table(
-        f"fit, {n_rows} x {N_FEATURES}, {N_EPOCHS} epochs in the same order",
+        f"fit, {n_samples} x {N_FEATURES}, {N_EPOCHS} epochs in the same order",
         ["conjunctions", "numpy", "ms", "ours ms", "ratio", "goal", "verdict"],
         rows,
     )
     print("\n" + "\n".join(notes))
 
 
-def fit_against_svc(n_rows, repeats, with_goals):
+def fit_against_svc(n_samples, repeats, with_goals):
     """Time ``fit`` and ``predict`` of SVC and others, with accuracies."""
-    X, y, X_test, y_test = planted_dnf(n_rows, 5000)
+    X, y, X_test, y_test = planted_dnf(n_samples, 5000)
     ours = KernelPerceptron(max_iter=N_EPOCHS, random_state=0)
     peers = {
         "SVC, numpy callable": SVC(kernel=horner_kernel),
@@ -191,7 +191,8 @@ def fit_against_svc(n_rows, repeats, with_goals):
         accuracy = f"{model.score(X_test, y_test):.4f}"
         rows.append((name, milliseconds(times[name]), *cells, accuracy))
     print_table(
-        f"fit, {n_rows} x {N_FEATURES}: KernelPerceptron(max_iter={N_EPOCHS}) and SVC",
+        f"fit, {n_samples} x {N_FEATURES}: "
+        f"KernelPerceptron(max_iter={N_EPOCHS}) and SVC",
         ["learner", "ms", "ratio", "goal", "verdict", "test accuracy"],
         rows,
     )
@@ -226,7 +227,7 @@ def predict_against_svc(ours, peers, X_test, repeats, with_goals):
     )
 
 
-def real_data(folder, repeats, n_rows):
+def real_data(folder, repeats, n_samples):
     """Print accuracy and time of learners with default parameters."""
     tables = {
         "mushroom": halves(*load_mushroom(return_X_y=True)),
@@ -235,7 +236,7 @@ def real_data(folder, repeats, n_rows):
     if folder:
         X, y = load_part(folder, "libsvm_a9a", "train")
         X_test, y_test = load_part(folder, "libsvm_a9a", "test")
-        tables["a9a"] = X[:n_rows], X_test, y[:n_rows], y_test
+        tables["a9a"] = X[:n_samples], X_test, y[:n_samples], y_test
     rows = []
     for data, (X, X_test, y, y_test) in tables.items():
         models = {

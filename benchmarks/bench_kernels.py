@@ -183,9 +183,9 @@ def measure(case, ours, peers, repeats, *, paths=None, goals=None):
     return rows
 
 
-def all_conjunctions(n, n_rows, repeats, goals):
+def all_conjunctions(n, n_samples, repeats, goals):
     """2**common, and 2**same where it fits float64, on each CPU path."""
-    X, Z = (random_rows(n_rows, n, DENSITY[n], seed) for seed in (0, 1))
+    X, Z = (random_rows(n_samples, n, DENSITY[n], seed) for seed in (0, 1))
     goals = {("float64 GEMM", path): goals[path][n] for path in goals}
     rows = []
     for case, Y in (("2**common, K(X, Z)", Z), ("2**common, K(X)", X)):
@@ -209,16 +209,16 @@ def all_conjunctions(n, n_rows, repeats, goals):
             goals=goals,
         )
     print_table(
-        f"All conjunctions, {n_rows} x {n_rows}, n = {n}: against GEMM + exp2",
+        f"All conjunctions, {n_samples} x {n_samples}, n = {n}: against GEMM + exp2",
         COLUMNS,
         rows,
     )
 
 
-def other_formulas(n_rows, repeats, goals):
+def other_formulas(n_samples, repeats, goals):
     """Bounded conjunctions, other ways to count, the other kernels; n = 256."""
     best, n = forced_paths()[0], 256
-    X, Z = (random_rows(n_rows, n, 0.5, seed) for seed in (0, 1))
+    X, Z = (random_rows(n_samples, n, 0.5, seed) for seed in (0, 1))
     rows = measure(
         "up to 3 literals",
         lambda: conjunction_kernel(X, Z, monotone=True, max_literals=3),
@@ -254,19 +254,19 @@ def other_formulas(n_rows, repeats, goals):
             {"GEMM + closed form": lambda peer=peer: peer(X, Z)},
             repeats,
         )
-    print_table(f"Other formulas, {n_rows} x {n_rows}, n = {n}", COLUMNS, rows)
+    print_table(f"Other formulas, {n_samples} x {n_samples}, n = {n}", COLUMNS, rows)
 
 
-def sparse_text(n_rows, repeats, folder, goals):
+def sparse_text(n_samples, repeats, folder, goals):
     """CSR tables of words."""
     tables = {
         "Zipf, 20000 words, 70 a row": [
-            zipf_rows(n_rows, 20000, 70, seed) for seed in (0, 1)
+            zipf_rows(n_samples, 20000, 70, seed) for seed in (0, 1)
         ]
     }
     if folder:
         X = load_newsgroups(folder)
-        tables["20 newsgroups"] = [X[:n_rows], X[n_rows : 2 * n_rows]]
+        tables["20 newsgroups"] = [X[:n_samples], X[n_samples : 2 * n_samples]]
     best, rows = forced_paths()[0], []
     for name, (X, Z) in tables.items():
         for case, Y in ((f"{name}, K(X, Z)", Z), (f"{name}, K(X)", X)):
@@ -280,7 +280,7 @@ def sparse_text(n_rows, repeats, folder, goals):
                 paths=forced_paths()[:2],
                 goals={("scipy X @ Z.T + exp2", best): 10} if goals else None,
             )
-    print_table(f"Sparse rows, {n_rows} x {n_rows}: 2**common", COLUMNS, rows)
+    print_table(f"Sparse rows, {n_samples} x {n_samples}: 2**common", COLUMNS, rows)
 
 
 def main(arguments=None):
@@ -292,13 +292,13 @@ def main(arguments=None):
     )  # fmt: skip
     options = parser.parse_args(arguments)
     print_header("Boolean kernel matrices")
-    sizes, n_rows, repeats, goals = (64, 256, 1024, 8192), 4096, 5, GOALS
+    sizes, n_samples, repeats, goals = (64, 256, 1024, 8192), 4096, 5, GOALS
     if options.quick:  # too small for the goals to mean anything
-        sizes, n_rows, repeats, goals = (64, 256), 512, 1, {}
+        sizes, n_samples, repeats, goals = (64, 256), 512, 1, {}
     for n in sizes:
-        all_conjunctions(n, n_rows, 3 if n > 1024 else repeats, goals)
-    other_formulas(n_rows, repeats, goals)
-    sparse_text(n_rows, repeats, options.data, goals)
+        all_conjunctions(n, n_samples, 3 if n > 1024 else repeats, goals)
+    other_formulas(n_samples, repeats, goals)
+    sparse_text(n_samples, repeats, options.data, goals)
 
 
 if __name__ == "__main__":

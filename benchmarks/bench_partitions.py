@@ -75,14 +75,14 @@ def load_tables(folder, quick):
             rows = load_part(folder, name, "train")
             TABLES[name] = (*shuffled(*rows), *load_part(folder, name, "test"))
         return
-    n_rows = 1500 if quick else 20000
-    X = zipf_rows(n_rows, 2000, 60, seed=0)
+    n_samples = 1500 if quick else 20000
+    X = zipf_rows(n_samples, 2000, 60, seed=0)
     y = linear_labels(X, 0.05, seed=1)
     TABLES["made up"] = (
-        X[: n_rows // 2],
-        y[: n_rows // 2],
-        X[n_rows // 2 :],
-        y[n_rows // 2 :],
+        X[: n_samples // 2],
+        y[: n_samples // 2],
+        X[n_samples // 2 :],
+        y[n_samples // 2 :],
     )
 
 

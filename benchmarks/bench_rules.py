@@ -29,13 +29,13 @@ from sklboolean import ConjunctionFeatures
 GOAL = 20
 
 
-def sparse_rows(n_rows, n_features, n_true, seed=0):
+def sparse_rows(n_samples, n_features, n_true, seed=0):
     """Rows with ``n_true`` features each, as float64 CSR with int32 indices."""
     rng = np.random.default_rng(seed)
-    rows = [rng.choice(n_features, n_true, replace=False) for _ in range(n_rows)]
+    rows = [rng.choice(n_features, n_true, replace=False) for _ in range(n_samples)]
     indices = np.sort(rows, axis=1).astype(np.int32).ravel()
     indptr = np.arange(0, len(indices) + 1, n_true, dtype=np.int32)
-    shape = n_rows, n_features
+    shape = n_samples, n_features
     return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
 
 

@@ -49,7 +49,7 @@ CLASSES = np.array([0, 1])
 # -- the stream -----------------------------------------------------------------------
 
 
-def make_chunks(n_rows, chunk_rows, shape, noise):
+def make_chunks(n_samples, chunk_rows, shape, noise):
     """Yield (X, y): CSR of ones; y says whether the rows have a negative weight sum.
 
     Columns are drawn in proportion to 1 / rank, with repetition; ``noise`` is the share
@@ -57,7 +57,7 @@ def make_chunks(n_rows, chunk_rows, shape, noise):
     """
     n_features, n_true = shape
     weights = np.random.default_rng(0).standard_normal(n_features)
-    for number in range(n_rows // chunk_rows):
+    for number in range(n_samples // chunk_rows):
         rng = np.random.default_rng([1, number])
         drawn = rng.random((chunk_rows, n_true), dtype=np.float32)
         # The inverse of a logarithm, about: P(column < c) is log(c) / log(n_features).
@@ -147,7 +147,7 @@ class Meter:
 
     def __init__(self, chunks):
         self.chunks = chunks
-        self.seconds, self.memory, self.n_rows = [], [], 0
+        self.seconds, self.memory, self.n_samples = [], [], 0
 
     def __iter__(self):
         for X, y in self.chunks:
@@ -155,14 +155,14 @@ class Meter:
             yield X, y
             self.seconds.append(time.process_time() - start)
             self.memory.append(resident())
-            self.n_rows += len(y)
+            self.n_samples += len(y)
 
 
-def measure(name, n_rows):
+def measure(name, n_samples):
     """Return what the table shows of one learner."""
     learner, learn, shape, noise, divisor = learners()[name]
-    n_rows = max(n_rows // divisor, min(n_rows, QUICK_ROWS))
-    chunks = make_chunks(n_rows, min(CHUNK_ROWS, n_rows // 10), shape, noise)
+    n_samples = max(n_samples // divisor, min(n_samples, QUICK_ROWS))
+    chunks = make_chunks(n_samples, min(CHUNK_ROWS, n_samples // 10), shape, noise)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # labels are noisy; streams end
         meter = Meter(chunks)
@@ -173,17 +173,17 @@ def measure(name, n_rows):
     halves = [np.sum(meter.seconds[1:half]), np.sum(meter.seconds[half + 1 :])]
     tenths = [max(0, n_chunks * tenth // 10 - 1) for tenth in (1, 5, 10)]
     return {
-        "rows": meter.n_rows,
-        "speed": meter.n_rows / np.sum(meter.seconds),
+        "rows": meter.n_samples,
+        "speed": meter.n_samples / np.sum(meter.seconds),
         "memory": [meter.memory[i] for i in tenths],
         "halves": float(halves[1] / halves[0]) if halves[0] else 1.0,
     }
 
 
-def measure_apart(name, n_rows):
+def measure_apart(name, n_samples):
     """Measure a learner in a fresh process."""
     here = Path(__file__)
-    command = [sys.executable, str(here), "--measure", name, "--rows", str(n_rows)]
+    command = [sys.executable, str(here), "--measure", name, "--rows", str(n_samples)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(answer.stdout)
 
@@ -205,15 +205,15 @@ def main(arguments=None):
     parser.add_argument("--only", nargs="+", choices=learners(), metavar="NAME")
     parser.add_argument("--measure", choices=learners(), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    n_rows = options.rows or (QUICK_ROWS if options.quick else N_ROWS)
+    n_samples = options.rows or (QUICK_ROWS if options.quick else N_ROWS)
     if options.measure:
-        print(json.dumps(measure(options.measure, n_rows)))
+        print(json.dumps(measure(options.measure, n_samples)))
         return
     print_header("Streams")
     rows = []
     for name in options.only or learners():
         # A process each takes a second or two to start: not for a quick look.
-        found = (measure if options.quick and rows else measure_apart)(name, n_rows)
+        found = (measure if options.quick and rows else measure_apart)(name, n_samples)
         rows.append(row_of_table(name, found))
         print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     print_table(

@@ -48,14 +48,14 @@ LOOKS = [
 ]
 
 
-# -- streams: draw(n_rows, n_features, rng) returns rows and labels -------------------
+# -- streams: draw(n_samples, n_features, rng) returns samples and labels
 
 
 def at_least(m, n_relevant, density):
     """Return a stream of independent features, true where m relevant ones are."""
 
-    def draw(n_rows, n_features, rng):
-        X = rng.random((n_rows, n_features), dtype=np.float32) < density
+    def draw(n_samples, n_features, rng):
+        X = rng.random((n_samples, n_features), dtype=np.float32) < density
         return X, X[:, :n_relevant].sum(axis=1) >= m
 
     return draw
@@ -67,8 +67,8 @@ def few_active(n_active):
     True where most of them have an even number.
     """
 
-    def draw(n_rows, n_features, rng):
-        X = np.zeros((n_rows, n_features), dtype=bool)
+    def draw(n_samples, n_features, rng):
+        X = np.zeros((n_samples, n_features), dtype=bool)
         for row in X:
             row[rng.choice(n_features, n_active, replace=False)] = True
         return X, 2 * X[:, ::2].sum(axis=1) > n_active
@@ -101,12 +101,12 @@ def learn_block(learner, X, y):
     An averaging learner updates where its last hypothesis is wrong; what it predicts
     with is the mean, which hardly changes within a block.
     """
-    goes_on = hasattr(learner, "classes_")
-    if goes_on and learner.average is not None:
+    resume = hasattr(learner, "classes_")
+    if resume and learner.average is not None:
         wrong = int((learner.predict(X) != y).sum())
         learner.partial_fit(X, y)
         return wrong
-    before = learner.n_mistakes_ if goes_on else 0
+    before = learner.n_mistakes_ if resume else 0
     learner.partial_fit(X, y, classes=[False, True])
     return learner.n_mistakes_ - before
 
@@ -122,7 +122,7 @@ def mistake_curve(
     learners : dict of AveragedPerceptron and Winnow
     n_features_list : list of int
     draw : callable
-        ``draw(n_rows, n_features, rng)`` returns rows and Boolean labels; see
+        ``draw(n_samples, n_features, rng)`` returns rows and Boolean labels; see
         ``SCENARIOS``.
     n_examples : int
         Length of the stream, the same for all learners.

@@ -4,7 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 try:
-    from sklboolean._core.versions import show_versions
+    from sklboolean._core.show_versions import show_versions
 except ModuleNotFoundError as error:
     if not error.name.startswith("sklboolean."):
         raise
@@ -12,22 +12,19 @@ except ModuleNotFoundError as error:
         "This is the source of sklboolean, without its compiled parts. After "
         "`pip install .` start Python in another folder than that of the source."
     ) from error
-from sklboolean.boosting.majority import BoostByMajority
-from sklboolean.boosting.online import OnlineBoostByMajority
-from sklboolean.boosting.regression import BoostByMajorityRegressor
-from sklboolean.boosting.stump import BooleanStump
-from sklboolean.committee.query import QueryByCommittee
-from sklboolean.density.combination_machine import CombinationMachine
-from sklboolean.density.mixture import BernoulliMixture
-from sklboolean.density.tree import ChowLiuTree
-from sklboolean.kernels.perceptron import KernelPerceptron
-from sklboolean.online.averaged_perceptron import AveragedPerceptron
-from sklboolean.online.elimination import ConjunctionClassifier
-from sklboolean.online.halfspace import ConsistentHalfspace
-from sklboolean.online.halving import HalvingClassifier
-from sklboolean.online.winnow import Winnow
-from sklboolean.rules.classifier import RuleClassifier
-from sklboolean.rules.features import ConjunctionFeatures
+from sklboolean.active_learning import QueryByCommittee
+from sklboolean.boosting import (
+    BooleanStump,
+    BoostByMajority,
+    BoostByMajorityRegressor,
+    OnlineBoostByMajority,
+)
+from sklboolean.concepts import ConjunctionClassifier, HalvingClassifier
+from sklboolean.density import BernoulliMixture, ChowLiuTree, CombinationMachine
+from sklboolean.kernels import KernelPerceptron
+from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
+from sklboolean.preprocessing import ConjunctionFeatures
+from sklboolean.rules import RuleClassifier
 
 __all__ = [
     "AveragedPerceptron",

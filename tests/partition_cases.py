@@ -13,7 +13,7 @@ def partitioned(draw, least=1):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     parts = []
     for _ in range(draw(st.integers(least, 4))):
-        n_rows = draw(st.integers(1, 8))
-        X = rng.integers(0, 2, (n_rows, n_features))
-        parts.append((X, rng.integers(0, 2, n_rows)))
+        n_samples = draw(st.integers(1, 8))
+        X = rng.integers(0, 2, (n_samples, n_features))
+        parts.append((X, rng.integers(0, 2, n_samples)))
     return parts

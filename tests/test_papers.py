@@ -132,7 +132,7 @@ def test_rows_above_a_positive_one_must_be_positive():
 @pytest.mark.parametrize("promotion", [None, 2, 1.5])
 def test_adversary_and_chance_stay_within_the_bounds_of_winnow(promotion):
     *_, bound, random, hostile, promotions, demotions = mistake_bounds.disjunction_row(
-        32, 2, promotion, n_rows=100, n_seeds=1
+        32, 2, promotion, n_samples=100, n_seeds=1
     )
     assert 0 < random <= bound
     assert promotions + demotions == hostile <= bound

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sklboolean
 from sklboolean import kernels
-from sklboolean.kernels import blocks
-from sklboolean.rules import search
+from sklboolean._core import conjunction_search as search
+from sklboolean.kernels import _blocks as blocks
 
 # The parameter, and the context of joblib.
 WAYS = {

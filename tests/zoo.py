@@ -89,9 +89,9 @@ MODELS = {
 ASKED = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 
 
-def rows(n_rows=80, seed=0):
+def rows(n_samples=80, seed=0):
     """Boolean rows, and as label a conjunction of two features."""
-    X = (np.random.default_rng(seed).random((n_rows, 8)) < 0.6).astype(np.uint8)
+    X = (np.random.default_rng(seed).random((n_samples, 8)) < 0.6).astype(np.uint8)
     return X, (X[:, 0] & X[:, 3]).astype(np.int64)
 
 

@@ -176,12 +176,12 @@ def check_winnow(X, table, n_terms, rng):
 # -- what is printed ------------------------------------------------------------------
 
 
-def print_expansion(n_features_list, n_rows):
+def print_expansion(n_features_list, n_samples):
     rng = np.random.default_rng(0)
     rows = []
     for n in n_features_list:
         # Different rows with random labels: mistakes go on to the end.
-        numbers = rng.choice(2**n, min(n_rows, 2**n), replace=False)
+        numbers = rng.choice(2**n, min(n_samples, 2**n), replace=False)
         X = (numbers[:, None] >> np.arange(n) & 1).astype(bool)
         y = rng.random(len(X)) < 0.5
         for name, kernel in KERNELS.items():
@@ -205,9 +205,9 @@ def print_hard_sequences(forced):
         print(f"\nGrowth: 2**({min(steps):.3f} n) to 2**({max(steps):.3f} n).")
 
 
-def print_winnow(n_features, n_rows):
+def print_winnow(n_features, n_samples):
     rng = np.random.default_rng(0)
-    X = rng.random((n_rows, n_features)) < 0.5
+    X = rng.random((n_samples, n_features)) < 0.5
     table = monomial_table(X)
     rows = [[t, *check_winnow(X, table, t, rng)] for t in (1, 2, 4)]
     columns = [
@@ -217,7 +217,7 @@ def print_winnow(n_features, n_rows):
         "perceptron, all",
         "perceptron, up to 3",
     ]
-    title = f"Theorem 2: monotone 3-DNF, {n_features} features, {n_rows} rows"
+    title = f"Theorem 2: monotone 3-DNF, {n_features} features, {n_samples} rows"
     print_table(title, columns, rows)
 
 

@@ -65,10 +65,10 @@ THESIS_DIGITS = {
 # -- tables 1 and 2: pictures from a machine ------------------------------------------
 
 
-def picture_data(draw, divisor, n_rows):
+def picture_data(draw, divisor, n_samples):
     """Return the true machine, and rows to learn from and to test."""
     truth = true_machine(6 / divisor * draw(np.random.RandomState(0)))
-    return truth, *(truth.sample(n_rows, random_state=seed) for seed in (1, 2))
+    return truth, *(truth.sample(n_samples, random_state=seed) for seed in (1, 2))
 
 
 def fitted(title, train, n_steps):
@@ -90,12 +90,12 @@ def measures(machine, rows):
     )
 
 
-def difference_rows(divisor, n_rows, n_steps, shapes):
+def difference_rows(divisor, n_samples, n_steps, shapes):
     """Yield cells: shape, method, differences from the true model and the thesis'."""
     thesis = THESIS[divisor]
     titles = [title for title in thesis if title != "true model"]
     for shape in shapes:
-        truth, train, test = picture_data(SHAPES[shape], divisor, n_rows)
+        truth, train, test = picture_data(SHAPES[shape], divisor, n_samples)
         level, on_train = measures(truth, test), {}
         for title in titles:
             machine = fitted(title, train, n_steps)
@@ -112,10 +112,10 @@ def difference_rows(divisor, n_rows, n_steps, shapes):
         assert end <= start, "ascent ended below the likelihood that it started from"
 
 
-def weights_rows(shape, divisors, n_rows):
+def weights_rows(shape, divisors, n_samples):
     """Yield cells: largest weight, true loss, gaps of two methods and their shares."""
     for divisor in divisors:
-        truth, train, test = picture_data(SHAPES[shape], divisor, n_rows)
+        truth, train, test = picture_data(SHAPES[shape], divisor, n_samples)
         level = truth.scaled_log_loss(test)
         gaps = [
             fitted(title, train, 0).scaled_log_loss(test) - level
@@ -142,13 +142,13 @@ def digit_models(n_units, seed):
     }
 
 
-def digits_rows(n_units, n_rows, n_seeds):
+def digits_rows(n_units, n_samples, n_seeds):
     """Yield cells of each model: means of wrong bits and code, and the thesis'."""
     digits = (load_digits().data > 7).astype(np.uint8)
     found = {name: [] for name in digit_models(n_units, 0)}
     for seed in range(n_seeds):
         order = np.random.default_rng(seed).permutation(len(digits))
-        parts = digits[order[:n_rows]], digits[order[n_rows : 2 * n_rows]]
+        parts = digits[order[:n_samples]], digits[order[n_samples : 2 * n_samples]]
         for name, model in digit_models(n_units, seed).items():
             model.fit(parts[0])
             wrong = [model.completion_error(rows) for rows in parts]
@@ -203,25 +203,29 @@ def main(arguments=None):
     columns = "inputs,units,definition,logistic(2 sum),logistic(sum)".split(",")
     rows = [code_row(4, 2, 0), code_row(8, 4, 0)]
     print_table("Bits of code for an input", columns, rows)
-    n_rows, shapes = (300, ["edges"]) if quick else (4000, list(SHAPES))
+    n_samples, shapes = (300, ["edges"]) if quick else (4000, list(SHAPES))
     columns = ["pictures", "method", "loss", "bit", "code"]
     columns += ["thesis: loss", "bit", "code"]
     for divisor, steps in ((1, 1000), (7, 400)):
         steps = 20 if quick else steps
-        rows = list(difference_rows(divisor, n_rows, steps, shapes))
+        rows = list(difference_rows(divisor, n_samples, steps, shapes))
         weights = "6" if divisor == 1 else f"6 / {divisor}"
         title = f"Differences from the true model on test rows, weights of {weights}"
         print_table(title, columns, rows)
     columns = ["weights", "true loss", "projection pursuit", "L-BFGS"]
     columns += ["in % of what can be learned", "L-BFGS"]
     for shape in ["edges"] if quick else ["bars", "edges"]:
-        rows = list(weights_rows(shape, (1, 7) if quick else (1, 2, 4, 7, 14), n_rows))
+        rows = list(
+            weights_rows(shape, (1, 7) if quick else (1, 2, 4, 7, 14), n_samples)
+        )
         print_table(f"Gaps by the size of the weights, {shape}", columns, rows)
     columns = ["model", "bit train", "test", "code train", "test"]
     columns += ["thesis: bit train", "test", "code train", "test"]
     shape = (5, 100, 1) if quick else (45, 500, 5)
-    n_units, n_rows, n_seeds = shape
-    title = f"Digits of 8 x 8 bits, {n_units} units, 2 x {n_rows} rows, {n_seeds} seeds"
+    n_units, n_samples, n_seeds = shape
+    title = (
+        f"Digits of 8 x 8 bits, {n_units} units, 2 x {n_samples} rows, {n_seeds} seeds"
+    )
     print_table(title, columns, list(digits_rows(*shape)))
 
 

@@ -112,10 +112,10 @@ def play_by_definition(examples, n_features, threshold):
     return mistakes, scores
 
 
-def check_simulation(n_features, n_rows, rng):
+def check_simulation(n_features, n_samples, rng):
     """Compare the simulation with the definition on random rows with random labels."""
     rows, labels, times = (
-        rng.integers(low, high, n_rows).tolist()
+        rng.integers(low, high, n_samples).tolist()
         for low, high in [(0, 2**n_features), (0, 2), (1, 5)]
     )
     examples = list(zip(rows, map(bool, labels), times, strict=True))

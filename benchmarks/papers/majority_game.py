@@ -168,10 +168,10 @@ ADVERSARIES = {
 }
 
 
-def stump_game(n_voters, gamma, variant, n_rows, seed):
+def stump_game(n_voters, gamma, variant, n_samples, seed):
     """Boost stumps on a majority of features; return the same numbers."""
-    rng, k = np.random.default_rng(seed), min_rounds(gamma, 1 / n_rows)
-    X = rng.integers(2, size=(n_rows, 20), dtype=np.uint8)
+    rng, k = np.random.default_rng(seed), min_rounds(gamma, 1 / n_samples)
+    X = rng.integers(2, size=(n_samples, 20), dtype=np.uint8)
     y = majority(X, n_voters)
     booster = BoostByMajority(
         n_estimators=k, gamma=gamma, variant=variant, n_samples_weak=200,

@@ -46,11 +46,11 @@ def within(mistakes, bound):
     return mistakes
 
 
-def most_mistakes(learner, draw, n_rows, n_seeds):
+def most_mistakes(learner, draw, n_samples, n_seeds):
     """Return the most mistakes in one pass over streams from several seeds."""
     counts = []
     for seed in range(n_seeds):
-        X, y = draw(n_rows, np.random.default_rng(seed))
+        X, y = draw(n_samples, np.random.default_rng(seed))
         counts.append(clone(learner).partial_fit(X, y, classes=BOTH).n_mistakes_)
     return max(counts)
 
@@ -84,8 +84,8 @@ def literals(n_features, n_literals, *, negative=0, conjunction=False):
     sign = np.arange(n_features) >= n_literals - negative
     sign[n_literals:] = False
 
-    def draw(n_rows, rng):
-        ones = rng.random((n_rows, n_features)) >= share  # literals that hold
+    def draw(n_samples, rng):
+        ones = rng.random((n_samples, n_features)) >= share  # literals that hold
         holds = ~ones if conjunction else ones
         combine = np.all if conjunction else np.any
         return holds ^ sign, combine(holds[:, :n_literals], axis=1)
@@ -128,14 +128,14 @@ def hostile_mistakes(learner, n_features, n_relevant, limit):
     return missed[True], missed[False]
 
 
-def disjunction_row(n, k, promotion, n_rows, n_seeds):
+def disjunction_row(n, k, promotion, n_samples, n_seeds):
     """Return the cells of a learner on disjunctions; promotion None is Winnow 1."""
     if promotion is None:
         name, learner, bound = "Winnow 1", winnow1(n), winnow1_mistake_bound(n, k)
     else:
         name, learner = f"Winnow, {promotion}", winnow(n, promotion)
         bound = winnow_mistake_bound(n, k, promotion, n)
-    random = most_mistakes(learner, literals(n, k), n_rows, n_seeds)
+    random = most_mistakes(learner, literals(n, k), n_samples, n_seeds)
     promotions, demotions = hostile_mistakes(learner, n, k, bound)
     if promotion is None:
         # The two steps of the proof; 2**promotions <= n**k without logarithms.
@@ -153,8 +153,8 @@ def dnf(n_features, n_literals, n_terms):
     conjunctions = ConjunctionFeatures(max_literals=n_literals, negations=True)
     conjunctions.fit(np.zeros((1, n_features), dtype=bool))
 
-    def draw(n_rows, rng):
-        X = rng.random((n_rows, n_features)) < 0.5
+    def draw(n_samples, rng):
+        X = rng.random((n_samples, n_features)) < 0.5
         chosen = rng.permutation(n_features)[: n_terms * n_literals]
         terms = chosen.reshape(n_terms, n_literals)
         sign = rng.random(n_features) < 0.5
@@ -173,12 +173,12 @@ def elimination_mistakes(n, k):
     return learner.partial_fit(rows, np.ones(len(rows), bool), classes=BOTH).n_mistakes_
 
 
-def class_rows(n, n_small, n_rows, n_seeds):
+def class_rows(n, n_small, n_samples, n_seeds):
     """Yield the cells of the classes of the slides: class, learner, bound, measured."""
     k, terms = 3, 3
 
     def cells(name, method, weights, bound, learner, draw):
-        mistakes = most_mistakes(learner, draw, n_rows, n_seeds)
+        mistakes = most_mistakes(learner, draw, n_samples, n_seeds)
         return name, method, weights, bound, within(mistakes, bound)
 
     bound = winnow1_mistake_bound(2 * n, k)
@@ -232,21 +232,21 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     quick = parser.parse_args(arguments).quick
-    n_seeds, n_rows = (2, 200) if quick else (10, 5000)
+    n_seeds, n_samples = (2, 200) if quick else (10, 5000)
     print_header("Mistake bounds")
     sizes = [(16, 2)] if quick else [(100, 1), (100, 5), (1000, 5), (1000, 20)]
     columns = (
         "learner features relevant bound random hostile promotions demotions".split()
     )
     rows = [
-        disjunction_row(n, k, promotion, n_rows, n_seeds)
+        disjunction_row(n, k, promotion, n_samples, n_seeds)
         for promotion in (None, 2, 1.5)
         for n, k in sizes
     ]
     print_table("Disjunctions of k features", columns, rows)
     columns = ["class", "learner", "weights or hypotheses", "bound", "mistakes"]
     n, n_small = (20, 8) if quick else (500, 30)
-    rows = list(class_rows(n, n_small, n_rows, n_seeds))
+    rows = list(class_rows(n, n_small, n_samples, n_seeds))
     print_table("Other classes: bound and most mistakes", columns, rows)
     columns = "features conjunctions consistent functions 2-disjunctions".split()
     rows = [class_sizes(n, 2) for n in range(2, 4 if quick else 5)]

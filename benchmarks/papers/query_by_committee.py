@@ -13,7 +13,7 @@ Learning. PhD thesis, University of California, Santa Cruz.
 * Section 3.6.3, perceptrons: error by number of labels, asked for and at random.
 
 What a theorem says is asserted. (For labels and rows to a given error, pools, kernels
-and other classes see `bench_committee.py`.)
+and other classes see `bench_active_learning.py`.)
 """
 
 import argparse
@@ -29,10 +29,10 @@ from scipy.special import digamma
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from _timing import print_header, print_table
-from bench_committee import angle_errors
+from bench_active_learning import angle_errors
 
 from sklboolean import QueryByCommittee
-from sklboolean.committee import information_gain
+from sklboolean.active_learning import information_gain
 from sklboolean.theory import information_gain_lower_bound
 
 PER_QUERY = 7 / 12  # nats by which the interval of a threshold shrinks
@@ -219,10 +219,10 @@ def planes_row(d, n_points, least, n_seeds):
 # -- perceptrons ----------------------------------------------------------------------
 
 
-def perceptron_run(d, n_labels, seed, n_rows=40_000):
+def perceptron_run(d, n_labels, seed, n_samples=40_000):
     """Return errors after labels, asked for and at random, and bits for a query."""
     random = np.random.RandomState(seed)
-    X = random.normal(size=(n_rows, d))
+    X = random.normal(size=(n_samples, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     truth = random.normal(size=d)
     y = X @ truth > 0
@@ -232,7 +232,7 @@ def perceptron_run(d, n_labels, seed, n_rows=40_000):
     ).fit(X, y)  # fmt: skip
     asked = learner.query_indices_
     if len(asked) < n_labels:
-        raise RuntimeError(f"The stream of {n_rows} rows ended after {len(asked)}.")
+        raise RuntimeError(f"The stream of {n_samples} rows ended after {len(asked)}.")
     errors = [angle_errors(X, y, rows, truth) for rows in (asked, np.arange(n_labels))]
     return *errors, learner.information_gains_
 

@@ -27,11 +27,11 @@ from sklboolean.datasets import load_votes
 from sklboolean.inspection import WeightsDisplay
 
 rng = np.random.default_rng(0)
-side, n_rows = 6, 4000
-across = rng.random((n_rows, side, 1)) < 1 / 6
-down = rng.random((n_rows, 1, side)) < 1 / 6
-noise = rng.random((n_rows, side, side)) < 0.1
-bars = ((across | down) ^ noise).reshape(n_rows, -1)
+side, n_samples = 6, 4000
+across = rng.random((n_samples, side, 1)) < 1 / 6
+down = rng.random((n_samples, 1, side)) < 1 / 6
+noise = rng.random((n_samples, side, side)) < 0.1
+bars = ((across | down) ^ noise).reshape(n_samples, -1)
 
 machine = CombinationMachine(
     2 * side, init="projection_pursuit", alpha=1e-3, random_state=0

@@ -26,13 +26,13 @@ learners = {
     "Winnow": Winnow(variant="positive", average=None, margin=0),
 }
 n_features_list = [100, 200, 400, 800, 1600]
-n_rows = 8000
+n_samples = 8000
 
 
 def stream(n_features):
     """Return rows and labels, true where 10 of the first 100 features are."""
     rng = np.random.RandomState(0)
-    X = rng.random_sample((n_rows, n_features)) < 0.1
+    X = rng.random_sample((n_samples, n_features)) < 0.1
     return X, X[:, :100].sum(axis=1) >= 10
 
 
@@ -42,7 +42,7 @@ def stream(n_features):
 # The grey line is where always guessing the more frequent label would end.
 
 X, y = stream(1600)
-guessing = min(y.mean(), 1 - y.mean()) * n_rows
+guessing = min(y.mean(), 1 - y.mean()) * n_samples
 MistakeCurveDisplay.from_estimator(learners, X, y, bounds={"guessing": guessing})
 
 # %%
@@ -65,7 +65,7 @@ _, ax = plt.subplots(layout="constrained")
 looks = zip(["#0072B2", "#D55E00", "#009E73"], ["-", "--", "-."], "osD", strict=True)
 for (name, values), (color, line, marker) in zip(mistakes.items(), looks, strict=True):
     ax.plot(n_features_list, values, line, color=color, marker=marker, label=name)
-ax.set(xlabel="Features, 100 of them relevant", ylabel=f"Mistakes in {n_rows} rows")
+ax.set(xlabel="Features, 100 of them relevant", ylabel=f"Mistakes in {n_samples} rows")
 ax.set_xscale("log", base=2)
 ax.set_xticks(n_features_list, n_features_list)
 ax.legend()

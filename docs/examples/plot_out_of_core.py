@@ -23,7 +23,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklboolean import AveragedPerceptron, Winnow
 
 
-def messages(n_chunks, n_rows=500):
+def messages(n_chunks, n_samples=500):
     """Yield chunks of texts and labels."""
     rng = np.random.RandomState(0)
     words = np.array([f"word{i}" for i in range(5000)])
@@ -31,7 +31,7 @@ def messages(n_chunks, n_rows=500):
     chances /= chances.sum()
     signals = words[50:80]
     for _ in range(n_chunks):
-        drawn = words[rng.choice(5000, size=(n_rows, 30), p=chances)]
+        drawn = words[rng.choice(5000, size=(n_samples, 30), p=chances)]
         labels = np.isin(drawn, signals).sum(axis=1) >= 2
         yield [" ".join(text) for text in drawn], labels
 

@@ -87,7 +87,7 @@ def count_ones(const uint64_t[:, ::1] words, int32_t[::1] ones):
 
 cdef struct Rows:
     const uint64_t *words
-    Py_ssize_t n_rows
+    Py_ssize_t n_samples
     Py_ssize_t n_words
     const int64_t *indptr     # the features outside the words, or NULL
     const int32_t *indices
@@ -105,7 +105,7 @@ cdef struct Columns:
 cdef Rows open_rows(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
                     const int32_t[::1] indices, const int32_t[::1] ones) noexcept:
     cdef Rows rows
-    rows.n_rows, rows.n_words = words.shape[0], words.shape[1]
+    rows.n_samples, rows.n_words = words.shape[0], words.shape[1]
     rows.words = &words[0, 0]
     rows.ones = &ones[0]
     rows.indptr = &indptr[0] if indptr.shape[0] > 1 else NULL
@@ -124,7 +124,7 @@ cdef Columns open_columns(const uint64_t[:, :, ::1] panels, const int64_t[::1] i
     return columns
 
 
-cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_rows, const Columns *columns,
+cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_samples, const Columns *columns,
                      Py_ssize_t panel, Py_ssize_t n_panels, int use_xor, int32_t *counts,
                      Py_ssize_t stride) noexcept nogil:
     # With postings a strip must be the whole width. XOR then comes from the counts of
@@ -133,12 +133,12 @@ cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_rows, const Colum
     cdef int32_t *row
     cdef int32_t feature
     cdef bint split = columns.indptr != NULL
-    tiles.count_strip(rows.words + first * rows.n_words, n_rows, rows.n_words,
+    tiles.count_strip(rows.words + first * rows.n_words, n_samples, rows.n_words,
                       columns.panels + panel * rows.n_words * SKLB_PANEL, n_panels,
                       use_xor and not split, counts, stride)
     if not split:
         return
-    for r in range(n_rows):
+    for r in range(n_samples):
         row = counts + r * stride
         for k in range(rows.indptr[first + r], rows.indptr[first + r + 1]):
             feature = rows.indices[k]
@@ -174,18 +174,18 @@ def count_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, r, p, width, step = strip_panels(&rows, &columns)
         Py_ssize_t stride = step * SKLB_PANEL
-        int n_rows
+        int n_samples
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
     if counts == NULL:
         raise MemoryError
     with nogil:
-        for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
-            n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
+        for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
+            n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
             for p from 0 <= p < columns.n_panels by step:
-                count_rows(&rows, i, n_rows, &columns, p, min(step, columns.n_panels - p),
+                count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
                            use_xor, counts, stride)
                 width = min(stride, columns.n_columns - p * SKLB_PANEL)
-                for r in range(n_rows):
+                for r in range(n_samples):
                     memcpy(&out[i + r, p * SKLB_PANEL], counts + r * stride,
                            width * sizeof(int32_t))
     free(counts)
@@ -200,14 +200,14 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
     """Write into ``out[i, j]`` the value g(s) of row i and column j.
 
     Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
-    symmetric matrix (see `mirror`), -n_rows leaves out nothing.
+    symmetric matrix (see `mirror`), -n_samples leaves out nothing.
     """
     cdef:
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, r, p, c, width, step = strip_panels(&rows, &columns)
         Py_ssize_t stride = step * SKLB_PANEL, chunk = chunk_panels(&rows, &columns)
-        int n_rows
+        int n_samples
         sklb_formula g
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
     if counts == NULL:
@@ -215,15 +215,15 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
     g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
     with nogil:
         for c from 0 <= c < columns.n_panels by chunk:
-            for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
-                n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
+            for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
+                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
                 for p from c <= p < min(c + chunk, columns.n_panels) by step:
                     if (p + step) * SKLB_PANEL <= i + diagonal:
                         continue
-                    count_rows(&rows, i, n_rows, &columns, p,
+                    count_rows(&rows, i, n_samples, &columns, p,
                                min(step, columns.n_panels - p), use_xor, counts, stride)
                     width = min(stride, columns.n_columns - p * SKLB_PANEL)
-                    for r in range(n_rows):
+                    for r in range(n_samples):
                         tiles.map_counts(&g, counts + r * stride, width,
                                          &out[i + r, p * SKLB_PANEL])
     free(counts)
@@ -261,7 +261,7 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, p, k, j, width, step = strip_panels(&rows, &columns)
         Py_ssize_t stride = step * SKLB_PANEL, n_scores = coefficients.shape[0]
-        int n_rows
+        int n_samples
         sklb_formula g
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
         double *sums = <double *> malloc(n_scores * stride * sizeof(double))
@@ -274,12 +274,12 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         for p from 0 <= p < columns.n_panels by step:
             width = min(stride, columns.n_columns - p * SKLB_PANEL)
             memset(sums, 0, n_scores * stride * sizeof(double))
-            for i from 0 <= i < rows.n_rows by SKLB_TILE_ROWS:
-                n_rows = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_rows - i)
-                count_rows(&rows, i, n_rows, &columns, p, min(step, columns.n_panels - p),
+            for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
+                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
+                count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
                            use_xor, counts, stride)
                 for k in range(n_scores):
-                    tiles.add_counts(&g, counts, stride, n_rows, &coefficients[k, i],
+                    tiles.add_counts(&g, counts, stride, n_samples, &coefficients[k, i],
                                      width, sums + k * stride)
             for k in range(n_scores):
                 for j in range(width):

@@ -24,19 +24,6 @@ from sklboolean._core._popcount import (
     cpu_path,
 )
 
-__all__ = [
-    "BitColumns",
-    "BitRows",
-    "always_true",
-    "as_csr",
-    "as_words",
-    "choose_packed_features",
-    "count_common",
-    "pack_dense",
-    "sparse_rows",
-    "unpack_words",
-]
-
 # Counting one more word costs every pair of rows about as much as this many steps
 # through postings (measured; the optimum is flat).
 WORD_COST = 0.05
@@ -53,7 +40,7 @@ def pack_dense(X, threshold=0.0, name="X"):
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features), any real dtype
+    X : ndarray of shape (n_samples, n_features), any real dtype
     threshold : float or None
         None demands that every entry is 0 or 1.
     name : str
@@ -61,7 +48,7 @@ def pack_dense(X, threshold=0.0, name="X"):
 
     Returns
     -------
-    words : ndarray of shape (n_rows, ceil(n_features / 64)), uint64
+    words : ndarray of shape (n_samples, ceil(n_features / 64)), uint64
         Bit j % 64 of word j // 64 is feature j; bits past the last are 0.
 
     Raises
@@ -69,15 +56,15 @@ def pack_dense(X, threshold=0.0, name="X"):
     ValueError
         With ``threshold=None``, naming the first column with another value.
     """
-    n_rows, n_features = X.shape
-    words = np.empty((n_rows, _n_words(n_features)), dtype=np.uint64)
+    n_samples, n_features = X.shape
+    words = np.empty((n_samples, _n_words(n_features)), dtype=np.uint64)
     strict = threshold is None
     threshold = 0.0 if strict else threshold
     path = CPU_PATHS.index(cpu_path())
     as_bytes = X.dtype in (np.bool_, np.uint8) and threshold < 1
     # A block of rows at a time: an F-ordered or integer table is never copied whole.
     step = max(1, 2**20 // max(1, n_features))
-    for first in range(0, n_rows, step):
+    for first in range(0, n_samples, step):
         block, out = X[first : first + step], words[first : first + step]
         if as_bytes:
             bad = pack_bytes(np.ascontiguousarray(block).view(np.uint8), out, strict)
@@ -132,11 +119,11 @@ class BitRows:
 
     Attributes
     ----------
-    words : ndarray of shape (n_rows, n_words), uint64
-    ones : ndarray of shape (n_rows,), int32
+    words : ndarray of shape (n_samples, n_words), uint64
+    ones : ndarray of shape (n_samples,), int32
         True features of each row, packed or not.
     n_features : int
-    rest : csr_array of shape (n_rows, n_rest) or None
+    rest : csr_array of shape (n_samples, n_rest) or None
         The features outside the words.
     """
 
@@ -254,7 +241,7 @@ def sparse_rows(X, bit_of_feature):
 
     Parameters
     ----------
-    X : csr_array of shape (n_rows, n_features)
+    X : csr_array of shape (n_samples, n_features)
     bit_of_feature : ndarray of shape (n_features,), int32
         From `choose_packed_features`; the same for all rows to be compared.
     """
@@ -269,7 +256,7 @@ def sparse_rows(X, bit_of_feature):
 
 
 def count_common(rows, columns):
-    """Count the features true in both: int32 of shape (n_rows, n_columns)."""
+    """Count the features true in both: int32 of shape (n_samples, n_columns)."""
     counts = np.empty((len(rows), len(columns)), dtype=np.int32)
     if counts.size:
         count_pairs(*rows.arrays(), *columns.arrays(), False, counts)

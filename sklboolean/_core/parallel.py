@@ -5,8 +5,6 @@ from threading import Event
 
 from joblib import effective_n_jobs, parallel_config
 
-__all__ = ["count_threads", "each_slice"]
-
 
 def count_threads(n_jobs=None):
     """Return how many threads of this process to use.

@@ -7,14 +7,6 @@ import numpy as np
 
 from sklboolean._core.validation import encode_classes
 
-__all__ = [
-    "Layout",
-    "agree",
-    "load_partition",
-    "naming_partition",
-    "open_partitions",
-]
-
 
 class Layout(NamedTuple):
     """What the tables of all partitions share: their width and column names."""
@@ -116,7 +108,7 @@ def agree(surveys, layout, classes):
     """
     layout = surveys[0].layout if layout is None else layout
     for number, survey in enumerate(surveys):
-        with naming_partition(number):
+        with prefix_errors(number):
             layout.check(survey.layout)
     if classes is None:
         labels = np.concatenate([survey.labels for survey in surveys])
@@ -125,7 +117,7 @@ def agree(surveys, layout, classes):
 
 
 @contextmanager
-def naming_partition(number):
+def prefix_errors(number):
     """Let errors in data say in which partition they are."""
     try:
         yield

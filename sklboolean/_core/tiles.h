@@ -31,15 +31,15 @@ typedef struct {
 } sklb_formula;
 
 typedef struct {
-    /* counts[r * stride + j] for r < n_rows, j < 32 * n_panels */
-    void (*count_strip)(const uint64_t *rows, int n_rows, int64_t n_words,
+    /* counts[r * stride + j] for r < n_samples, j < 32 * n_panels */
+    void (*count_strip)(const uint64_t *rows, int n_samples, int64_t n_words,
                         const uint64_t *panels, int64_t n_panels, int use_xor,
                         int32_t *counts, int64_t stride);
     /* out[j] = g(counts[j]) */
     void (*map_counts)(const sklb_formula *g, const int32_t *counts, int64_t n, double *out);
     /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */
     void (*add_counts)(const sklb_formula *g, const int32_t *counts, int64_t stride,
-                       int n_rows, const double *coefficients, int64_t n, double *acc);
+                       int n_samples, const double *coefficients, int64_t n, double *acc);
 } sklb_tiles;
 
 SKLB_INLINE double sklb_power_of_two(int32_t s) {
@@ -75,7 +75,7 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
     }                                                                                       \
     SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX(                                         \
         const sklb_formula *g, const int32_t *restrict counts, int64_t stride,              \
-        const int n_rows, const double *restrict coefficients, int64_t n,                   \
+        const int n_samples, const double *restrict coefficients, int64_t n,                   \
         double *restrict acc) {                                                             \
         const int32_t offset = g->offset, sign = g->sign;                                   \
         const double *table = g->table;                                                     \
@@ -83,7 +83,7 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
             const double constant = table[0];                                               \
             for (int64_t j = 0; j < n; j++) {                                               \
                 double sum = acc[j];                                                        \
-                for (int r = 0; r < n_rows; r++) {                                          \
+                for (int r = 0; r < n_samples; r++) {                                          \
                     const int32_t s = offset + sign * counts[r * stride + j];               \
                     sum += coefficients[r] * (sklb_power_of_two(s) + constant);             \
                 }                                                                           \
@@ -93,7 +93,7 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
             const double a = table[0], b = table[1], c = table[2], d = table[3];            \
             for (int64_t j = 0; j < n; j++) {                                               \
                 double sum = acc[j];                                                        \
-                for (int r = 0; r < n_rows; r++) {                                          \
+                for (int r = 0; r < n_samples; r++) {                                          \
                     const double s = (double)(offset + sign * counts[r * stride + j]);      \
                     sum = MULADD(coefficients[r], SKLB_CUBIC_VALUE(s, MULADD), sum);        \
                 }                                                                           \
@@ -102,20 +102,20 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
         } else {                                                                            \
             for (int64_t j = 0; j < n; j++) {                                               \
                 double sum = acc[j];                                                        \
-                for (int r = 0; r < n_rows; r++)                                            \
+                for (int r = 0; r < n_samples; r++)                                            \
                     sum += coefficients[r] * table[offset + sign * counts[r * stride + j]]; \
                 acc[j] = sum;                                                               \
             }                                                                               \
         }                                                                                   \
     }                                                                                       \
     TARGET static void sklb_add_##SUFFIX(                                                   \
-        const sklb_formula *g, const int32_t *counts, int64_t stride, int n_rows,           \
+        const sklb_formula *g, const int32_t *counts, int64_t stride, int n_samples,           \
         const double *coefficients, int64_t n, double *acc) {                               \
-        if (n_rows == SKLB_TILE_ROWS) { /* a constant, so that the compiler unrolls */      \
+        if (n_samples == SKLB_TILE_ROWS) { /* a constant, so that the compiler unrolls */      \
             sklb_add_rows_##SUFFIX(g, counts, stride, SKLB_TILE_ROWS, coefficients, n, acc); \
             return;                                                                         \
         }                                                                                   \
-        for (int r = 0; r < n_rows; r++)                                                    \
+        for (int r = 0; r < n_samples; r++)                                                    \
             sklb_add_rows_##SUFFIX(g, counts + r * stride, stride, 1, coefficients + r, n,  \
                                    acc);                                                    \
     }
@@ -123,10 +123,10 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
 /* One row against one column, a word at a time: plain C and the popcnt instruction. */
 #define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT)                                  \
     TARGET static void sklb_strip_##SUFFIX(                                                 \
-        const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,          \
+        const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,          \
         int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {                   \
         for (int64_t p = 0; p < n_panels; p++)                                              \
-            for (int r = 0; r < n_rows; r++) {                                              \
+            for (int r = 0; r < n_samples; r++) {                                              \
                 const uint64_t *a = rows + r * n_words;                                     \
                 const uint64_t *b = panels + p * n_words * SKLB_PANEL;                      \
                 int32_t *out = counts + r * stride + p * SKLB_PANEL;                        \
@@ -207,18 +207,18 @@ SKLB_INLINE SKLB_TARGET_AVX2 void sklb_tile_avx2(
 }
 
 SKLB_TARGET_AVX2 static void sklb_strip_avx2(
-    const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,
+    const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,
     int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
     for (int64_t p = 0; p < n_panels; p++) {
         const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
         int32_t *out = counts + p * SKLB_PANEL;
         int r = 0;
-        for (; r + 2 <= n_rows; r += 2)
+        for (; r + 2 <= n_samples; r += 2)
             if (use_xor)
                 sklb_tile_avx2(2, rows + r * n_words, n_words, panel, 1, out + r * stride, stride);
             else
                 sklb_tile_avx2(2, rows + r * n_words, n_words, panel, 0, out + r * stride, stride);
-        if (r < n_rows) {
+        if (r < n_samples) {
             if (use_xor)
                 sklb_tile_avx2(1, rows + r * n_words, n_words, panel, 1, out + r * stride, stride);
             else
@@ -251,7 +251,7 @@ SKLB_INLINE SKLB_TARGET_AVX512 void sklb_tile_avx512(
 }
 
 SKLB_TARGET_AVX512 static void sklb_strip_avx512(
-    const uint64_t *rows, int n_rows, int64_t n_words, const uint64_t *panels,
+    const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,
     int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
 #define SKLB_CASE(R)                                                                        \
     case R:                                                                                 \
@@ -261,7 +261,7 @@ SKLB_TARGET_AVX512 static void sklb_strip_avx512(
     for (int64_t p = 0; p < n_panels; p++) {
         const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
         int32_t *out = counts + p * SKLB_PANEL;
-        switch (n_rows) {
+        switch (n_samples) {
             SKLB_CASE(1)
             SKLB_CASE(2)
             SKLB_CASE(3)

@@ -40,7 +40,7 @@ SKLB_INLINE void sklb_tile_neon(const int R, const uint64_t *rows, int64_t n_wor
     }
 }
 
-static void sklb_strip_neon(const uint64_t *rows, int n_rows, int64_t n_words,
+static void sklb_strip_neon(const uint64_t *rows, int n_samples, int64_t n_words,
                             const uint64_t *panels, int64_t n_panels, int use_xor,
                             int32_t *counts, int64_t stride) {
 #define SKLB_TILE(R)                                                                        \
@@ -50,10 +50,10 @@ static void sklb_strip_neon(const uint64_t *rows, int n_rows, int64_t n_words,
         const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
         int32_t *out = counts + p * SKLB_PANEL;
         int r = 0;
-        for (; r + 2 <= n_rows; r += 2) {
+        for (; r + 2 <= n_samples; r += 2) {
             SKLB_TILE(2)
         }
-        if (r < n_rows) {
+        if (r < n_samples) {
             SKLB_TILE(1)
         }
     }

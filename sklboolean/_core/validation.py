@@ -1,42 +1,341 @@
-"""The one door through which data enters the package."""
+"""The one door for data and parameters: everything users give is checked here.
+
+scipy trusts the index arrays of a sparse matrix, and so do compiled loops: one index
+out of range reads and writes anywhere. Errors name the argument, the column or sample,
+and the fix.
+"""
 
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_scalar
+from sklearn.utils import assert_all_finite, check_scalar
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, validate_data
 
 from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
-from sklboolean._core.tables import (
-    check_sparse_size,
-    checked_data,
-    checked_table,
-    without_duplicates,
-)
 
-__all__ = [
-    "as_boolean",
-    "check_binarize",
-    "check_boolean_array",
-    "check_choice",
-    "check_integer",
-    "check_real",
-    "check_two_classes",
-    "comparable",
-    "distinct_labels",
-    "encode_classes",
-    "given_classes",
-    "is_auto",
-    "is_same",
-    "kind_of_labels",
-    "known_classes",
-    "unchanged_on_error",
-    "validate_boolean",
-    "warn_of_lost_columns",
-]
+LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
+ENCODE_TEXT = "encode text first, for example with OneHotEncoder"
+# Others have no index arrays, only those that come when they are turned into these.
+INDEXED = ("coo", "csr", "csc", "bsr")
+
+
+def check_sparse_size(X, name="X"):
+    """Refuse what compiled loops cannot number."""
+    if max(X.shape) > LARGEST_INDEX:
+        raise ValueError(
+            f"{name} has the shape {X.shape}, but a sparse table has at most "
+            f"{LARGEST_INDEX} rows and features. Give rows in chunks to partial_fit or "
+            "predict, and hash features into fewer, for example with FeatureHasher."
+        )
+
+
+def check_array_strict(X, name="X", **options):
+    """Check the table of a function: ``check_array`` after `check_sparse_structure`."""
+    check_kind(X, name)
+    check_sparse_structure(X, name)
+    options |= {"input_name": name, "ensure_all_finite": False}
+    with readable_errors(name):
+        table = check_converted(check_array(as_array(X), **options), X, name)
+    check_finite(table, X, name)
+    return table
+
+
+def validate_data_strict(
+    estimator, X, y="no_validation", *, for_others=False, **options
+):
+    """Check the table and labels of an estimator: ``validate_data`` likewise.
+
+    A table ``for_others`` is read by estimators of other packages too: it has no entry
+    twice, because scikit-learn's trees write all entries of a column where they have
+    room for its rows.
+    """
+    check_kind(X, "X")
+    check_sparse_structure(X, "X")
+    try:
+        with readable_errors("X"):
+            checked = validate_data(estimator, as_array(X), y, **options)
+            table, *labels = checked if isinstance(checked, tuple) else (checked,)
+            table = check_converted(table, X, "X")
+            table = without_duplicates(table) if for_others else table
+    except (TypeError, ValueError) as error:
+        check_labelled(y)
+        if "contains NaN" in str(error) or "contains infinity" in str(error):
+            find_not_finite(X, **options)
+        raise
+    if not labels:
+        return table
+    if labels[0].dtype.kind not in "biu":
+        check_labelled(y)
+    return table, labels[0]
+
+
+def as_array(X):
+    """Return lists as an array: of objects only in arrays check_array makes numbers."""
+    return np.asarray(X) if isinstance(X, list | tuple) else X
+
+
+def find_not_finite(X, *, dtype="numeric", ensure_all_finite=True, **_options):
+    """Read a table once more in which something was found, and say where it is."""
+    options = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False}
+    check_finite(check_array(as_array(X), **options), X, "X", ensure_all_finite)
+
+
+def check_converted(checked, X, name):
+    """Return a checked table, trim_sparse, whose index arrays were looked at."""
+    if checked.dtype.kind == "O":  # for a learner of text, say
+        with suppress(TypeError, ValueError):
+            checked.astype(np.float64)  # an OverflowError is not suppressed
+    if sparse.issparse(X) and X.format not in INDEXED:
+        check_sparse_structure(checked, name)
+    return trim_sparse(checked)
+
+
+def without_duplicates(X):
+    """Return a table with one entry for a place; the user's arrays stay."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def trim_sparse(X):
+    """Return a table without entries past the last row: scipy allows room for more."""
+    if not sparse.issparse(X) or X.format not in ("csr", "csc"):
+        return X
+    n_stored = X.indptr[-1]
+    if len(X.data) == len(X.indices) == n_stored:
+        return X
+    parts = X.data[:n_stored], X.indices[:n_stored], X.indptr
+    return type(X)(parts, shape=X.shape)
+
+
+def check_finite(table, given, name="X", ensure_all_finite=True):
+    """Refuse NaN and infinity in a checked table; ``given`` knows its column names."""
+    if not ensure_all_finite:
+        return
+    try:
+        assert_all_finite(table, allow_nan=ensure_all_finite == "allow-nan")
+        return
+    except ValueError as error:
+        has_nan = "NaN" in str(error)
+    odd = is_missing if has_nan else np.isinf
+    if sparse.issparse(table):
+        entries = table.tocoo()
+        column = entries.coords[1][odd(entries.data)].min()
+    else:
+        column = np.flatnonzero(odd(table).any(axis=0))[0]
+    what = "infinity"
+    way_out = "Put numbers in its place, or make the column Boolean by a threshold."
+    if has_nan:
+        what = "NaN"
+        way_out = (
+            "Make the missing value one of its own, for example with OneHotEncoder, or "
+            "fill it in: Boolean columns with BernoulliMixture.impute, others with "
+            "SimpleImputer."
+        )
+    place = column_of(given, column)
+    raise ValueError(f"Input {name} contains {what} in {place}. {way_out}") from None
+
+
+def column_of(given, number):
+    """Return what to call a column: by its name when the table has names."""
+    if _is_frame(given):
+        return f"column {list(given.columns)[number]!r}"
+    return f"column {number}"
+
+
+def check_labelled(y, where=True):
+    """Refuse labels that are missing although there must be some.
+
+    None, NaN and pandas' NA are none; ``where`` says which rows must have one.
+    """
+    if isinstance(y, str) or y is None:
+        return
+    # Of a list numpy makes one type: next to words NaN would become a word.
+    labels = np.ravel(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
+    if labels.dtype.kind not in "fO":
+        return
+    rows = np.flatnonzero(is_missing(labels) & where)
+    if len(rows):
+        raise ValueError(
+            f"Input y contains missing values (NaN or None), the first of {len(rows)} "
+            f"in row {rows[0]}. Leave out such rows, or have them labelled: "
+            "QueryByCommittee asks for labels, and its parameter unlabeled says how y "
+            "marks a gap."
+        ) from None
+
+
+def is_missing(values):
+    """Return where values of an array are None, NaN or pandas' NA."""
+    if values.dtype.kind != "O":
+        return np.isnan(values)
+    return np.frompyfunc(_is_none, 1, 1)(values).astype(bool)
+
+
+def _is_none(value):
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ArithmeticError):  # pandas' NA, signalling NaN of decimal
+        return True
+    except ValueError:  # an array
+        return False
+
+
+def check_kind(X, name):
+    """Refuse times and structures, which would be read as numbers."""
+    for place, dtype in dtypes_of(X, name):
+        is_time = getattr(dtype, "is_temporal", bool)()  # so polars says it
+        if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
+            raise ValueError(
+                f"{place} holds {dtype}, which is no number. Turn it into Boolean "
+                "columns first, for example by comparing it with dates."
+            )
+
+
+def dtypes_of(X, name):
+    """Return pairs of a place and its dtype: a data frame has one for each column."""
+    if _is_frame(X):
+        places = (f"Column {column!r} of {name}" for column in X.columns)
+        return zip(places, X.dtypes, strict=True)
+    return [(name, getattr(X, "dtype", None))]
+
+
+def _is_frame(X):
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def check_sparse_structure(X, name):
+    """Refuse a sparse table that is too large or whose indices point outside it."""
+    if not sparse.issparse(X) or X.ndim != 2:
+        return
+    check_sparse_size(X, name)
+    if X.format == "coo":
+        parts = zip(X.coords, X.shape, strict=True)
+        sound = all(_point_inside(part, side, len(X.data)) for part, side in parts)
+    elif X.format in INDEXED:
+        sound = _is_compressed(X)
+    else:
+        return
+    if not sound:
+        raise ValueError(
+            f"The index arrays of the sparse {name} do not fit its shape {X.shape} or "
+            "each other; X.check_format() says more. Build it anew from its entries."
+        )
+
+
+def _point_inside(indices, side, n_stored):
+    """Return whether there is an index for each entry, none of them outside."""
+    if indices.ndim != 1 or len(indices) != n_stored or indices.dtype.kind not in "iu":
+        return False
+    # Read without a sign, negative ones are beyond any side: one pass serves.
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
+    return not n_stored or unsigned.max() < side
+
+
+def _is_compressed(X):
+    """Return whether rows (or columns) of CSR, CSC and BSR lie in what is stored."""
+    height, width = X.blocksize if X.format == "bsr" else (1, 1)
+    sides = X.shape[0] // height, X.shape[1] // width
+    n_major, n_minor = reversed(sides) if X.format == "csc" else sides
+    indptr = X.indptr
+    if indptr.shape != (n_major + 1,) or indptr.dtype.kind not in "iu" or indptr[0]:
+        return False
+    n_stored = indptr[-1]
+    if np.any(indptr[1:] < indptr[:-1]) or n_stored > min(len(X.indices), len(X.data)):
+        return False
+    return _point_inside(X.indices[:n_stored], n_minor, n_stored)
+
+
+@contextmanager
+def readable_errors(name):
+    """Say what to do about text, pandas' NA, and integers that no float holds."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    except TypeError as error:
+        if "NAType" not in str(error):
+            raise
+        raise ValueError(
+            f"{name} holds pandas' NA among objects. Give columns a type for numbers, "
+            "for example by X.convert_dtypes()."
+        ) from error
+    except ValueError as error:
+        said = str(error)
+        is_of_text = "could not convert" in said or "bytes/strings" in said
+        if not is_of_text or ENCODE_TEXT in said:  # said by a learner inside another
+            raise
+        raise ValueError(
+            f"{error}. Features and targets must be numbers: {ENCODE_TEXT}."
+        ) from error
+
+
+def check_sample_weight(sample_weight, n_samples):
+    """Check the weights of rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        A number is the weight of every row. None: 1.
+    n_samples : int
+        Rows of the table.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+        Finite, at least 0, not all 0. Not a copy when it was float64 already.
+
+    Raises
+    ------
+    ValueError
+        For another shape, for NaN, infinite and negative weights, and when all are 0.
+    """
+    if sample_weight is None or isinstance(sample_weight, Real):
+        sample_weight = np.full(
+            n_samples, 1 if sample_weight is None else sample_weight
+        )
+    name = "sample_weight"
+    try:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
+        )
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_samples},), one weight for each "
+            f"sample; its shape is {weights.shape}."
+        )
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        row = negative[0]
+        raise ValueError(
+            f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
+        )
+    if not weights.any():
+        raise ValueError("All of sample_weight is zero; one row at least must weigh.")
+    return weights
+
+
+def check_finite_sum(weights, *, divides=False):
+    """Return weights of rows if they can be added up, or raise a ValueError.
+
+    ``divides`` demands a sum by which numbers of usual size can be divided too.
+    """
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+        large = 8 * total  # room for sums of such sums, and rounding to powers of two
+    if not np.isfinite(large) or (divides and total < 1e-300):
+        demand = "a sum of at least 1e-300" if total < 1 else "a finite sum"
+        raise ValueError(
+            f"sample_weight must have {demand}; divide it by its largest entry."
+        )
+    return weights
+
 
 # bool and small integers stay small; anything else numeric becomes float64.
 KEPT_DTYPES = [
@@ -107,7 +406,7 @@ def as_boolean(X, binarize=0.0, name="X"):
 
     Parameters
     ----------
-    X : ndarray or sparse array of shape (n_rows, n_features)
+    X : ndarray or sparse array of shape (n_samples, n_features)
         Numeric, finite.
     binarize : float >= 0 or None
         A value above it is true; None demands zeros and ones.
@@ -149,7 +448,9 @@ def check_boolean_array(X, name, binarize=0.0):
     table : ndarray of uint64 words, or csr_array
     n_features : int
     """
-    X = checked_table(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name=name)
+    X = check_array_strict(
+        X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name=name
+    )
     return as_boolean(X, binarize, name), X.shape[1]
 
 
@@ -159,10 +460,10 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
     Returns
     -------
     table : ndarray of uint64 words, or csr_array
-    y : ndarray of shape (n_rows,), only when ``y`` was given
+    y : ndarray of shape (n_samples,), only when ``y`` was given
     """
     check_binarize(estimator.binarize)
-    checked = checked_data(
+    checked = validate_data_strict(
         estimator, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES
     )
     only_X = isinstance(y, str) and y == "no_validation"
@@ -182,7 +483,7 @@ def warn_of_lost_columns(estimator, X, always):
     ----------
     estimator : object
         Has ``binarize``, and ``feature_names_in_`` where columns have names.
-    X : ndarray of shape (n_rows, n_features)
+    X : ndarray of shape (n_samples, n_features)
         Sparse tables are left alone: zeros are why they are sparse.
     always : ndarray of shape (n_features,), dtype bool
         Which columns are true in every row.
@@ -204,7 +505,7 @@ def warn_of_lost_columns(estimator, X, always):
 
 
 @contextmanager
-def comparable(y, name="y", classes=()):
+def comparable_labels(y, name="y", classes=()):
     """Say so when labels cannot be put in order, or not beside the classes."""
     try:
         yield
@@ -217,10 +518,10 @@ def comparable(y, name="y", classes=()):
         ) from error
 
 
-def kind_of_labels(y):
+def target_type(y):
     """Return scikit-learn's name for a target: "binary", "continuous" and so on."""
     # Whether floats are whole numbers is asked by a cast, which large ones overflow.
-    with comparable(y), np.errstate(invalid="ignore"):
+    with comparable_labels(y), np.errstate(invalid="ignore"):
         return type_of_target(y, input_name="y", raise_unknown=True)
 
 
@@ -228,7 +529,7 @@ def distinct_labels(y, name="y"):
     """Return the different labels, sorted."""
     if sparse.issparse(y):
         raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
-    with comparable(y, name):
+    with comparable_labels(y, name):
         return np.unique(y)
 
 
@@ -237,7 +538,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
 
     Parameters
     ----------
-    y : ndarray of shape (n_rows,)
+    y : ndarray of shape (n_samples,)
     classes : ndarray or None
         The classes known from an earlier call; labels outside them are an error.
     min_classes : int
@@ -246,7 +547,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
     Returns
     -------
     classes : ndarray of shape (n_classes,)
-    codes : ndarray of shape (n_rows,), intp
+    codes : ndarray of shape (n_samples,), intp
 
     Raises
     ------
@@ -257,20 +558,20 @@ def encode_classes(y, classes=None, *, min_classes=2):
     # Integers and bools are classes: no need to look at each of them.
     kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
-        kind = kind_of_labels(y)
+        kind = target_type(y)
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: y is {kind}, a classifier needs classes. "
             "Use a regressor, or cut y into classes first."
         )
     if classes is None:
-        with comparable(y):
+        with comparable_labels(y):
             classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < min_classes:
             one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
             raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
         return classes, codes
-    with comparable(y, classes=classes):
+    with comparable_labels(y, classes=classes):
         codes = np.searchsorted(classes, y)
         codes[codes == len(classes)] = 0
         unknown = classes[codes] != y
@@ -285,7 +586,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
 def check_two_classes(y, known=None):
     """Refuse labels of more than two classes, before they are encoded."""
     n_classes = len(distinct_labels(y) if known is None else known)
-    if n_classes > 2 and (known is not None or kind_of_labels(y) == "multiclass"):
+    if n_classes > 2 and (known is not None or target_type(y) == "multiclass"):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
             f"multiclass, with {n_classes} classes: wrap the learner in scikit-learn's "
@@ -306,10 +607,10 @@ def known_classes(estimator, classes):
     return _classes_again(estimator, classes)
 
 
-def given_classes(estimator, classes, goes_on):
+def given_classes(estimator, classes, resume):
     """Return the classes of a fit over partitions; None where labels will tell them."""
     classes = _distinct_classes(classes)
-    return _classes_again(estimator, classes) if goes_on else classes
+    return _classes_again(estimator, classes) if resume else classes
 
 
 def _distinct_classes(classes):
@@ -331,13 +632,59 @@ def _classes_again(estimator, classes):
     return estimator.classes_
 
 
-@contextmanager
-def unchanged_on_error(estimator):
-    """Put an estimator back as it was when fitting it fails."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        # At one stroke: a second Ctrl-C may come any time.
-        estimator.__dict__ = before
-        raise
+def remember_params(learner, names):
+    """Note with which parameters a learner learned, for `check_same_params`."""
+    learner._learned_with = _parameters_of(learner, names)
+
+
+def check_same_params(learner, names, **known):
+    """Refuse to go on from what was learned with other parameters.
+
+    Parameters
+    ----------
+    learner : object
+        Fitted. One that remembers nothing, from an older file, has changed nothing.
+    names : iterable of str
+        Parameters on which what was learned depends, all their own parameters included.
+    **known
+        What can be read from the state itself, which comes before what is remembered.
+
+    Raises
+    ------
+    ValueError
+        With the parameter, what it was and is, and the way out.
+    """
+    known = vars(learner).get("_learned_with", {}) | known
+    refuse_changed_params(known, _parameters_of(learner, names))
+
+
+def refuse_changed_params(known, wanted):
+    """Compare parameters by name; those that are not known have not changed."""
+    for name, value in wanted.items():
+        if name in known and not is_same(known[name], value):
+            raise ValueError(
+                f"What was learned cannot go on with {name}={value!r}: it was learned "
+                f"with {name}={known[name]!r}. Set it back, or fit again without "
+                "warm_start."
+            )
+
+
+def _parameters_of(learner, names):
+    """Return parameters, flat: of one that has its own the class and all of these.
+
+    An object may be changed after it was remembered: what is remembered is not it.
+    """
+    parameters = {}
+    for name in names:
+        value = getattr(learner, name)
+        parameters[name] = _class_or_value(value)
+        if parameters[name] is not value:
+            for inner, found in value.get_params().items():
+                parameters[f"{name}__{inner}"] = _class_or_value(found)
+    return parameters
+
+
+def _class_or_value(value):
+    if not hasattr(value, "get_params") or isinstance(value, type):
+        return value
+    return f"{type(value).__module__}.{type(value).__qualname__}"

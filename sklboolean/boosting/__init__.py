@@ -1,9 +1,9 @@
 """Boosting by majority: many weak hypotheses, one vote each."""
 
-from sklboolean.boosting.majority import BoostByMajority
-from sklboolean.boosting.online import OnlineBoostByMajority
-from sklboolean.boosting.regression import BoostByMajorityRegressor
-from sklboolean.boosting.stump import BooleanStump
+from sklboolean.boosting._boost_by_majority import BoostByMajority
+from sklboolean.boosting._online_boost_by_majority import OnlineBoostByMajority
+from sklboolean.boosting._regression import BoostByMajorityRegressor
+from sklboolean.boosting._stump import BooleanStump
 
 __all__ = [
     "BooleanStump",

@@ -25,14 +25,14 @@ def fill_column_panels(const uint64_t[:, ::1] words, uint32_t[:, :, ::1] panels)
     and past the last feature bits are 0.
     """
     cdef:
-        Py_ssize_t w, r, f, half, p, n_rows, n_panels = panels.shape[0]
+        Py_ssize_t w, r, f, half, p, n_samples, n_panels = panels.shape[0]
         uint32_t square[32]
     with nogil:
         for w in range(panels.shape[1]):
-            n_rows = min(<Py_ssize_t> 32, words.shape[0] - 32 * w)
+            n_samples = min(<Py_ssize_t> 32, words.shape[0] - 32 * w)
             for f in range(2 * words.shape[1]):
                 memset(square, 0, sizeof(square))
-                for r in range(n_rows):
+                for r in range(n_samples):
                     square[r] = <uint32_t> (words[32 * w + r, f >> 1] >> (32 * (f & 1)))
                 sklb_transpose_32(square)
                 for half in range(2):

@@ -1,13 +1,13 @@
 """Boolean data: random samples from known rules, complete sets, bundled sets."""
 
-from sklboolean.datasets.bundled import load_mushroom, load_votes
-from sklboolean.datasets.complete import make_monks, make_tic_tac_toe
-from sklboolean.datasets.generators import (
+from sklboolean.datasets._bundled import load_mushroom, load_votes
+from sklboolean.datasets._complete import make_monks, make_tic_tac_toe
+from sklboolean.datasets._generators import (
     make_disjunction,
     make_dnf,
     make_threshold,
 )
-from sklboolean.datasets.noise import flip_labels, make_long_servedio
+from sklboolean.datasets._noise import flip_labels, make_long_servedio
 
 __all__ = [
     "flip_labels",

@@ -17,9 +17,9 @@ class BooleanChain:
         self.density = density
         self.correlation = correlation
 
-    def draw(self, n_rows, rng, term=()):
+    def draw(self, n_samples, rng, term=()):
         """Return 0/1 rows drawn from the chain given that ``term`` is true."""
-        X = np.empty((n_rows, self.n_features), dtype=np.uint8)
+        X = np.empty((n_samples, self.n_features), dtype=np.uint8)
         waiting = sorted(term, reverse=True)
         for j in range(self.n_features):
             if waiting and waiting[-1][0] == j:
@@ -32,7 +32,7 @@ class BooleanChain:
                 yes = chance * self._reach(1, value, steps=k - j)
                 no = (1 - chance) * self._reach(0, value, steps=k - j)
                 chance = yes / (yes + no)
-            X[:, j] = rng.random_sample(n_rows) < chance
+            X[:, j] = rng.random_sample(n_samples) < chance
         return X
 
     def log_probability(self, term):
@@ -60,39 +60,39 @@ def count_satisfied(X, terms):
     return counts
 
 
-def draw_satisfying(n_rows, terms, chain, rng):
+def draw_satisfying(n_samples, terms, chain, rng):
     """Return rows drawn from the chain given that some term is true."""
     log_p = np.array([chain.log_probability(term) for term in terms])
     p = np.exp(log_p - log_p.max())
     p /= p.sum()
     kept = [chain.draw(0, rng)]
     n_kept = 0
-    while n_kept < n_rows:
+    while n_kept < n_samples:
         # A row comes up once for each term that it satisfies; keep one in so many.
         # The rows come term by term: mix them, so that any cut is fair.
-        shares = rng.multinomial(max(1000, n_rows - n_kept), p)
+        shares = rng.multinomial(max(1000, n_samples - n_kept), p)
         drawn = [chain.draw(shares[i], rng, terms[i]) for i in np.flatnonzero(shares)]
         X = rng.permutation(np.vstack(drawn))
         X = X[rng.random_sample(len(X)) * count_satisfied(X, terms) < 1]
         kept.append(X)
         n_kept += len(X)
-    return np.vstack(kept)[:n_rows]
+    return np.vstack(kept)[:n_samples]
 
 
-def draw_falsifying(n_rows, terms, chain, rng):
+def draw_falsifying(n_samples, terms, chain, rng):
     """Return rows drawn from the chain given that no term is true."""
     kept = [chain.draw(0, rng)]
     n_kept = n_drawn = 0
-    while n_kept < n_rows:
-        X = chain.draw(max(1000, n_rows - n_kept), rng)
+    while n_kept < n_samples:
+        X = chain.draw(max(1000, n_samples - n_kept), rng)
         n_drawn += len(X)
         X = X[count_satisfied(X, terms) == 0]
         kept.append(X)
         n_kept += len(X)
         if n_drawn >= 10_000 and n_kept < n_drawn / 1000:
             raise ValueError(
-                f"positive_fraction leaves {n_rows} negative rows, but fewer than one "
-                "row in 1000 falsifies the DNF: raise n_literals or positive_fraction, "
+                f"positive_fraction leaves {n_samples} negative rows, but fewer than "
+                "one row in 1000 falsifies the DNF: raise n_literals or positive_fraction, "
                 "or lower n_terms."
             )
-    return np.vstack(kept)[:n_rows]
+    return np.vstack(kept)[:n_samples]

@@ -96,11 +96,11 @@ def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] l
         double mantissas[128]
         int64_t exponents[128]
         double log_2 = log(2.0)
-        Py_ssize_t row, block, r, n_rows = log_weights.shape[0]
+        Py_ssize_t row, block, r, n_samples = log_weights.shape[0]
         Py_ssize_t start, count, n_right = log_weights.shape[1]
     fill(&states, tables, scratch)
     with nogil:
-        for row in range(n_rows):
+        for row in range(n_samples):
             for block in range(states.n_blocks):
                 start = block * states.block
                 count = min(states.limits[first + row], n_right) - start

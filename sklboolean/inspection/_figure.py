@@ -3,15 +3,6 @@
 import numpy as np
 from scipy import sparse
 
-__all__ = [
-    "COLORS",
-    "LINE_STYLES",
-    "grid_of_axes",
-    "import_pyplot",
-    "open_axes",
-    "take_rows",
-]
-
 # Okabe and Ito's colours, dark ones first; lines differ in style too, for grey print.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))

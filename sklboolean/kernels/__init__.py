@@ -1,19 +1,20 @@
 """Boolean kernels: how many formulas two rows satisfy together."""
 
-from sklboolean.kernels.objects import (
-    CNFKernel,
-    ConjunctionKernel,
-    DisjunctionKernel,
-    DNFKernel,
-    TanimotoKernel,
-)
-from sklboolean.kernels.pairwise import (
+from sklboolean.kernels._functions import (
     BOOLEAN_KERNELS,
     cnf_kernel,
     conjunction_kernel,
     disjunction_kernel,
     dnf_kernel,
     tanimoto_kernel,
+)
+from sklboolean.kernels._kernel_perceptron import KernelPerceptron
+from sklboolean.kernels._kernels import (
+    CNFKernel,
+    ConjunctionKernel,
+    DisjunctionKernel,
+    DNFKernel,
+    TanimotoKernel,
 )
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ConjunctionKernel",
     "DNFKernel",
     "DisjunctionKernel",
+    "KernelPerceptron",
     "TanimotoKernel",
     "cnf_kernel",
     "conjunction_kernel",

@@ -1,19 +1,19 @@
-"""Rules: the conjunctions inside kernel machines, as text and as features."""
+"""Rules: classifiers made of rules, and rules extracted from kernel models."""
 
-from sklboolean.rules.conjunctions import (
+from sklboolean.rules._conjunctions import (
     Rule,
     conjunction_weight,
     top_conjunctions,
 )
-from sklboolean.rules.dnf import DNF
-from sklboolean.rules.ensemble import RuleEnsemble
-from sklboolean.rules.extraction import extract_dnf
-from sklboolean.rules.features import ConjunctionFeatures
+from sklboolean.rules._dnf import DNF
+from sklboolean.rules._ensemble import RuleEnsemble
+from sklboolean.rules._extraction import extract_dnf
+from sklboolean.rules._rule_classifier import RuleClassifier
 
 __all__ = [
     "DNF",
-    "ConjunctionFeatures",
     "Rule",
+    "RuleClassifier",
     "RuleEnsemble",
     "conjunction_weight",
     "extract_dnf",

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_rounds import RowByRow
+from oracles.boosting import RowByRow
 
-from sklboolean.boosting.board import Board
-from sklboolean.boosting.weights import quantize_weights
+from sklboolean.boosting._board import Board
+from sklboolean.boosting._weights import quantize_weights
 
 edges = st.fractions(Fraction(1, 20), Fraction(9, 20), max_denominator=20)
 UNIT = 2.0**-26
@@ -20,10 +20,12 @@ UNIT = 2.0**-26
 @st.composite
 def boards(draw, max_rounds=6):
     """A board after some rounds, some of them aborted, and its slow twin."""
-    n_rows, n_classes = draw(st.integers(1, 6)), draw(st.integers(2, 4))
-    labels = st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows)
+    n_samples, n_classes = draw(st.integers(1, 6)), draw(st.integers(2, 4))
+    labels = st.lists(
+        st.integers(0, n_classes - 1), min_size=n_samples, max_size=n_samples
+    )
     codes = np.array(draw(labels))
-    counts = st.lists(st.integers(1, 9), min_size=n_rows, max_size=n_rows)
+    counts = st.lists(st.integers(1, 9), min_size=n_samples, max_size=n_samples)
     values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
     board = Board(codes, n_classes, values)
     exact = RowByRow(codes, n_classes, values)

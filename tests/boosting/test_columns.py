@@ -8,7 +8,7 @@ from scipy import sparse
 
 from sklboolean._core import _popcount
 from sklboolean._core.bits import pack_dense
-from sklboolean.boosting.columns import StumpTable
+from sklboolean.boosting._columns import StumpTable
 
 PATHS = _popcount.available_cpu_paths()
 
@@ -28,10 +28,10 @@ def sparse_table_of(X):
     return StumpTable.from_boolean(sparse.csr_array(X), X.shape[1])
 
 
-def random_problem(n_rows, n_features, seed=0, density=0.5):
+def random_problem(n_samples, n_features, seed=0, density=0.5):
     rng = np.random.default_rng(seed)
-    X = rng.random((n_rows, n_features)) < density
-    return X, rng.integers(-(2**15), 2**15, n_rows).astype(np.int16)
+    X = rng.random((n_samples, n_features)) < density
+    return X, rng.integers(-(2**15), 2**15, n_samples).astype(np.int16)
 
 
 def sums_by_definition(X, weights):
@@ -49,11 +49,11 @@ def assert_sums(table, X, weights):
 
 # 32 rows to a word, 128 and 1024 rows to a block.
 @pytest.mark.parametrize(
-    "n_rows", [1, 2, 31, 32, 33, 127, 128, 129, 160, 1023, 1024, 1025, 1056, 2100]
+    "n_samples", [1, 2, 31, 32, 33, 127, 128, 129, 160, 1023, 1024, 1025, 1056, 2100]
 )
 @pytest.mark.parametrize("n_features", [1, 15, 16, 17, 31, 33, 64, 65, 130])
-def test_sums_are_those_of_the_definition(n_rows, n_features):
-    X, weights = random_problem(n_rows, n_features, seed=n_rows)
+def test_sums_are_those_of_the_definition(n_samples, n_features):
+    X, weights = random_problem(n_samples, n_features, seed=n_samples)
     assert_sums(table_of(X), X, weights)
 
 
@@ -67,8 +67,8 @@ def test_sums_beyond_32_bits_do_not_overflow(weight):
 
 
 @given(st.integers(1, 300), st.integers(1, 70), st.integers(0, 2**32 - 1))
-def test_every_column_can_be_read(n_rows, n_features, seed):
-    X, weights = random_problem(n_rows, n_features, seed)
+def test_every_column_can_be_read(n_samples, n_features, seed):
+    X, weights = random_problem(n_samples, n_features, seed)
     for table in (table_of(X), sparse_table_of(X)):
         for feature, column in enumerate(X.T):
             chosen = table.choose(feature, -(2**15), 2**15 - 1)

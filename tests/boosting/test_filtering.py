@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_filtering import SlowFilter, largest_weight, weight_of_votes
+from oracles.boosting import SlowFilter, largest_weight, weight_of_votes
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
@@ -16,11 +16,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump
-from sklboolean.boosting.filter_plan import open_filter, plan_filter, random_words
-from sklboolean.boosting.filter_votes import predict_codes
-from sklboolean.boosting.filtering import FilterStream
-from sklboolean.boosting.rounds import WeakLearnerError
-from sklboolean.boosting.weak import as_codes
+from sklboolean.boosting._filter_plan import open_filter, plan_filter, random_words
+from sklboolean.boosting._filter_votes import predict_codes
+from sklboolean.boosting._filtering import FilterStream
+from sklboolean.boosting._rounds import WeakLearnerError
+from sklboolean.boosting._weak_learners import as_codes
 from sklboolean.theory import filter_sample_bound, majority_weights, min_rounds
 
 
@@ -56,14 +56,14 @@ class Wrong(ClassifierMixin, BaseEstimator):
         return np.full(X.shape[0], 2)
 
 
-def make_rows(n_rows, seed, *, n_classes=2, noise=0.0, n_features=5):
+def make_rows(n_samples, seed, *, n_classes=2, noise=0.0, n_features=5):
     """Rows labelled by two of the first three features, or how many of them."""
     rng = np.random.default_rng(seed)
-    X = (rng.random((n_rows, n_features)) < 0.5).astype(np.uint8)
+    X = (rng.random((n_samples, n_features)) < 0.5).astype(np.uint8)
     y = X[:, :3].sum(axis=1)
     y = (y >= 2).astype(int) if n_classes == 2 else np.minimum(y, n_classes - 1)
-    noisy = rng.random(n_rows) < noise
-    return X, np.where(noisy, rng.integers(n_classes, size=n_rows), y)
+    noisy = rng.random(n_samples) < noise
+    return X, np.where(noisy, rng.integers(n_classes, size=n_samples), y)
 
 
 def endless_rows(seed, size=4096):
@@ -114,12 +114,12 @@ def make_stream(name, base=None, **more):
 @example(4, 0.0, 700)  # candidates that make the same number of mistakes
 @example(10, 0.5, 700)  # tries with the same edge
 @example(7, 0.0, 700)  # an accepted row does not abort a round
-def test_rounds_are_those_of_the_figures(name, seed, noise, n_rows):
+def test_rounds_are_those_of_the_figures(name, seed, noise, n_samples):
     stream = make_stream(name, seed=seed)
     n_classes = len(stream.classes)
     if stream.plan.batch_size > 8:
-        n_rows *= 4
-    X, y = make_rows(n_rows, seed, n_classes=n_classes, noise=noise)
+        n_samples *= 4
+    X, y = make_rows(n_samples, seed, n_classes=n_classes, noise=noise)
     stream.feed(X, y)
     slow = SlowFilter(Literal(), range(n_classes), stream.plan, None, seed)
     slow.edge = Fraction(stream.gamma)
@@ -483,9 +483,9 @@ def test_an_exhausted_stream_ends_with_what_it_has():
     ]
 
 
-@pytest.mark.parametrize("n_rows", [1, 50])
-def test_a_very_short_stream_leaves_one_hypothesis(n_rows):
-    X, y = make_rows(n_rows, 0)
+@pytest.mark.parametrize("n_samples", [1, 50])
+def test_a_very_short_stream_leaves_one_hypothesis(n_samples):
+    X, y = make_rows(n_samples, 0)
     stream = FilterStream(LogisticRegression(), [0, 1], gamma=0.16, epsilon=0.1)
     stream.feed(X, y)
     stream.finish()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_boosting import (
+from oracles.boosting import (
     HALF,
     binomial,
     potential,
@@ -15,12 +15,12 @@ from oracles_boosting import (
     with_one_more,
 )
 
-from sklboolean.boosting.game import (
+from sklboolean.boosting._game_states import average_potential, state_weights
+from sklboolean.boosting._majority_game import (
     majority_potentials,
     majority_weights,
     missing_votes,
 )
-from sklboolean.boosting.game_states import average_potential, state_weights
 
 edges = st.fractions(Fraction(1, 100), Fraction(49, 100), max_denominator=100)
 odd_rounds = st.integers(0, 8).map(lambda half: 2 * half + 1)

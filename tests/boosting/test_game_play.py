@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from oracles_boosting import HALF, mark_in_order, play, tail
+from oracles.boosting import HALF, mark_in_order, play, tail
 
-from sklboolean.boosting.game_play import play_majority_game
+from sklboolean.boosting._game_play import play_majority_game
 
 CHOOSERS = ["iid", "richest", "poorest", "adversarial"]
 odd_rounds = st.integers(0, 6).map(lambda half: 2 * half + 1)

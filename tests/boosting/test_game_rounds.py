@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from oracles_boosting import tail
+from oracles.boosting import tail
 
-from sklboolean.boosting.game import majority_potentials
-from sklboolean.boosting.game_rounds import max_gamma, min_rounds, rounds_from_states
-from sklboolean.boosting.game_states import average_potential
+from sklboolean.boosting._game_rounds import max_gamma, min_rounds, rounds_from_states
+from sklboolean.boosting._game_states import average_potential
+from sklboolean.boosting._majority_game import majority_potentials
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_rounds import RowByRow
+from oracles.boosting import RowByRow
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
-from sklboolean.boosting.board import Board
+from sklboolean.boosting._board import Board
 from sklboolean.datasets import make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
 

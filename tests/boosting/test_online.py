@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_online_boosting import boost_row_by_row
+from oracles.boosting import boost_row_by_row
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -81,7 +81,7 @@ def test_long_parts_are_cut_without_a_trace(sampling, monkeypatch):
     whole = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
     margins = whole.decision_function(X)
     for cells in (1, 31 * 7):
-        monkeypatch.setattr("sklboolean.boosting.online_game.BLOCK_CELLS", cells)
+        monkeypatch.setattr("sklboolean.boosting._online_game.BLOCK_CELLS", cells)
         cut = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
         assert state(cut) == state(whole)
         assert_array_equal(cut.decision_function(X), margins)

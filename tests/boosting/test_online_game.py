@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_online_boosting import Perceptron, relative_weight
+from oracles.boosting import Perceptron, relative_weight
 
-from sklboolean.boosting.game import majority_weights
-from sklboolean.boosting.online_game import OnlineGame, relative_weights
-from sklboolean.boosting.online_learners import BitPerceptron
+from sklboolean.boosting._majority_game import majority_weights
+from sklboolean.boosting._online_game import OnlineGame, relative_weights
+from sklboolean.boosting._online_learners import BitPerceptron
 
 edges = st.fractions(Fraction(1, 100), Fraction(49, 100), max_denominator=100)
 odd = st.integers(0, 4).map(lambda half: 2 * half + 1)
@@ -38,24 +38,28 @@ def test_weights_are_chances_that_the_vote_decides(k, gamma):
 
 @settings(deadline=None)
 @given(odd, edges, st.integers(1, 12), st.data())
-def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_rows, data):
+def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     vote = st.integers(-1, 1)
     votes = data.draw(
         st.lists(
-            st.lists(vote, min_size=n_rows, max_size=n_rows), min_size=k, max_size=k
+            st.lists(vote, min_size=n_samples, max_size=n_samples),
+            min_size=k,
+            max_size=k,
         )
     )
     votes = np.array(votes, dtype=np.int8)
-    signs = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=n_rows,
-                                        max_size=n_rows)), dtype=np.int8)  # fmt: skip
-    values = np.arange(1.0, n_rows + 1)
+    sign_lists = st.lists(
+        st.sampled_from([-1, 1]), min_size=n_samples, max_size=n_samples
+    )
+    signs = np.array(data.draw(sign_lists), dtype=np.int8)
+    values = np.arange(1.0, n_samples + 1)
     learners = [Scripted(row) for row in votes]
     game = OnlineGame(learners, float(gamma), None)
-    cut = data.draw(st.integers(0, n_rows))
-    for part in (slice(0, cut), slice(cut, n_rows)):
+    cut = data.draw(st.integers(0, n_samples))
+    for part in (slice(0, cut), slice(cut, n_samples)):
         game.learn(np.zeros((len(signs[part]), 1)), signs[part], values[part])
-    expected = np.zeros((n_rows, k))
-    for t in range(n_rows):
+    expected = np.zeros((n_samples, k))
+    for t in range(n_samples):
         right = 0
         for i in range(k):
             expected[t, i] = values[t] * float(relative_weight(k, i, right, gamma))
@@ -64,7 +68,7 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_rows, data):
     assert_allclose(shown, expected, rtol=1e-12)
     hits = votes.T == signs[:, np.newaxis]
     assert game.n_mistakes == np.count_nonzero(2 * hits.sum(axis=1) < k)
-    assert game.n_rows == n_rows
+    assert game.n_samples == n_samples
     assert_array_equal(game.n_shown, np.count_nonzero(expected, axis=0))
     totals = expected.sum(axis=0)
     shares = np.divide((expected * hits).sum(axis=0), totals, where=totals > 0,
@@ -123,14 +127,16 @@ def test_rejection_frequencies_of_every_learner():
 
 @settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 25), st.integers(0, 2**32 - 1))
-def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_rows, seed):
+def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_samples, seed):
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 2, (n_rows, n_features))
-    signs = rng.choice(np.array([-1, 1], dtype=np.int8), n_rows)
-    weights = rng.integers(0, 4, n_rows) / 4  # exact in binary, so that ties are ties
+    X = rng.integers(0, 2, (n_samples, n_features))
+    signs = rng.choice(np.array([-1, 1], dtype=np.int8), n_samples)
+    weights = (
+        rng.integers(0, 4, n_samples) / 4
+    )  # exact in binary, so that ties are ties
     learner, oracle = BitPerceptron(n_features), Perceptron(n_features + 1)
-    ((_, rows),) = learner.parts(X, 1, n_rows)
-    assert_array_equal(rows, np.hstack([2 * X - 1, np.ones((n_rows, 1))]))
+    ((_, rows),) = learner.parts(X, 1, n_samples)
+    assert_array_equal(rows, np.hstack([2 * X - 1, np.ones((n_samples, 1))]))
     votes = learner.vote_and_learn(rows, signs, weights)
     expected = []
     for row, sign, weight in zip(rows.tolist(), signs, weights, strict=True):

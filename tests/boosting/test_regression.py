@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_boosting import potential, weight
+from oracles.boosting import potential, weight
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import make_friedman1
@@ -22,11 +22,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklboolean import BoostByMajorityRegressor
-from sklboolean.boosting.board import Board
-from sklboolean.boosting.game_rounds import max_gamma, rounds_from_states
-from sklboolean.boosting.rounds import Game, Policy, WeakLearnerError, drop, play_rounds
-from sklboolean.boosting.tolerance import AgreementLearner, least_tolerance
-from sklboolean.boosting.weak import scaled_to
+from sklboolean.boosting._board import Board
+from sklboolean.boosting._game_rounds import max_gamma, rounds_from_states
+from sklboolean.boosting._rounds import (
+    Game,
+    Policy,
+    WeakLearnerError,
+    drop,
+    play_rounds,
+)
+from sklboolean.boosting._tolerance import AgreementLearner, least_tolerance
+from sklboolean.boosting._weak_learners import scaled_to
 from sklboolean.theory import min_rounds
 
 TREE = DecisionTreeRegressor(max_depth=2)
@@ -79,26 +85,26 @@ class Script:
     classes = np.array([False, True])
     knows_edges = False
 
-    def __init__(self, script, n_rows):
+    def __init__(self, script, n_samples):
         self.drawn = []
-        self.script = chain(script, repeat(range(n_rows)))
-        self.n_rows = n_rows
+        self.script = chain(script, repeat(range(n_samples)))
+        self.n_samples = n_samples
 
     def fit(self, weights, rng, shown):
         return next(self.script)
 
     def codes_of(self, rows):
-        right = np.zeros(self.n_rows, dtype=np.int8)
+        right = np.zeros(self.n_samples, dtype=np.int8)
         right[list(rows)] = 1
         return right
 
 
-def play(learner, n_rows, target_error, gamma=None, k=None, **options):
+def play(learner, n_samples, target_error, gamma=None, k=None, **options):
     """Play as the regressor does."""
     gamma = max_gamma(k, target_error) if k and not gamma else gamma
     policy = Policy(k, target_error, gamma, recent=15, caution=0.7, stop_early=False)
     options = {"on_failure": "drop", "max_rounds": k or 501} | options
-    codes = np.ones(n_rows, dtype=np.int8)
+    codes = np.ones(n_samples, dtype=np.int8)
     return play_rounds(learner, codes, None, policy, None, **options)
 
 

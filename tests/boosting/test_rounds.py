@@ -7,12 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles_boosting import tail
-from oracles_rounds import PromisingLearner, ScriptedLearner, play_by_definition
+from oracles.boosting import PromisingLearner, ScriptedLearner, play_by_definition, tail
 from scipy.stats import binom
 
-from sklboolean.boosting.board import Board
-from sklboolean.boosting.rounds import (
+from sklboolean.boosting._board import Board
+from sklboolean.boosting._rounds import (
     PATIENCE,
     Policy,
     WeakLearnerError,
@@ -50,11 +49,13 @@ def play(learner, codes, policy, *, values=None, max_rounds=999, **options):
 
 @st.composite
 def scripts(draw):
-    n_rows, n_classes = draw(st.integers(2, 7)), draw(st.integers(2, 3))
-    labels = st.lists(st.integers(0, n_classes - 1), min_size=n_rows, max_size=n_rows)
+    n_samples, n_classes = draw(st.integers(2, 7)), draw(st.integers(2, 3))
+    labels = st.lists(
+        st.integers(0, n_classes - 1), min_size=n_samples, max_size=n_samples
+    )
     k = draw(st.sampled_from([1, 3, 5, 7]))
     votes = draw(st.lists(labels, min_size=k, max_size=k))
-    counts = st.lists(st.integers(1, 5), min_size=n_rows, max_size=n_rows)
+    counts = st.lists(st.integers(1, 5), min_size=n_samples, max_size=n_samples)
     values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
     gamma = draw(st.fractions(Fraction(1, 20), Fraction(9, 20), max_denominator=20))
     return np.array(draw(labels)), n_classes, values, votes, k, gamma

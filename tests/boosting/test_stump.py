@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_stump import all_stumps, best_of_all_stumps, right_weight
+from oracles.boosting import all_stumps, best_of_all_stumps, right_weight
 from scipy import sparse
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklboolean import BooleanStump
 from sklboolean._core import _popcount
 from sklboolean._core.bits import pack_dense
-from sklboolean.boosting.columns import StumpTable
-from sklboolean.boosting.literals import best_stump, class_signs, side_weights
-from sklboolean.boosting.weights import quantize_weights
+from sklboolean.boosting._columns import StumpTable
+from sklboolean.boosting._literals import best_stump, class_signs, side_weights
+from sklboolean.boosting._weights import quantize_weights
 
 a_weight = st.one_of(
     st.integers(0, 3).map(float),
@@ -30,12 +30,12 @@ a_weight = st.one_of(
 @st.composite
 def problems(draw, weight=a_weight):
     """Rows, codes of classes, weights (one above 0) and the number of classes."""
-    n_rows, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 6))
+    n_samples, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 6))
     n_classes = draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X = rng.random((n_rows, n_features)) < rng.random(n_features)
-    codes = rng.integers(0, n_classes, n_rows)
-    weights = draw(st.lists(weight, min_size=n_rows, max_size=n_rows))
+    X = rng.random((n_samples, n_features)) < rng.random(n_features)
+    codes = rng.integers(0, n_classes, n_samples)
+    weights = draw(st.lists(weight, min_size=n_samples, max_size=n_samples))
     if not any(weights):
         weights[0] = 1
     return X, codes, np.array(weights), n_classes

@@ -14,20 +14,20 @@ static int64_t count_bits(const uint64_t *row, const uint64_t *panel, int64_t n_
     return count;
 }
 
-static void check_counts(int path, int n_rows, int64_t n_words, int64_t n_panels, int use_xor,
+static void check_counts(int path, int n_samples, int64_t n_words, int64_t n_panels, int use_xor,
                          int full) {
     int64_t stride = n_panels * SKLB_PANEL, size = n_words * stride;
-    uint64_t *rows = room(n_rows * n_words * 8), *panels = room(size * 8);
-    int32_t *counts = room(n_rows * stride * 4);
-    fill_words(rows, n_rows * n_words);
+    uint64_t *rows = room(n_samples * n_words * 8), *panels = room(size * 8);
+    int32_t *counts = room(n_samples * stride * 4);
+    fill_words(rows, n_samples * n_words);
     fill_words(panels, size);
     if (full) { /* the largest counts there are */
-        memset(rows, 255, n_rows * n_words * 8);
+        memset(rows, 255, n_samples * n_words * 8);
         memset(panels, use_xor ? 0 : 255, size * 8);
     }
-    sklb_choose_tiles(path).count_strip(rows, n_rows, n_words, panels, n_panels, use_xor, counts,
+    sklb_choose_tiles(path).count_strip(rows, n_samples, n_words, panels, n_panels, use_xor, counts,
                                         stride);
-    for (int r = 0; r < n_rows; r++)
+    for (int r = 0; r < n_samples; r++)
         for (int64_t j = 0; j < stride; j++) {
             const uint64_t *panel = panels + j / SKLB_PANEL * n_words * SKLB_PANEL;
             int64_t count = full ? 64 * n_words
@@ -38,20 +38,20 @@ static void check_counts(int path, int n_rows, int64_t n_words, int64_t n_panels
     free(rows), free(panels), free(counts);
 }
 
-static void check_maps(int path, int form, int64_t n, int n_rows) {
+static void check_maps(int path, int form, int64_t n, int n_samples) {
     double table[100], coefficients[SKLB_TILE_ROWS], *out = room(n * 8), *sums = room(n * 8);
-    int32_t *counts = room(n_rows * n * 4);
+    int32_t *counts = room(n_samples * n * 4);
     sklb_tiles tiles = sklb_choose_tiles(path);
     for (int k = 0; k < 100; k++) table[k] = (double)(random_word() % 1000) - 500;
-    for (int r = 0; r < n_rows; r++) coefficients[r] = (double)(random_word() % 99) - 49;
-    for (int64_t j = 0; j < n_rows * n; j++) counts[j] = (int32_t)(random_word() % 30);
+    for (int r = 0; r < n_samples; r++) coefficients[r] = (double)(random_word() % 99) - 49;
+    for (int64_t j = 0; j < n_samples * n; j++) counts[j] = (int32_t)(random_word() % 30);
     sklb_formula g = {form, 40, -1, table};
     for (int64_t j = 0; j < n; j++) sums[j] = (double)j;
     tiles.map_counts(&g, counts, n, out);
-    tiles.add_counts(&g, counts, n, n_rows, coefficients, n, sums);
+    tiles.add_counts(&g, counts, n, n_samples, coefficients, n, sums);
     for (int64_t j = 0; j < n; j++) {
         double sum = (double)j, value = 0; /* integers below 2^53: exact in any order */
-        for (int r = n_rows - 1; r >= 0; r--) {
+        for (int r = n_samples - 1; r >= 0; r--) {
             int32_t s = 40 - counts[r * n + j];
             value = form == SKLB_TABLE   ? table[s]
                     : form == SKLB_POWER ? ldexp(1.0, s) + table[0]
@@ -82,9 +82,9 @@ static void check_packing(int path, int64_t n) {
 int main(void) {
     for (int path = 0; path <= sklb_cpu_detect(); path++) {
         for (int use_xor = 0; use_xor < 2; use_xor++) {
-            for (int n_rows = 1; n_rows <= SKLB_TILE_ROWS; n_rows++)
+            for (int n_samples = 1; n_samples <= SKLB_TILE_ROWS; n_samples++)
                 for (int64_t n_words = 1; n_words < 70; n_words += 1 + n_words / 4)
-                    check_counts(path, n_rows, n_words, 1 + n_words % 3, use_xor, 0);
+                    check_counts(path, n_samples, n_words, 1 + n_words % 3, use_xor, 0);
             /* where accumulators of bytes and of 16 bits must be emptied */
             for (int64_t n_words = 31; n_words < 9000; n_words *= 2)
                 for (int more = 0; more < 3; more++)
@@ -93,8 +93,8 @@ int main(void) {
             check_counts(path, 3, 4096, 1, use_xor, 1);
         }
         for (int form = 0; form < 3; form++)
-            for (int n_rows = 1; n_rows <= SKLB_TILE_ROWS; n_rows++)
-                for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_rows);
+            for (int n_samples = 1; n_samples <= SKLB_TILE_ROWS; n_samples++)
+                for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_samples);
         for (int64_t n = 1; n < 200; n++) check_packing(path, n);
     }
     printf("kernels: %d paths\n", sklb_cpu_detect() + 1);

@@ -2,7 +2,7 @@
  * and plain C near the definition. */
 #include "check.h"
 
-#include "../../sklboolean/online/rows.h"
+#include "../../sklboolean/linear_model/rows.h"
 
 static void check_row(int path, int64_t n_words) {
     int64_t n = 64 * n_words;

@@ -1,9 +1,9 @@
 /* Sums over covers and supports of conjunctions: by definition. */
 #include "check.h"
 
-#include "../../sklboolean/rules/best_found.h"
-#include "../../sklboolean/rules/cover_sums.h"
-#include "../../sklboolean/rules/levels.h"
+#include "../../sklboolean/_core/best_found.h"
+#include "../../sklboolean/_core/cover_sums.h"
+#include "../../sklboolean/preprocessing/levels.h"
 
 static void check_cover_sum(int path, int64_t first, int64_t n_words, int n_digits, int full) {
     int64_t whole = first + n_words + 1, n = 64 * n_words, total = 0;

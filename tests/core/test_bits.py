@@ -49,8 +49,8 @@ def words_by_definition(truth):
     ]
 
 
-def random_truth(n_rows, n_features, share=0.5, seed=0):
-    return np.random.default_rng(seed).random((n_rows, n_features)) < share
+def random_truth(n_samples, n_features, share=0.5, seed=0):
+    return np.random.default_rng(seed).random((n_samples, n_features)) < share
 
 
 def common_by_definition(A, B):
@@ -107,9 +107,9 @@ def test_a_table_packed_in_several_blocks_is_whole(dtype):
             pack_dense(X, None)
 
 
-@pytest.mark.parametrize("n_rows", [0, 1])
-def test_no_rows_give_no_words(n_rows):
-    assert pack_dense(np.ones((n_rows, 70))).shape == (n_rows, 2)
+@pytest.mark.parametrize("n_samples", [0, 1])
+def test_no_rows_give_no_words(n_samples):
+    assert pack_dense(np.ones((n_samples, 70))).shape == (n_samples, 2)
 
 
 @settings(deadline=None)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklboolean._core.calibration import fit_slope, probabilities
+from sklboolean._core.base import fit_slope, probabilities
 
 finite_scores = st.floats(-1, 1).map(lambda score: round(score, 6))
 
@@ -56,11 +56,11 @@ def test_the_slope_of_a_sigmoid_has_the_least_loss(case):
         assert least <= binary_loss(candidate, *case) * (1 + 1e-8)
 
 
-def noisy_scores(n_rows, n_classes, seed=0):
+def noisy_scores(n_samples, n_classes, seed=0):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, n_classes, n_rows)
-    scores = rng.standard_normal((n_rows, n_classes)) / 4
-    scores[np.arange(n_rows), codes] += 0.2
+    codes = rng.integers(0, n_classes, n_samples)
+    scores = rng.standard_normal((n_samples, n_classes)) / 4
+    scores[np.arange(n_samples), codes] += 0.2
     return scores, codes
 
 
@@ -90,24 +90,24 @@ def test_the_slope_undoes_a_change_of_unit(factor):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0])
-@pytest.mark.parametrize("n_rows", [1, 2, 1000])
-def test_separated_scores_give_a_finite_slope(n_rows, scale):
-    codes = np.arange(n_rows) % 2
+@pytest.mark.parametrize("n_samples", [1, 2, 1000])
+def test_separated_scores_give_a_finite_slope(n_samples, scale):
+    codes = np.arange(n_samples) % 2
     scores = np.where(codes == 1, 1.0, -1.0) * scale
     slope = fit_slope(scores, codes)
     # Of n + 2 rows of score +-scale n + 1 are right: the best odds are n + 1 to 1.
-    assert slope == pytest.approx(log(n_rows + 1) / scale, rel=1e-4)
+    assert slope == pytest.approx(log(n_samples + 1) / scale, rel=1e-4)
 
 
-@pytest.mark.parametrize("n_rows", [3, 1000])
-def test_separated_scores_of_several_classes_give_a_finite_slope(n_rows):
-    codes = np.arange(n_rows) % 3
+@pytest.mark.parametrize("n_samples", [3, 1000])
+def test_separated_scores_of_several_classes_give_a_finite_slope(n_samples):
+    codes = np.arange(n_samples) % 3
     slope = fit_slope(np.eye(3)[codes], codes)
 
     def loss(slope):
         # Every row has score 1 for its class, 0 for two others; the imagined ones
         # have the mean size of a score.
-        rows = n_rows * log1p(2 * exp(-slope))
+        rows = n_samples * log1p(2 * exp(-slope))
         return rows + softplus(slope / 3) + softplus(-slope / 3)
 
     for candidate in np.exp(np.linspace(-8, 8, 65)):

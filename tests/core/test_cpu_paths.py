@@ -16,9 +16,10 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
-from sklboolean.kernels import blocks, cnf_kernel, conjunction_kernel
-from sklboolean.kernels.blocks import add_kernel_scores, kernel_matrix
-from sklboolean.kernels.formulas import conjunction_formula
+from sklboolean.kernels import _blocks as blocks
+from sklboolean.kernels import cnf_kernel, conjunction_kernel
+from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
+from sklboolean.kernels._formulas import conjunction_formula
 
 PATHS = _popcount.available_cpu_paths()
 # The AVX2 version adds bytes over at most 31 words before it widens them.
@@ -61,13 +62,13 @@ def assert_same_bits(results):
         assert result.tobytes() == results["plain"].tobytes(), name
 
 
-def tables(n_rows, n_columns, n_features, seed=0):
+def tables(n_samples, n_columns, n_features, seed=0):
     """Random rows, some full and some empty, as truth values and packed."""
     rng = np.random.default_rng(seed)
-    A = rng.random((n_rows, n_features)) < rng.random((n_rows, 1))
+    A = rng.random((n_samples, n_features)) < rng.random((n_samples, 1))
     B = rng.random((n_columns, n_features)) < rng.random((n_columns, 1))
     A[0] = B[-1] = True
-    if n_rows > 1:
+    if n_samples > 1:
         A[-1] = False
     if n_columns > 1:
         B[0] = False
@@ -115,9 +116,9 @@ def test_rows_of_all_ones_are_counted_whole(n_features):
 
 
 @pytest.mark.parametrize("n_columns", [1, 31, 32, 33, 256, 257])
-@pytest.mark.parametrize("n_rows", range(1, 12))
-def test_counts_are_the_same_at_the_edges_of_panels_and_tiles(n_rows, n_columns):
-    A, B, rows, columns = tables(n_rows, n_columns, 130, seed=n_rows)
+@pytest.mark.parametrize("n_samples", range(1, 12))
+def test_counts_are_the_same_at_the_edges_of_panels_and_tiles(n_samples, n_columns):
+    A, B, rows, columns = tables(n_samples, n_columns, 130, seed=n_samples)
     common = A.astype(np.int64) @ B.T.astype(np.int64)
     different = A.sum(axis=1)[:, None] + B.sum(axis=1) - 2 * common
     for name in PATHS:
@@ -139,9 +140,11 @@ def test_kernel_values_are_the_same(n_features, parameters):
 
 
 @pytest.mark.parametrize("n_columns", [1, 31, 32, 33, 256, 257])
-@pytest.mark.parametrize("n_rows", range(1, 12))
-def test_kernel_values_are_the_same_at_the_edges_of_panels_and_tiles(n_rows, n_columns):
-    A, B, _, _ = tables(n_rows, n_columns, 130, seed=n_columns)
+@pytest.mark.parametrize("n_samples", range(1, 12))
+def test_kernel_values_are_the_same_at_the_edges_of_panels_and_tiles(
+    n_samples, n_columns
+):
+    A, B, _, _ = tables(n_samples, n_columns, 130, seed=n_columns)
     for parameters in ({}, {"max_literals": 5}):
         assert_same_bits(
             on_each_path(lambda p=parameters: conjunction_kernel(A, B, **p))
@@ -149,11 +152,11 @@ def test_kernel_values_are_the_same_at_the_edges_of_panels_and_tiles(n_rows, n_c
 
 
 @pytest.mark.parametrize("n_features", [130, 520, LIMIT + 1])
-@pytest.mark.parametrize("n_rows", [33, 257, 300])
-def test_gram_matrices_are_the_same(n_rows, n_features, monkeypatch):
+@pytest.mark.parametrize("n_samples", [33, 257, 300])
+def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
     # Counting half of the matrix and copying it is for wide rows.
     monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
-    X = tables(n_rows, 1, n_features)[0]
+    X = tables(n_samples, 1, n_features)[0]
     for kernel, parameters in [
         (conjunction_kernel, {"max_literals": 5}),
         (conjunction_kernel, {"decay": 0.1, "monotone": True, "max_literals": 7}),
@@ -168,14 +171,14 @@ def test_gram_matrices_are_the_same(n_rows, n_features, monkeypatch):
 
 
 @pytest.mark.parametrize("parameters", CONJUNCTIONS.values(), ids=CONJUNCTIONS)
-@pytest.mark.parametrize("n_rows", [1, 4, 5, 6, 11])
+@pytest.mark.parametrize("n_samples", [1, 4, 5, 6, 11])
 @pytest.mark.parametrize("n_features", [7, 520, LIMIT + 1])
-def test_sums_that_round_round_the_same(n_features, n_rows, parameters):
-    _, _, rows, columns = tables(n_rows, 257, n_features, seed=n_rows)
+def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
+    _, _, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
     table = conjunction_formula(n_features, n_features, **parameters)
     shift = max(0, table.largest()[1] - 900)
     rng = np.random.default_rng(n_features)
-    coefficients = rng.standard_normal((3, n_rows))
+    coefficients = rng.standard_normal((3, n_samples))
 
     def add():
         scores = np.ones((3, 257))
@@ -185,17 +188,17 @@ def test_sums_that_round_round_the_same(n_features, n_rows, parameters):
     results = on_each_path(add)
     assert_same_bits(results)
     terms = coefficients[:, :, None] * kernel_matrix(table, rows, columns, shift=shift)
-    bound = (n_rows + 2) * 2.0**-52 * (1 + np.abs(terms).sum(axis=1))
+    bound = (n_samples + 2) * 2.0**-52 * (1 + np.abs(terms).sum(axis=1))
     assert (np.abs(results["plain"] - 1 - terms.sum(axis=1)) <= bound).all()
 
 
 @pytest.mark.parametrize("name", ["cubic", "cubic, monotone", "table", "power"])
-@pytest.mark.parametrize("n_rows", [1, 4, 5, 6, 11])
-def test_sums_that_are_exact_are_exact(n_rows, name):
+@pytest.mark.parametrize("n_samples", [1, 4, 5, 6, 11])
+def test_sums_that_are_exact_are_exact(n_samples, name):
     parameters, n_features = CONJUNCTIONS[name], 40
-    A, B, rows, columns = tables(n_rows, 257, n_features, seed=n_rows)
+    A, B, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
     table = conjunction_formula(n_features, n_features, **parameters)
-    coefficients = np.random.default_rng(n_rows).integers(-99, 99, (2, n_rows))
+    coefficients = np.random.default_rng(n_samples).integers(-99, 99, (2, n_samples))
     assert table.is_exact_in_float64(int(np.abs(coefficients).sum(axis=1).max()))
     counts = A.astype(int) @ B.T.astype(int)
     if table.count == "same":

@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from sklboolean._core.going_on import (
-    check_goes_on,
-    refuse_changes,
-    remember_parameters,
+from sklboolean._core.validation import (
+    check_same_params,
+    refuse_changed_params,
+    remember_params,
 )
 
 
@@ -24,24 +24,24 @@ NAMES = ("depth", "base")
 
 def learned(**parameters):
     learner = Learner(**parameters)
-    remember_parameters(learner, NAMES)
+    remember_params(learner, NAMES)
     return learner
 
 
 def test_parameters_of_parameters_are_remembered():
     learner = learned(base=Learner(base=Learner(depth=3)))
-    check_goes_on(learner, NAMES)
+    check_same_params(learner, NAMES)
     learner.base.base.depth = 4
     with pytest.raises(ValueError, match=r"base__base__depth=4: .*depth=3"):
-        check_goes_on(learner, NAMES)
+        check_same_params(learner, NAMES)
     learner.set_params(base__base__depth=3, rate=0.1)
-    check_goes_on(learner, NAMES)
+    check_same_params(learner, NAMES)
     # An equal one will do, another class will not.
     learner.base = Learner(base=Learner(depth=3))
-    check_goes_on(learner, NAMES)
+    check_same_params(learner, NAMES)
     learner.base = None
     with pytest.raises(ValueError, match=r"base=None: .* base='.*\.Learner'"):
-        check_goes_on(learner, NAMES)
+        check_same_params(learner, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_parameters_of_parameters_are_remembered():
 )  # fmt: skip
 def test_other_values_are_refused(old, new):
     learner = learned(depth=old)
-    check_goes_on(learner, NAMES)
+    check_same_params(learner, NAMES)
     learner.depth = new
     with pytest.raises(ValueError, match="cannot go on with depth="):
-        check_goes_on(learner, NAMES)
+        check_same_params(learner, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,20 @@ def test_other_values_are_refused(old, new):
 def test_equal_values_go_on(old, new):
     learner = learned(depth=old)
     learner.depth = new
-    check_goes_on(learner, NAMES)
+    check_same_params(learner, NAMES)
 
 
 def test_what_is_not_known_has_not_changed():
     older = Learner(depth=2)
-    check_goes_on(older, NAMES)
+    check_same_params(older, NAMES)
     with pytest.raises(ValueError, match="depth=2: it was learned with depth=1"):
-        check_goes_on(older, NAMES, depth=1)
-    refuse_changes({"a": 1}, {"b": 2})
+        check_same_params(older, NAMES, depth=1)
+    refuse_changed_params({"a": 1}, {"b": 2})
 
 
 def test_steps_of_a_pipeline_are_looked_into():
     learner = learned(base=make_pipeline(Learner(depth=3)))
-    check_goes_on(pickle.loads(pickle.dumps(learner)), NAMES)
+    check_same_params(pickle.loads(pickle.dumps(learner)), NAMES)
     learner.base[0].depth = 4
     with pytest.raises(ValueError, match="base__learner__depth=4"):
-        check_goes_on(learner, NAMES)
+        check_same_params(learner, NAMES)

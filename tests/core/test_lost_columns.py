@@ -27,10 +27,10 @@ def name_of(learner):
     return type(learner).__name__
 
 
-def rows_with(column, n_rows=40):
+def rows_with(column, n_samples=40):
     """Return rows of bits and one more column."""
-    bits = np.random.default_rng(0).integers(0, 2, (n_rows, 3)).astype(float)
-    return np.column_stack([bits, np.resize(column, n_rows)]), bits[:, 0]
+    bits = np.random.default_rng(0).integers(0, 2, (n_samples, 3)).astype(float)
+    return np.column_stack([bits, np.resize(column, n_samples)]), bits[:, 0]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)

@@ -6,10 +6,9 @@ from scipy import sparse
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.bits import BitColumns, sparse_rows
-from sklboolean._core.tables import check_sparse_size
-from sklboolean._core.validation import as_boolean
+from sklboolean._core.validation import as_boolean, check_sparse_size
 from sklboolean.kernels import conjunction_kernel
-from sklboolean.online.tables import _csr_parts
+from sklboolean.linear_model._tables import _csr_parts
 
 
 def wide(n_features):

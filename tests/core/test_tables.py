@@ -6,10 +6,13 @@ import pytest
 from scipy import sparse
 
 from sklboolean import AveragedPerceptron, BooleanStump, ConjunctionFeatures
-from sklboolean._core.tables import check_stored, checked_table
-from sklboolean._core.validation import as_boolean
+from sklboolean._core.validation import (
+    as_boolean,
+    check_array_strict,
+    check_sparse_structure,
+)
 from sklboolean.kernels import conjunction_kernel
-from sklboolean.rules.literal_rows import Literals
+from sklboolean.preprocessing._literal_rows import Literals
 
 X = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
 COMPRESSED = ["csr_array", "csr_matrix", "csc_array", "csc_matrix", "bsr_array"]
@@ -63,7 +66,7 @@ BREAKS = [
 @pytest.mark.parametrize("spoil", BREAKS, ids=lambda spoil: spoil.__name__)
 def test_index_arrays_that_point_outside_are_refused(kind, spoil):
     S = getattr(sparse, kind)(X)
-    check_stored(S, "X")
+    check_sparse_structure(S, "X")
     spoil(S)
     for read in READERS:
         with pytest.raises(ValueError, match="index arrays of the sparse X do not fit"):
@@ -83,10 +86,10 @@ def test_lists_that_point_outside_are_refused():
 def test_index_arrays_of_any_type_are_looked_at(dtype):
     S = sparse.csr_array(X.astype(np.float64))
     S.indices = S.indices.astype(dtype)
-    check_stored(S, "X")
+    check_sparse_structure(S, "X")
     S.indices[0] = 3 if dtype == "u4" else -1
     with pytest.raises(ValueError, match="index arrays of the sparse X do not fit"):
-        check_stored(S, "X")
+        check_sparse_structure(S, "X")
 
 
 @pytest.mark.parametrize("beyond", [-1, 3, 2**31 - 1])
@@ -95,7 +98,7 @@ def test_coordinates_that_point_outside_are_refused(axis, beyond):
     S = sparse.coo_array(X)
     S.coords[axis][0] = beyond
     with pytest.raises(ValueError, match="index arrays of the sparse Z do not fit"):
-        check_stored(S, "Z")
+        check_sparse_structure(S, "Z")
 
 
 @pytest.mark.parametrize("shape", [(3, 2**31), (3, 2**31 + 5), (2**31, 3)])
@@ -118,7 +121,7 @@ def test_room_behind_the_last_entry_is_no_entry(kind):
     roomy = S.copy()
     roomy.data, roomy.indices = np.append(S.data, [9, 9]), np.append(S.indices, [2, 2])
     assert len(roomy.data) == S.nnz + 2
-    read = checked_table(roomy, accept_sparse=["csr", "csc"])
+    read = check_array_strict(roomy, accept_sparse=["csr", "csc"])
     assert type(read) is kind
     assert len(read.data) == len(read.indices) == S.nnz
     assert len(roomy.data) == S.nnz + 2
@@ -132,11 +135,11 @@ def test_room_behind_the_last_entry_is_no_entry(kind):
 
 def test_text_is_told_what_to_do():
     with pytest.raises(ValueError, match=r"'red'.* encode text first.* OneHotEncoder"):
-        checked_table([["red"], ["blue"]], dtype=np.float64)
+        check_array_strict([["red"], ["blue"]], dtype=np.float64)
     with pytest.raises(ValueError, match="OneHotEncoder"):
-        checked_table([["red"], ["blue"]])
+        check_array_strict([["red"], ["blue"]])
     with pytest.raises(ValueError, match="Z holds a number beyond float64"):
-        checked_table([[10**400], [1]], "Z", dtype=np.float64)
+        check_array_strict([[10**400], [1]], "Z", dtype=np.float64)
 
 
 # Times
@@ -155,13 +158,13 @@ def test_text_is_told_what_to_do():
 def test_times_in_a_data_frame_are_no_features(times, other):
     frame = pd.DataFrame({**other, "day": times})
     with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
-        checked_table(frame)
+        check_array_strict(frame)
 
 
 def test_times_in_a_polars_frame_are_no_features():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"rain": [0, 1], "day": [1, 2]})
-    assert checked_table(frame).tolist() == [[0, 1], [1, 2]]
+    assert check_array_strict(frame).tolist() == [[0, 1], [1, 2]]
     for kind in (polars.Date, polars.Datetime, polars.Duration, polars.Time):
         with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
-            checked_table(frame.with_columns(polars.col("day").cast(kind)))
+            check_array_strict(frame.with_columns(polars.col("day").cast(kind)))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.validation import (
     as_boolean,
@@ -20,7 +21,6 @@ from sklboolean._core.validation import (
     check_real,
     encode_classes,
     known_classes,
-    unchanged_on_error,
     validate_boolean,
 )
 
@@ -392,7 +392,7 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(error):
     learner.kept_ = kept = [1]
 
     def fail():
-        with unchanged_on_error(learner):
+        with restore_on_error(learner):
             learner.kept_, learner.new_, learner.binarize = [2], 3, 0.5
             raise error
 
@@ -400,6 +400,6 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(error):
         fail()
     assert vars(learner) == {"binarize": 0.0, "kept_": [1]}
     assert learner.kept_ is kept
-    with unchanged_on_error(learner):
+    with restore_on_error(learner):
         learner.new_ = 3
     assert learner.new_ == 3

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_machine import draw_weights, joint_log_weights
+from oracles.density import draw_weights, joint_log_weights
 from scipy.special import logsumexp, softmax
 
-from sklboolean.density.annealing import (
+from sklboolean.density._annealing import (
     anneal,
     estimate_log_partition,
     line_to,
     log_mean_exp,
 )
-from sklboolean.density.block_gibbs import draw_inputs
-from sklboolean.density.likelihood import hidden_posteriors
+from sklboolean.density._block_gibbs import draw_inputs
+from sklboolean.density._likelihood import hidden_posteriors
 
 SIGMAS = 5  # an error beyond it comes once in a million
 
@@ -23,11 +23,11 @@ def exact_log_partition(weights):
     return logsumexp(joint_log_weights(weights)[2])
 
 
-def exact_draws(weights, n_rows, rng):
+def exact_draws(weights, n_samples, rng):
     """Independent inputs, and the probabilities of the hidden units given them."""
     inputs, _, scores = joint_log_weights(weights)
     chances = softmax(scores.ravel()).reshape(scores.shape).sum(axis=1)
-    signs = inputs[rng.choice(len(inputs), size=n_rows, p=chances)]
+    signs = inputs[rng.choice(len(inputs), size=n_samples, p=chances)]
     means = hidden_posteriors(signs @ weights.components.T + weights.hidden_bias)[1]
     return signs, means
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_machine import all_inputs, distribution, draw_weights, joint_log_weights
+from oracles.density import all_inputs, distribution, draw_weights, joint_log_weights
 from scipy.special import softmax
 
-from sklboolean.density.block_gibbs import draw_hidden, draw_inputs, mix
-from sklboolean.density.likelihood import hidden_posteriors
+from sklboolean.density._block_gibbs import draw_hidden, draw_inputs, mix
+from sklboolean.density._likelihood import hidden_posteriors
 
 N_HALVINGS = 40
 

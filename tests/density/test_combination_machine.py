@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_machine import agreeing, all_inputs, joint_log_weights
+from oracles.density import agreeing, all_inputs, joint_log_weights
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -13,20 +13,20 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neural_network import BernoulliRBM
 
 from sklboolean import ChowLiuTree, CombinationMachine
-from sklboolean.density.conditionals import complete_at_random
-from sklboolean.density.hidden_states import Weights
+from sklboolean.density._conditionals import complete_at_random
+from sklboolean.density._hidden_states import Weights
 
 N = 6
 EVERYTHING = (all_inputs(N) > 0).astype(float)
 
 
-def rows_of_patterns(n_rows=400, seed=0, n=N):
+def rows_of_patterns(n_samples=400, seed=0, n=N):
     """Two overlapping patterns, drawn from a machine."""
     rng = np.random.default_rng(seed)
     components = np.zeros((2, n))
     components[0, : n // 2 + 1], components[1, n // 2 :] = 1.5, -1.2
     truth = Weights(components, np.array([-1.0, 0.5]), rng.normal(size=n) / 4)
-    nothing = np.zeros((n_rows, n), dtype=np.int8)
+    nothing = np.zeros((n_samples, n), dtype=np.int8)
     drawn = complete_at_random(truth, nothing, np.random.RandomState(seed))
     return (drawn > 0).astype(float), truth
 

@@ -5,13 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from oracles_machine import all_inputs, joint_log_weights
+from oracles.density import all_inputs, joint_log_weights
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import CombinationMachine
-from sklboolean.density import machine_starts
-from sklboolean.density.hidden_states import Weights
+from sklboolean.density import _machine_starts as machine_starts
+from sklboolean.density._hidden_states import Weights
 
 N = 6
 EVERYTHING = (all_inputs(N) > 0).astype(float)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_machine import (
+from oracles.density import (
     agreeing,
     all_inputs,
     conditional,
@@ -15,18 +15,18 @@ from oracles_machine import (
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from sklboolean.density import conditionals
-from sklboolean.density.coordinates import Coordinates
-from sklboolean.density.hidden_states import Weights, log_partition
-from sklboolean.density.likelihood import (
+from sklboolean.density import _conditionals as conditionals
+from sklboolean.density._coordinates import Coordinates
+from sklboolean.density._hidden_states import Weights, log_partition
+from sklboolean.density._likelihood import (
     edge_means,
     hidden_posteriors,
     log_numerators,
     make_table,
     mean_log_likelihood,
 )
-from sklboolean.density.most_probable import most_probable
-from sklboolean.density.tree_updates import coupling_gains, with_new_tree
+from sklboolean.density._most_probable import most_probable
+from sklboolean.density._tree_updates import coupling_gains, with_new_tree
 
 machines = st.builds(
     draw_weights,
@@ -69,10 +69,10 @@ def test_hidden_posteriors_of_many_or_extreme_units():
     np.testing.assert_array_equal(means, [[1, 0, 0.5]])
 
 
-def draw_table(seed, n, n_rows=30):
+def draw_table(seed, n, n_samples=30):
     rng = np.random.default_rng(seed)
-    signs = rng.choice([-1, 1], size=(n_rows, n)).astype(np.int8)
-    weights = rng.integers(0, 3, n_rows).astype(float)
+    signs = rng.choice([-1, 1], size=(n_samples, n)).astype(np.int8)
+    weights = rng.integers(0, 3, n_samples).astype(float)
     weights[0] = 1.0
     return signs, weights
 
@@ -149,7 +149,7 @@ def test_gradient_is_that_of_the_enumerated_likelihood(
 
 def test_gradient_does_not_depend_on_threads():
     weights = draw_weights(0, 4, 30, tree=True)
-    signs, _ = draw_table(1, 30, n_rows=5000)
+    signs, _ = draw_table(1, 30, n_samples=5000)
     table = make_table(signs)
     edges = edge_means(table, weights.parents)
     one = mean_log_likelihood(weights, table, edges, n_jobs=1)
@@ -171,9 +171,9 @@ def test_turning_a_unit_around_keeps_the_machine():
     )
 
 
-def draw_gaps(seed, n, n_rows=12):
+def draw_gaps(seed, n, n_samples=12):
     rng = np.random.default_rng(seed)
-    signs = rng.choice([-1, 1], size=(n_rows, n)).astype(np.int8)
+    signs = rng.choice([-1, 1], size=(n_samples, n)).astype(np.int8)
     signs[rng.random(signs.shape) < rng.random()] = 0
     return signs
 

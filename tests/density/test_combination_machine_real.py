@@ -5,15 +5,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_real_machine import conditional, log_unnormalised, mixture
+from oracles.density import gaussian_conditional, log_unnormalised, mixture
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklboolean import CombinationMachine
-from sklboolean.density import real_conditionals
-from sklboolean.density.hidden_states import Weights
+from sklboolean.density import _real_conditionals as real_conditionals
+from sklboolean.density._hidden_states import Weights
 
 TRUTH = Weights(
     np.array([[3.0, 3.0, 0.0, 0.0], [0.0, -1.0, 2.5, 2.5]]),
@@ -22,9 +22,9 @@ TRUTH = Weights(
 )
 
 
-def drawn(n_rows, seed=0):
+def drawn(n_samples, seed=0):
     rng = np.random.RandomState(seed)
-    nothing = np.full((n_rows, 4), np.nan)
+    nothing = np.full((n_samples, 4), np.nan)
     return real_conditionals.complete_at_random(TRUTH, nothing, rng)
 
 
@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_mixture(fitted):
     expected = [log_unnormalised(weights, x, fitted.max_active) - log_z for x in rows]
     np.testing.assert_allclose(fitted.score_samples(rows), expected, rtol=1e-10)
     rows[::2, 1:3] = rows[5] = np.nan
-    expected = [conditional(weights, x, fitted.max_active)[0] for x in rows]
+    expected = [gaussian_conditional(weights, x, fitted.max_active)[0] for x in rows]
     np.testing.assert_allclose(fitted.score_samples(rows), expected, atol=1e-10)
 
 
@@ -70,7 +70,7 @@ def test_units_are_seen_from_rows_and_rows_from_units(fitted):
     weights, states = weights_of(fitted), mixture(weights_of(fitted))[1]
     if fitted.max_active is not None:
         states = states[states.sum(1) <= fitted.max_active]
-    shares = conditional(weights, X[3], fitted.max_active)[1]
+    shares = gaussian_conditional(weights, X[3], fitted.max_active)[1]
     found = fitted.transform(X[3:4])
     np.testing.assert_allclose(found[0], shares @ states, atol=1e-12)
     means = fitted.inverse_transform(states)
@@ -82,7 +82,9 @@ def test_gaps_are_filled_by_the_conditional_mixture(fitted):
     rows[:, 1] = rows[::2, 3] = np.nan
     filled = fitted.impute(rows)
     for x, completed in zip(rows, filled, strict=True):
-        _, shares, means = conditional(weights_of(fitted), x, fitted.max_active)
+        _, shares, means = gaussian_conditional(
+            weights_of(fitted), x, fitted.max_active
+        )
         np.testing.assert_allclose(completed[np.isnan(x)], shares @ means, atol=1e-10)
     np.testing.assert_array_equal(filled[:, [0, 2]], rows[:, [0, 2]])
     assert np.isnan(rows[:, 1]).all()

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_density import enumerate_machine, every_row, hidden_rows, joint_log_weights
+from oracles.density import enumerate_machine, every_row, hidden_rows, joint_log_weights
 from scipy.special import logsumexp
 from sklboolean._core._popcount import available_cpu_paths, cpu_path, use_cpu_path
 
-from sklboolean.density import halves, hidden_states
-from sklboolean.density.hidden_states import (
+from sklboolean.density import _halves as halves
+from sklboolean.density import _hidden_states as hidden_states
+from sklboolean.density._active_sums import log_active_sums
+from sklboolean.density._hidden_states import (
     Weights,
-    log_active_sums,
     log_marginals,
     log_partition,
     partition_moments,

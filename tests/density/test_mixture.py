@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_mixture import all_rows, mixture_log_probability
+from oracles.density import all_rows, mixture_log_probability
 from scipy.special import logit
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import BernoulliMixture
-from sklboolean.density.completion import most_probable_bits
-from sklboolean.density.products import (
+from sklboolean.density._completion import most_probable_bits
+from sklboolean.density._products import (
     ProductMixture,
     em_step,
     log_prior,
@@ -133,7 +133,7 @@ def test_too_many_likely_completions_bring_a_warning(monkeypatch):
     mixture = BernoulliMixture(6, random_state=0).fit(X)
     asked = np.full((2, 12), np.nan)
     monkeypatch.setattr(
-        "sklboolean.density.completion.most_probable_bits",
+        "sklboolean.density._completion.most_probable_bits",
         lambda weights, logits: most_probable_bits(weights, logits, max_branches=1),
     )
     with pytest.warns(UserWarning, match="In 2 rows .* exact"):

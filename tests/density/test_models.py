@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_mixture import all_rows, chi_square, completions
+from oracles.density import all_rows, chi_square, completions
 from scipy import sparse
 from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
-from sklboolean.density import model as model_module
+from sklboolean.density import _model as model_module
 
 MODELS = {
     "mixture": lambda: BernoulliMixture(3, random_state=0),
@@ -31,12 +31,12 @@ MODELS = {
 every_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 
-def some_rows(n_rows=40, n_features=5, seed=0):
+def some_rows(n_samples=40, n_features=5, seed=0):
     """Rows with structure: two prototypes, noise, and a copied column."""
     rng = np.random.default_rng(seed)
     prototypes = rng.integers(0, 2, (2, n_features))
-    X = prototypes[rng.integers(0, 2, n_rows)] ^ (
-        rng.random((n_rows, n_features)) < 0.2
+    X = prototypes[rng.integers(0, 2, n_samples)] ^ (
+        rng.random((n_samples, n_features)) < 0.2
     )
     X[:, -1] = X[:, 0]
     return X.astype(float)

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from oracles_machine import draw_weights, joint_log_weights
+from oracles.density import draw_weights, joint_log_weights
 from scipy.special import softmax
 
-from sklboolean.density.block_gibbs import forest_of
-from sklboolean.density.hidden_states import partition_moments
-from sklboolean.density.likelihood import edge_means, make_table, mean_log_likelihood
-from sklboolean.density.persistent import (
+from sklboolean.density._block_gibbs import forest_of
+from sklboolean.density._hidden_states import partition_moments
+from sklboolean.density._likelihood import edge_means, make_table, mean_log_likelihood
+from sklboolean.density._persistent import (
     follow,
     learn_by_chains,
     moments_of,
@@ -40,8 +40,10 @@ def hoeffding(n_chains, n_means):
     return np.sqrt(2 * np.log(2 * n_means / ONCE) / n_chains)
 
 
-def rows_of(seed, n_rows, n):
-    return np.random.default_rng(seed).choice([-1, 1], size=(n_rows, n)).astype(np.int8)
+def rows_of(seed, n_samples, n):
+    return (
+        np.random.default_rng(seed).choice([-1, 1], size=(n_samples, n)).astype(np.int8)
+    )
 
 
 @pytest.mark.parametrize("tree", [False, True])

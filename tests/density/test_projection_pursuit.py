@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_pursuit import (
+from oracles.density import (
     centres,
     complete_log_likelihood,
     joint_log_density,
@@ -16,8 +16,8 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, multivariate_normal
 
 from sklboolean import CombinationMachine
-from sklboolean.density.likelihood import make_table
-from sklboolean.density.projection_pursuit import (
+from sklboolean.density._likelihood import make_table
+from sklboolean.density._projection_pursuit import (
     FEWEST,
     Unit,
     count_units,
@@ -36,19 +36,19 @@ def draw_unit(seed, n, scale=1.0, *, centred=False):
     return unit_of(scale * rng.normal(size=n), rng.uniform(0.1, 0.9), centred)
 
 
-def draw_rows(seed, n_rows, n, n_distinct, centred):
+def draw_rows(seed, n_samples, n, n_distinct, centred):
     rng = np.random.default_rng(seed)
     rows = rng.choice([-1.0, 1.0], size=(n_distinct, n))[
-        rng.integers(n_distinct, size=n_rows)
+        rng.integers(n_distinct, size=n_samples)
     ]
-    row_weights = rng.integers(1, 4, size=n_rows).astype(float)
+    row_weights = rng.integers(1, 4, size=n_samples).astype(float)
     return rows - centred * (row_weights @ rows / row_weights.sum()), row_weights
 
 
-def planted(n_rows, unit, seed):
+def planted(n_samples, unit, seed):
     """Return rows of the real-valued machine with one unit."""
     rng = np.random.default_rng(seed)
-    active = rng.uniform(size=n_rows) < share_active(unit)
+    active = rng.uniform(size=n_samples) < share_active(unit)
     means = np.array(centres(unit))[active.astype(int)]
     return means + rng.normal(size=means.shape)
 
@@ -92,8 +92,8 @@ def test_the_density_of_one_input_integrates_to_one(scale, centred):
 
 @given(seeds, st.integers(2, 30), st.integers(1, 30), st.booleans())
 @settings(deadline=None, max_examples=60)
-def test_em_never_lowers_the_likelihood(seed, n_rows, n_distinct, centred):
-    rows, row_weights = draw_rows(seed, n_rows, 4, n_distinct, centred)
+def test_em_never_lowers_the_likelihood(seed, n_samples, n_distinct, centred):
+    rows, row_weights = draw_rows(seed, n_samples, 4, n_distinct, centred)
     unit = unit_of(rows[0] + 0.1, 0.5, centred)
     before = -np.inf
     for _ in range(8):
@@ -138,15 +138,15 @@ def test_removal_moves_rows_along_the_weights_only(seed, centred):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_what_is_left_of_a_unit_is_gaussian(centred):
-    n_rows, unit = 20_000, draw_unit(5, 3, 1.0, centred=centred)
-    rows = planted(n_rows, unit, 1)
+    n_samples, unit = 20_000, draw_unit(5, 3, 1.0, centred=centred)
+    rows = planted(n_samples, unit, 1)
     left = remove_structure(rows, unit, np.random.RandomState(2))
     # Means of N(0, 1), of products and of squares; 5 standard errors.
-    assert np.abs(left.mean(axis=0)).max() < 5 / np.sqrt(n_rows)
-    assert np.abs(np.cov(left.T) - np.eye(3)).max() < 5 * np.sqrt(2 / n_rows)
+    assert np.abs(left.mean(axis=0)).max() < 5 / np.sqrt(n_samples)
+    assert np.abs(np.cov(left.T) - np.eye(3)).max() < 5 * np.sqrt(2 / n_samples)
     along = left @ unit.weights / np.linalg.norm(unit.weights)
-    assert abs((along**3).mean()) < 5 * np.sqrt(15 / n_rows)  # E x^6 = 15
-    assert abs((along**4).mean() - 3) < 5 * np.sqrt(96 / n_rows)  # E x^8 - 9 = 96
+    assert abs((along**3).mean()) < 5 * np.sqrt(15 / n_samples)  # E x^6 = 15
+    assert abs((along**4).mean() - 3) < 5 * np.sqrt(96 / n_samples)  # E x^8 - 9 = 96
 
 
 def test_rows_of_an_active_unit_are_moved_to_the_base():
@@ -172,14 +172,14 @@ def test_rows_of_an_active_unit_are_moved_to_the_base():
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_a_planted_unit_is_found(centred):
-    n_rows = 4000
+    n_samples = 4000
     unit = unit_of(np.array([2.0, -2.0, 2.0, 0.0, 2.0, 0.0]), 0.4, centred)
-    rows = planted(n_rows, unit, 3)
+    rows = planted(n_samples, unit, 3)
     if centred:
         rows -= rows.mean(axis=0)
-    found, gain = find_unit(rows, np.ones(n_rows), np.random.RandomState(0), centred)
+    found, gain = find_unit(rows, np.ones(n_samples), np.random.RandomState(0), centred)
     # 5 standard errors of means of the two groups; they are told apart nearly surely.
-    error = 5 / np.sqrt(0.4 * n_rows) + 5 / np.sqrt(0.6 * n_rows)
+    error = 5 / np.sqrt(0.4 * n_samples) + 5 / np.sqrt(0.6 * n_samples)
     if np.abs(found.weights + unit.weights).max() < error:
         assert centred  # only then may the two groups exchange their roles
         found = found._replace(weights=-found.weights, bias=-found.bias)

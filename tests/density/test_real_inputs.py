@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_real_machine import conditional, log_unnormalised, mixture
+from oracles.density import gaussian_conditional, log_unnormalised, mixture
 from scipy import integrate
 from scipy.optimize import check_grad
 from scipy.stats import kstest, norm
 
-from sklboolean.density import real_conditionals, real_inputs
-from sklboolean.density.hidden_states import Weights
+from sklboolean.density import _real_conditionals as real_conditionals
+from sklboolean.density import _real_inputs as real_inputs
+from sklboolean.density._hidden_states import Weights
 
 
 def machine(m, n, seed=0, scale=1.0):
@@ -110,7 +111,7 @@ def test_conditionals_are_those_of_the_mixture(case, data):
     filled = real_conditionals.complete_by_means(weights, rows, max_active)
     size = max(1, np.abs(weights.components).max()) ** 2
     for x, score, completed in zip(rows, scores, filled, strict=True):
-        log_density, shares, means = conditional(weights, x, max_active)
+        log_density, shares, means = gaussian_conditional(weights, x, max_active)
         # |x|^2 / 2 and log Z are differences of what may be larger than the answer.
         close = 1e-12 * (abs(log_density) + abs(log_z) + x[x == x] @ x[x == x] + 1)
         assert score == pytest.approx(log_density, rel=0, abs=10 * close)
@@ -129,7 +130,7 @@ def test_rows_far_from_one_another_share_the_sums_of_a_pattern():
     log_z = real_inputs.log_partition(weights)
     scores = real_conditionals.log_sums_of_known(weights, rows) - log_z
     filled = real_conditionals.complete_by_means(weights, rows)
-    expected = [conditional(weights, x) for x in rows]
+    expected = [gaussian_conditional(weights, x) for x in rows]
     np.testing.assert_allclose(scores, [found[0] for found in expected], rtol=1e-10)
     np.testing.assert_allclose(
         filled[:, 2:4], [found[1] @ found[2] for found in expected], rtol=1e-9
@@ -148,7 +149,7 @@ def test_draws_follow_the_conditional_density(max_active):
     rng = np.random.RandomState(0)
     drawn = real_conditionals.complete_at_random(weights, rows, rng, max_active)
     np.testing.assert_array_equal(drawn[:, 1], 0.4)
-    _, shares, means = conditional(weights, known, max_active)
+    _, shares, means = gaussian_conditional(weights, known, max_active)
     # Of both missing inputs together, and of a sum that tells a wrong correlation.
     for direction in ([1.0, 0.0], [0.0, 1.0], [0.6, -0.8]):
         centres = means @ direction

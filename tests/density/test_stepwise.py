@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_mixture import mean_counts, stepwise_em
+from oracles.density import mean_counts, stepwise_em
 from scipy import sparse
 from scipy.special import logit
 
 from sklboolean import BernoulliMixture
-from sklboolean.density.products import (
+from sklboolean.density._products import (
     Counts,
     ProductMixture,
     em_step,
     expected_counts,
     mixture_of,
 )
-from sklboolean.density.stepwise import blend, implied_counts, learn_batches
+from sklboolean.density._stepwise import blend, implied_counts, learn_batches
 
 
 @st.composite
@@ -44,12 +44,12 @@ def empty_counts(mixture):
     return Counts(zeros.sum(axis=1), zeros, zeros)
 
 
-def kinds_of_rows(n_rows, seed, n_features=30, n_kinds=4):
+def kinds_of_rows(n_samples, seed, n_features=30, n_kinds=4):
     """Rows of a mixture with bits that are true with probability 0.2 or 0.8."""
     prototypes = np.random.default_rng(0).integers(0, 2, (n_kinds, n_features))
     rng = np.random.default_rng(seed)
-    kinds = rng.integers(0, n_kinds, n_rows)
-    return prototypes[kinds] ^ (rng.random((n_rows, n_features)) < 0.2)
+    kinds = rng.integers(0, n_kinds, n_samples)
+    return prototypes[kinds] ^ (rng.random((n_samples, n_features)) < 0.2)
 
 
 @settings(deadline=None, max_examples=60)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sklboolean.density.tables import distinct_rows, read_signs, to_codes
+from sklboolean.density._tables import distinct_rows, read_signs, to_codes
 
 NAN = math.nan
 

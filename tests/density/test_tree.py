@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_mixture import (
+from oracles.density import (
     all_rows,
     directed,
     mutual_information,
@@ -15,12 +15,12 @@ from oracles_mixture import (
 )
 
 from sklboolean import ChowLiuTree
-from sklboolean.density.chow_liu import (
+from sklboolean.density._chow_liu import (
     chow_liu_parents,
     mutual_information_matrix,
     parents_first,
 )
-from sklboolean.density.tree_messages import BitTree
+from sklboolean.density._tree_messages import BitTree
 
 
 @st.composite

@@ -113,17 +113,19 @@ def wrong_in_the_end(missing, n_left, gamma):
 
 @given(st.integers(0, 3).map(lambda h: 2 * h + 1), st.data())
 def test_potentials_by_definition(k, data):
-    n_rows = data.draw(st.integers(1, 4))
-    bits = st.lists(st.integers(0, 1), min_size=n_rows, max_size=n_rows)
+    n_samples = data.draw(st.integers(1, 4))
+    bits = st.lists(st.integers(0, 1), min_size=n_samples, max_size=n_samples)
     y_true = data.draw(bits)
     votes = data.draw(st.lists(bits, min_size=k, max_size=k))
     gamma = Fraction(data.draw(st.integers(1, 9)), 20)
     display = PotentialDisplay.from_predictions(y_true, votes, gamma=float(gamma))
     expected = []
     for i in range(k + 1):
-        right = [sum(v[row] == y_true[row] for v in votes[:i]) for row in range(n_rows)]
+        right = [
+            sum(v[row] == y_true[row] for v in votes[:i]) for row in range(n_samples)
+        ]
         of_rows = [wrong_in_the_end(k // 2 - r, k - i, gamma) for r in right]
-        expected.append(float(sum(of_rows) / n_rows))
+        expected.append(float(sum(of_rows) / n_samples))
     assert_allclose(display.potentials, expected, rtol=1e-12, atol=1e-15)
     majority = 2 * np.sum(np.array(votes) == y_true, axis=0) > k
     assert display.training_error == pytest.approx(1 - majority.mean(), abs=1e-12)

@@ -2,18 +2,18 @@
 
 import joblib
 import numpy as np
-import oracles_cascade as oracles
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import kernels as oracles
 from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
 from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_threshold
-from sklboolean.kernels.cascade import integer_shares
+from sklboolean.kernels._cascade import integer_shares
 
 
 def conjunctions(x, z):

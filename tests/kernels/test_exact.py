@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracles import kernel_value, log2_of_fraction
+from oracles.kernels import kernel_value, log2_of_fraction
 
 from sklboolean._core.bits import BitColumns, BitRows, pack_dense
-from sklboolean.kernels.blocks import add_kernel_scores
-from sklboolean.kernels.exact import (
+from sklboolean.kernels._blocks import add_kernel_scores
+from sklboolean.kernels._count_table import real_table
+from sklboolean.kernels._exact import (
     exact_sign,
     exact_value,
     finite_score,
     histogram,
     rounding_slack,
 )
-from sklboolean.kernels.formulas import conjunction_formula, disjunction_formula
-from sklboolean.kernels.tables import real_table
+from sklboolean.kernels._formulas import conjunction_formula, disjunction_formula
 
 LONG = 100_000
 # Tables are made once: that of 100 000 features has as many entries.
@@ -319,20 +319,20 @@ def exact_sums(table, truth, queries, coefficients):
         ]
 
 
-@pytest.mark.parametrize("n_rows", [1, 7, 200])
+@pytest.mark.parametrize("n_samples", [1, 7, 200])
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"max_literals": 20}, {"max_literals": 9, "decay": 0.3}, {"decay": 0.3}],
 )
-def test_rounding_stays_within_its_bound(n_rows, parameters):
+def test_rounding_stays_within_its_bound(n_samples, parameters):
     n_features = 200
     table = conjunction_formula(n_features, n_features, **parameters)
-    rng = np.random.default_rng(n_rows)
-    truth = rng.random((n_rows, n_features)) < 0.5
+    rng = np.random.default_rng(n_samples)
+    truth = rng.random((n_samples, n_features)) < 0.5
     # Copies of the first rows with the opposite coefficient, one feature changed in
     # some, so that the terms all but cancel.
-    half = n_rows // 2
-    coefficients = rng.integers(-(2**40), 2**40, (2, n_rows))
+    half = n_samples // 2
+    coefficients = rng.integers(-(2**40), 2**40, (2, n_samples))
     truth[half : 2 * half] = truth[:half]
     coefficients[:, half : 2 * half] = -coefficients[:, :half] + (
         rng.random(half) < 0.3
@@ -350,10 +350,12 @@ def test_rounding_stays_within_its_bound(n_rows, parameters):
     for j, values in enumerate(exact):
         for k, value in enumerate(values):
             error = abs(Fraction(sums[k, j]) - value)
-            assert error <= Fraction(rounding_slack(n_rows)) * Fraction(sums[k + 2, j])
+            assert error <= Fraction(rounding_slack(n_samples)) * Fraction(
+                sums[k + 2, j]
+            )
             largest_error = max(largest_error, error)
     # Otherwise nothing was tried.
-    assert largest_error > 0 or n_rows == 1
+    assert largest_error > 0 or n_samples == 1
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import conjunction_holds, kernel_rows, same_state
+from oracles.kernels import conjunction_holds, kernel_rows, same_state
 from scipy import sparse
 
 from sklboolean import KernelPerceptron
@@ -166,11 +166,11 @@ streams = st.fixed_dictionaries(
 )
 
 
-def random_problem(seed, n_rows=120, n_features=12, n_classes=3):
+def random_problem(seed, n_samples=120, n_features=12, n_classes=3):
     """Return rows and labels with something to learn and much noise."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 2, (n_rows, n_features), dtype=np.uint8)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_rows) < 0.3)) % n_classes
+    X = rng.integers(0, 2, (n_samples, n_features), dtype=np.uint8)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_samples) < 0.3)) % n_classes
     return X, y.astype(int)
 
 
@@ -460,7 +460,7 @@ class Forgetron:
 @pytest.mark.parametrize("limit", [1, 3, 10, 40])
 @pytest.mark.parametrize("average", ["mean", None])
 def test_forgetron_is_that_of_its_paper(limit, average):
-    X, y = random_problem(3, n_rows=300, n_classes=2)
+    X, y = random_problem(3, n_samples=300, n_classes=2)
     parameters = {"max_literals": 3, "monotone": True, "decay": 1.0}
     K = kernel_rows(X, X, min_literals=1, constant=1, **parameters)
     twin = Forgetron(np.array(K, dtype=float), limit)
@@ -479,7 +479,7 @@ def test_forgetron_is_that_of_its_paper(limit, average):
 
 
 def test_forgetron_goes_on_from_chunk_to_chunk():
-    X, y = random_problem(4, n_rows=300, n_classes=2)
+    X, y = random_problem(4, n_samples=300, n_classes=2)
     options = {"max_support": 10, "budget": "forgetron", "shuffle": False}
     whole = KernelPerceptron(max_iter=1, kernel="rbf", **options).fit(X, y)
     parts = KernelPerceptron(kernel="rbf", **options)

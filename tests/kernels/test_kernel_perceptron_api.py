@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from oracles import same_state
+from oracles.kernels import same_state
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -34,11 +34,11 @@ from sklboolean.kernels import (
 )
 
 
-def random_problem(seed, n_rows=120, n_features=12, n_classes=3):
+def random_problem(seed, n_samples=120, n_features=12, n_classes=3):
     """Return rows and labels with something to learn and much noise."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 2, (n_rows, n_features), dtype=np.uint8)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_rows) < 0.3)) % n_classes
+    X = rng.integers(0, 2, (n_samples, n_features), dtype=np.uint8)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_samples) < 0.3)) % n_classes
     return X, y.astype(int)
 
 
@@ -436,7 +436,7 @@ def test_class_missing_from_the_weights_weighs_one():
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 def test_model_does_not_depend_on_the_number_of_threads(parameters, layout):
     # Large enough for every loop to be split: 2**20 pairs of rows and more.
-    X, y = random_problem(8, n_rows=5000)
+    X, y = random_problem(8, n_samples=5000)
     X, queries = layout(X), layout(X[:800])
     options = {"max_iter": 2, "random_state": 0}
     one = KernelPerceptron(n_jobs=1, **options, **parameters).fit(X, y)
@@ -638,7 +638,7 @@ def assert_same_scores(one, other, X):
 
 
 def test_memory_map_is_not_copied_into_memory(tmp_path):
-    X, y = random_problem(13, n_rows=500)
+    X, y = random_problem(13, n_samples=500)
     file = tmp_path / "model.joblib"
     joblib.dump(KernelPerceptron().fit(X, y), file)
     model = joblib.load(file, mmap_mode="r")

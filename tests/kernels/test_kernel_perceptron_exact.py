@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import PerceptronRun, kernel_rows
+from oracles.kernels import PerceptronRun, kernel_rows
 from scipy import sparse
 
 from sklboolean import KernelPerceptron
@@ -299,16 +299,16 @@ def test_class_weights_are_exact_or_refused(average, weight):
     ],
     ids=["integers", "fractions"],
 )
-@pytest.mark.parametrize(("average", "n_rows"), [("mean", 601), ("voted", 161)])
-def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_rows):
+@pytest.mark.parametrize(("average", "n_samples"), [("mean", 601), ("voted", 161)])
+def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_samples):
     rng = np.random.default_rng(2)
-    X = rng.integers(0, 2, (n_rows, 6))
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_rows) < 0.2)) % n_classes
+    X = rng.integers(0, 2, (n_samples, 6))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n_samples) < 0.2)) % n_classes
     learner = {"max_iter": 2, "average": average, "multi_class": "joint"}
     run, kernel_with = oracle(X, y, kernel, learner)
     scores = run.scores(kernel_with(X[:6]), average)
     for block in (32, 96, 256, 4096):
-        monkeypatch.setattr("sklboolean.kernels.dual.BLOCK", block)
+        monkeypatch.setattr("sklboolean.kernels._dual_training.BLOCK", block)
         model = KernelPerceptron(shuffle=False, **kernel, **learner).fit(X, y)
         assert model.mistakes_per_epoch_ == run.mistakes_per_epoch
         assert_decisions_are_those_of(scores, model, X[:6])

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import count_cnfs, count_disjunctions, count_dnfs, shared_conjunctions
+from oracles.kernels import (
+    count_cnfs,
+    count_disjunctions,
+    count_dnfs,
+    shared_conjunctions,
+)
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
@@ -61,13 +66,13 @@ every_object = pytest.mark.parametrize(
 )
 
 
-def random_rows(n_rows, n_features, share=0.5, seed=0):
-    return np.random.default_rng(seed).random((n_rows, n_features)) < share
+def random_rows(n_samples, n_features, share=0.5, seed=0):
+    return np.random.default_rng(seed).random((n_samples, n_features)) < share
 
 
-def parity_of_two(n_rows=80, n_features=6):
+def parity_of_two(n_samples=80, n_features=6):
     """Labels that need conjunctions of two literals, on all rows there are."""
-    X = np.array(list(product([0, 1], repeat=n_features)))[:n_rows]
+    X = np.array(list(product([0, 1], repeat=n_features)))[:n_samples]
     return X, X[:, 0] ^ X[:, 1]
 
 

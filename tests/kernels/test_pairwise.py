@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles import (
+from oracles.kernels import (
     conjunction_holds,
     conjunctions,
     count_cnfs,
@@ -28,15 +28,17 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklboolean._core.bits import BitColumns, sparse_rows
 from sklboolean.kernels import (
     BOOLEAN_KERNELS,
-    blocks,
     cnf_kernel,
     conjunction_kernel,
     disjunction_kernel,
     dnf_kernel,
-    pairwise,
     tanimoto_kernel,
 )
-from sklboolean.kernels.formulas import conjunction_formula
+from sklboolean.kernels import (
+    _blocks as blocks,
+)
+from sklboolean.kernels import _functions as pairwise
+from sklboolean.kernels._formulas import conjunction_formula
 
 # One of every form: powers, tables, both counts, row sizes.
 KERNELS = {
@@ -76,8 +78,8 @@ def cube(n_features):
     return np.array(list(product([0, 1], repeat=n_features)))
 
 
-def random_rows(n_rows, n_features, share=0.5, seed=0):
-    return np.random.default_rng(seed).random((n_rows, n_features)) < share
+def random_rows(n_samples, n_features, share=0.5, seed=0):
+    return np.random.default_rng(seed).random((n_samples, n_features)) < share
 
 
 def float_of(value):
@@ -385,14 +387,14 @@ def test_without_a_second_table_the_first_is_compared_with_itself(kernel):
 
 
 @every_kernel
-@pytest.mark.parametrize("n_rows", [1, 31, 33, 257, 600])
+@pytest.mark.parametrize("n_samples", [1, 31, 33, 257, 600])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_half_of_a_symmetric_matrix_makes_the_whole(
-    kernel, n_rows, n_jobs, monkeypatch
+    kernel, n_samples, n_jobs, monkeypatch
 ):
     # Done for wide rows only; columns before the diagonal are left out by the 256.
     monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
-    X = random_rows(n_rows, 90, 0.1)
+    X = random_rows(n_samples, 90, 0.1)
     assert np.array_equal(kernel(X, n_jobs=n_jobs), kernel(X, X.copy()))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracles import same_state
+from oracles.kernels import same_state
 from scipy import sparse
 
 from sklboolean import KernelPerceptron

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from oracles import kernel_value, log2_of_fraction
+from oracles.kernels import kernel_value, log2_of_fraction
 
-from sklboolean.kernels.tables import (
+from sklboolean.kernels._count_table import (
     conjunction_table,
     integer_table,
     real_table,

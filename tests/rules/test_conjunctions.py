@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_rules import every_conjunction, heaviest, satisfies, table
+from oracles.rules import every_conjunction, heaviest, satisfies, table
 from scipy import sparse
 from sklearn.svm import SVC
 
 from sklboolean import AveragedPerceptron, KernelPerceptron
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.rules import Rule, conjunction_weight, top_conjunctions
-from sklboolean.rules.models import read_model
+from sklboolean.rules._dual_representation import read_model
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 

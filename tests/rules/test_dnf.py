@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_rules import satisfies, table
+from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
@@ -19,8 +19,8 @@ from sklboolean._core.bits import pack_dense
 from sklboolean.datasets import make_dnf, make_monks, make_tic_tac_toe
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
-from sklboolean.rules.cover import CoverPool
-from sklboolean.rules.formulas import implies
+from sklboolean.rules._cover import CoverPool
+from sklboolean.rules._formulas import implies
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from oracles_rules import (
+from oracles.rules import (
     newton_weights,
     sum_over_conjunctions,
     table,
@@ -29,8 +29,8 @@ from sklboolean.kernels import (
     TanimotoKernel,
 )
 from sklboolean.rules import conjunction_weight, top_conjunctions
-from sklboolean.rules.models import read_model
-from sklboolean.rules.newton import named_weights, object_weights
+from sklboolean.rules._dual_representation import read_model
+from sklboolean.rules._newton import named_weights, object_weights
 
 
 def score_of(model, X):

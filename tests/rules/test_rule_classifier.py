@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_rules import satisfies, table
+from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -19,11 +19,11 @@ from sklboolean.datasets import (
     make_tic_tac_toe,
 )
 from sklboolean.kernels import ConjunctionKernel
-from sklboolean.rules.classifier import cost, orders
+from sklboolean.rules._rule_classifier import cost, orders
 
 
-def three_classes(n_rows=300, seed=0):
-    X = np.random.default_rng(seed).integers(0, 2, (n_rows, 6))
+def three_classes(n_samples=300, seed=0):
+    X = np.random.default_rng(seed).integers(0, 2, (n_samples, 6))
     y = np.where(X[:, 0] & X[:, 1], "a", np.where(X[:, 2] & ~X[:, 3] & 1, "b", "c"))
     return X, y
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sklboolean.boosting.game_states import state_weights
+from sklboolean.boosting._game_states import state_weights
 from sklboolean.theory import (
     filter_sample_bound,
     majority_gate_size,
@@ -106,14 +106,14 @@ def test_gates_are_the_least_odd_number_above_the_bound(n_features, correlation)
 
 def distribution_free_correlation(agreements):
     """min over distributions of max over functions of E[f h], by linear programming."""
-    n_functions, n_rows = agreements.shape
+    n_functions, n_samples = agreements.shape
     solution = linprog(
-        np.append(np.zeros(n_rows), 1.0),
+        np.append(np.zeros(n_samples), 1.0),
         A_ub=np.hstack([agreements, -np.ones((n_functions, 1))]),
         b_ub=np.zeros(n_functions),
-        A_eq=np.append(np.ones(n_rows), 0.0)[np.newaxis],
+        A_eq=np.append(np.ones(n_samples), 0.0)[np.newaxis],
         b_eq=[1.0],
-        bounds=[(0, None)] * n_rows + [(None, None)],
+        bounds=[(0, None)] * n_samples + [(None, None)],
     )
     return solution.fun
 

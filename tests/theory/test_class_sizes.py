@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import conjunction_holds, conjunctions, disjunction_holds
+from oracles.kernels import conjunction_holds, conjunctions, disjunction_holds
 
 from sklboolean.theory import (
     n_conjunctions,
@@ -51,10 +51,10 @@ def halfspaces(n):
 def vc_dimension(functions):
     """The size of the largest set of rows on which all labellings occur."""
     tables = np.array(sorted(functions), dtype=np.int64)
-    n_rows, largest = tables.shape[1], 0
-    for size in range(1, n_rows + 1):
+    n_samples, largest = tables.shape[1], 0
+    for size in range(1, n_samples + 1):
         powers = 1 << np.arange(size)
-        for rows in combinations(range(n_rows), size):
+        for rows in combinations(range(n_samples), size):
             if len(np.unique(tables[:, rows] @ powers)) == 2**size:
                 largest = size
                 break
@@ -178,9 +178,9 @@ def test_vc_dimension_never_exceeds_the_logarithm_of_the_class_size(functions):
 
 
 def test_vc_dimension_bound_is_reached_and_exact():
-    for n_rows in range(1, 6):
-        functions = set(cube(n_rows))
-        assert vc_dimension(functions) == n_rows == vc_dimension_bound(2**n_rows)
+    for n_samples in range(1, 6):
+        functions = set(cube(n_samples))
+        assert vc_dimension(functions) == n_samples == vc_dimension_bound(2**n_samples)
     assert vc_dimension_bound(2**4000 - 1) == 3999
 
 

@@ -2,10 +2,10 @@ from decimal import Decimal, localcontext
 from math import log
 
 import numpy as np
-import oracles_committee as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import active_learning as oracles
 
 from sklboolean.theory import information_gain_lower_bound, query_stopping_wait
 

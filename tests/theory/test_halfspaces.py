@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import conjunction_holds, disjunction_holds
+from oracles.kernels import conjunction_holds, disjunction_holds
 
 from sklboolean.theory import (
     at_least_halfspace,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles_online import BalancedWinnow, Perceptron, Winnow, dot
+from oracles.linear_model import BalancedWinnow, Perceptron, Winnow, dot
 from scipy.sparse import csr_array
 
 from sklboolean.theory import (

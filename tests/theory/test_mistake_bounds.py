@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles import conjunction_holds, conjunctions
-from oracles_online import Elimination, Halving, Winnow, play_perceptron
+from oracles.kernels import conjunction_holds, conjunctions
+from oracles.linear_model import Elimination, Halving, Winnow, play_perceptron
 
 from sklboolean.theory import (
     elimination_mistake_bound,
@@ -290,10 +290,10 @@ def test_winnow1_bound_is_the_formula_rounded_down(n, k):
 
 @settings(deadline=None)
 @given(st.data(), st.integers(1, 12), st.integers(0, 2**32))
-def test_halving_never_exceeds_the_bound(data, n_rows, seed):
+def test_halving_never_exceeds_the_bound(data, n_samples, seed):
     tables = data.draw(
         st.lists(
-            st.lists(st.booleans(), min_size=n_rows, max_size=n_rows),
+            st.lists(st.booleans(), min_size=n_samples, max_size=n_samples),
             min_size=1,
             max_size=40,
         )
@@ -302,17 +302,21 @@ def test_halving_never_exceeds_the_bound(data, n_rows, seed):
     bound = halving_mistake_bound(len(tables))
     learner = Halving([lambda row, values=values: values[row[0]] for values in tables])
     n_mistakes = play_against_adversary(
-        learner, lambda row: target[row[0]], [(i,) for i in range(n_rows)], seed, bound
+        learner,
+        lambda row: target[row[0]],
+        [(i,) for i in range(n_samples)],
+        seed,
+        bound,
     )
     assert n_mistakes <= bound
 
 
-@pytest.mark.parametrize("n_rows", range(1, 6))
-def test_halving_bound_is_reached(n_rows):
-    tables = list(product([False, True], repeat=n_rows))
+@pytest.mark.parametrize("n_samples", range(1, 6))
+def test_halving_bound_is_reached(n_samples):
+    tables = list(product([False, True], repeat=n_samples))
     learner = Halving([lambda i, values=values: values[i] for values in tables])
-    learner.play(range(n_rows), [1] * n_rows)  # a tie says no
-    assert learner.n_mistakes == n_rows == halving_mistake_bound(len(tables))
+    learner.play(range(n_samples), [1] * n_samples)  # a tie says no
+    assert learner.n_mistakes == n_samples == halving_mistake_bound(len(tables))
 
 
 @settings(deadline=None)

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from oracles_online import (
+from oracles.linear_model import (
     Winnow,
     play_balanced_winnow,
     play_elimination,

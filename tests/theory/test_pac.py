@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_online import Elimination
+from oracles.linear_model import Elimination
 
 from sklboolean.theory import (
     n_k_dnf,

@@ -1,0 +1,38 @@
+"""What meta-estimators do with the estimators they are given."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from sklboolean._core.validation import readable_errors
+
+
+def reading(base):
+    """Return how a table for a base classifier is validated."""
+    inner = get_tags(base).input_tags
+    return {
+        "for_others": True,
+        "accept_sparse": "csr" if inner.sparse else False,
+        "dtype": None if inner.string or inner.allow_nan else "numeric",
+        "ensure_all_finite": "allow-nan" if inner.allow_nan else True,
+    }
+
+
+def draw_seed(rng):
+    """Draw the seed of a base hypothesis."""
+    return int(rng.randint(np.iinfo(np.int32).max))
+
+
+@readable_errors("X")
+def fit_clone(base, X, y, seed, weights=None):
+    """Fit a clone of an estimator, which takes a seed wherever it has chance in it."""
+    hypothesis = clone(base)
+    random = [
+        name
+        for name in hypothesis.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    hypothesis.set_params(**dict.fromkeys(random, seed))
+    if weights is None:
+        return hypothesis.fit(X, y)
+    return hypothesis.fit(X, y, sample_weight=weights)

@@ -1,0 +1,169 @@
+"""Small real data sets that come with the package."""
+
+from importlib.resources import files
+
+import numpy as np
+
+from sklboolean.datasets._bunch import make_bunch
+
+_MUSHROOM = """\
+Mushroom
+
+8124 hypothetical specimens of 23 species of gilled mushrooms (Agaricus and
+Lepiota), described by 22 nominal attributes; the task is to tell the poisonous
+ones (3916, which include those of unknown edibility) from the edible ones (4208).
+
+Columns: one for each attribute and value that occurs, 117 in all, so that every
+row has exactly 22 ones. The letter codes of the original are spelled out
+(odor=foul). A stalk root that was not recorded is a value of its own,
+stalk-root=missing. Rows keep the order of the original.
+
+Origin: records drawn from The Audubon Society Field Guide to North American
+Mushrooms (G. H. Lincoff, 1981), donated by J. Schlimmer. Mushroom [data set],
+1981, UCI Machine Learning Repository, https://doi.org/10.24432/C5959T.
+Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
+Changes: the attributes are coded as one column for each value.
+"""
+
+_VOTES = """\
+Congressional voting records
+
+The votes of the 435 members of the U.S. House of Representatives on 16 questions
+of 1984; the task is to tell Republicans (168) from Democrats (267).
+
+Columns: three for each question (no, yes, unknown), 48 in all, so that every row
+has exactly 16 ones. "unknown" means that the position was neither for nor against:
+a member who voted "present" or did not vote. Rows keep the order of the original.
+
+Origin: Congressional Quarterly Almanac, 98th Congress, 2nd session, 1984, donated
+by J. Schlimmer. Congressional Voting Records [data set], 1987, UCI Machine
+Learning Repository, https://doi.org/10.24432/C5C01P.
+Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
+Changes: the attributes are coded as one column for each value.
+"""
+
+
+def load_mushroom(*, return_X_y=False, as_frame=False):
+    """Load the mushroom data, edible against poisonous.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        With the attributes
+
+        data : ndarray of shape (8124, 117), dtype uint8
+            One 0/1 column for each value of each attribute.
+        target : ndarray of shape (8124,), dtype int64
+            0 for edible, 1 for poisonous.
+        frame : DataFrame of shape (8124, 118) or None
+            ``data`` and ``target`` together, if ``as_frame=True``.
+        feature_names : list of 117 str
+            ``"attribute=value"``, such as ``"odor=foul"``.
+        feature_groups : list of 117 str
+            The attribute that each column belongs to.
+        target_names : ndarray of 2 str
+            ``["edible", "poisonous"]``.
+        DESCR : str
+            Origin, coding and licence.
+    (data, target) : tuple
+        If ``return_X_y=True``.
+
+    Raises
+    ------
+    ImportError
+        If ``as_frame=True`` and pandas is not installed.
+
+    References
+    ----------
+    .. [1] Mushroom [data set] (1981). UCI Machine Learning Repository.
+       https://doi.org/10.24432/C5959T
+
+    Examples
+    --------
+    A bad smell is never a good sign:
+
+    >>> from sklboolean.datasets import load_mushroom
+    >>> mushroom = load_mushroom()
+    >>> foul = mushroom.data[:, mushroom.feature_names.index("odor=foul")] == 1
+    >>> print(*set(mushroom.target_names[mushroom.target[foul]]))
+    poisonous
+    """
+    return _load("mushroom.npz", _MUSHROOM, return_X_y, as_frame)
+
+
+def load_votes(*, return_X_y=False, as_frame=False):
+    """Load the congressional votes of 1984, Democrats against Republicans.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        With the attributes
+
+        data : ndarray of shape (435, 48), dtype uint8
+            Three 0/1 columns for each question: no, yes, unknown.
+        target : ndarray of shape (435,), dtype int64
+            0 for democrat, 1 for republican.
+        frame : DataFrame of shape (435, 49) or None
+            ``data`` and ``target`` together, if ``as_frame=True``.
+        feature_names : list of 48 str
+            ``"question=answer"``, such as ``"immigration=yes"``.
+        feature_groups : list of 48 str
+            The question that each column belongs to.
+        target_names : ndarray of 2 str
+            ``["democrat", "republican"]``.
+        DESCR : str
+            Origin, coding and licence.
+    (data, target) : tuple
+        If ``return_X_y=True``.
+
+    Raises
+    ------
+    ImportError
+        If ``as_frame=True`` and pandas is not installed.
+
+    References
+    ----------
+    .. [1] Congressional Voting Records [data set] (1987). UCI Machine Learning
+       Repository. https://doi.org/10.24432/C5C01P
+
+    Examples
+    --------
+    One question nearly gives the party away:
+
+    >>> from sklboolean.datasets import load_votes
+    >>> votes = load_votes()
+    >>> freeze = votes.data[:, votes.feature_names.index("physician-fee-freeze=yes")]
+    >>> print(f"{(freeze == votes.target).mean():.3f}")
+    0.956
+    """
+    return _load("votes.npz", _VOTES, return_X_y, as_frame)
+
+
+def _load(filename, description, return_X_y, as_frame):
+    path = files("sklboolean.datasets").joinpath("data", filename)
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        feature_names = stored["feature_names"].tolist()
+        data = np.unpackbits(stored["packed"], axis=1, count=len(feature_names))
+        return make_bunch(
+            np.ascontiguousarray(data),
+            stored["target"].astype(np.int64),
+            feature_names=feature_names,
+            target_names=stored["target_names"],
+            DESCR=description,
+            return_X_y=return_X_y,
+            as_frame=as_frame,
+        )

@@ -1,0 +1,180 @@
+"""Rules as bars."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean.inspection._figure import COLORS, open_axes
+
+# What bars may show, and what is written below them.
+SHOWN = {
+    "weight": "weight",
+    "contribution": "contribution",
+    "coverage": "coverage (rows)",
+    "precision": "precision",
+}
+
+
+class RuleDisplay:
+    """Bars of rules: how much each weighs, or how many rows it covers.
+
+    Parameters
+    ----------
+    texts : list of str
+        The rules.
+    values : array-like of shape (n_rules,)
+        The lengths of the bars.
+    value_name : str, default="weight"
+        What they are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        After ``plot``.
+    figure_ : matplotlib Figure
+        After ``plot``.
+    bars_ : matplotlib BarContainer
+        After ``plot``; the first rule is on top.
+
+    See Also
+    --------
+    WeightsDisplay : Weights of features as squares.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import RuleDisplay
+    >>> RuleDisplay(["odor=foul", "not odor=none"], [3.0, 2.0]).values
+    array([3., 2.])
+    """
+
+    def __init__(self, texts, values, *, value_name="weight"):
+        self.texts = list(texts)
+        self.values = np.asarray(values, dtype=float)
+        self.value_name = value_name
+        if self.values.shape != (len(self.texts),):
+            raise ValueError(
+                f"There are {len(self.texts)} texts, and values of shape "
+                f"{self.values.shape}: give one value for each."
+            )
+
+    @classmethod
+    def from_rules(
+        cls, rules, *, value="weight", feature_names=None, max_rules=None, ax=None
+    ):
+        """Draw a list of rules.
+
+        Parameters
+        ----------
+        rules : sequence of Rule
+            From `sklboolean.rules`, or a ``DNF`` or ``RuleEnsemble`` with ``rules``.
+        value : {"weight", "contribution", "coverage", "precision"}, default="weight"
+            What the bars show.
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: those that the list knows, or x0, x1, ...
+        max_rules : int or None, default=None
+            Only the first ones. None: all.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        display : RuleDisplay
+            Drawn.
+
+        Raises
+        ------
+        ValueError
+            For another ``value``, and where a rule has none of that kind.
+        """
+        if value not in SHOWN:
+            raise ValueError(f"value must be one of {list(SHOWN)}; got {value!r}.")
+        if feature_names is None:
+            feature_names = getattr(rules, "feature_names", None)
+        if max_rules is not None and not (
+            isinstance(max_rules, Integral) and max_rules > 0
+        ):
+            raise ValueError(f"max_rules must be a number above 0; got {max_rules!r}.")
+        rules = list(getattr(rules, "rules", rules))[:max_rules]
+        values = [getattr(rule, value) for rule in rules]
+        if any(one is None for one in values):
+            raise ValueError(f"Not every rule has a {value}: choose another value.")
+        texts = [_text(rule, feature_names) for rule in rules]
+        return cls(texts, values, value_name=SHOWN[value]).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, value="coverage", feature_names=None, max_rules=None, ax=None
+    ):
+        """Draw the rules of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : RuleClassifier
+            Fitted: with ``rules_``.
+        value : {"weight", "contribution", "coverage", "precision"}, default="coverage"
+            What the bars show.
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: the names of the columns, or x0, x1, ...
+        max_rules : int or None, default=None
+            Only the first ones. None: all.
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        display : RuleDisplay
+            Drawn.
+
+        Raises
+        ------
+        ValueError
+            As for ``from_rules``.
+        TypeError
+            When there are no ``rules_``: a ``DNF`` is drawn by ``from_rules``.
+        """
+        if not hasattr(estimator, "rules_"):
+            if hasattr(estimator, "fit"):
+                check_is_fitted(estimator)
+            raise TypeError(
+                f"A {type(estimator).__name__} has no rules_. Fit a RuleClassifier, or "
+                "pass what extract_dnf or top_conjunctions returns to from_rules."
+            )
+        if feature_names is None:
+            feature_names = getattr(estimator, "feature_names_in_", None)
+        return cls.from_rules(
+            estimator.rules_, value=value, feature_names=feature_names,
+            max_rules=max_rules, ax=ax,
+        )  # fmt: skip
+
+    def plot(self, ax=None):
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        self : RuleDisplay
+            With ``ax_``, ``figure_`` and ``bars_``.
+        """
+        is_new = ax is None
+        self.ax_ = ax = open_axes(ax)
+        self.figure_ = ax.figure
+        if is_new:
+            self.figure_.set_size_inches(7, 0.35 * len(self.texts) + 1)
+            self.figure_.set_layout_engine("constrained")
+        places = np.arange(len(self.texts))
+        colors = np.where(self.values < 0, COLORS[1], COLORS[0])
+        self.bars_ = ax.barh(places, self.values, color=colors)
+        ax.set_yticks(places, self.texts)
+        ax.invert_yaxis()
+        ax.set_xlabel(self.value_name)
+        return self
+
+
+def _text(rule, feature_names):
+    text = rule.to_text(feature_names)
+    return text if rule.label is None else f"{rule.label} if {text}"

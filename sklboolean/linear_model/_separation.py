@@ -1,0 +1,187 @@
+"""Halfspaces that separate two classes, and bounds that prove how well any can.
+
+Margins are distances: a row's signed score ``s (w.x + b)`` divided by the norm of w.
+Weights on the rows, adding up to one half in each class, bound the margin of every
+halfspace: the least signed score is at most their weighted mean, which is
+``w . sum_i weight_i s_i x_i`` whatever the threshold.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.svm import SVC
+
+# Norm of w, and the dual norm, in which the weighted difference of the classes counts.
+DUAL_NORMS = {"l1": (1, np.inf), "l2": (2, 2)}
+
+
+@dataclass
+class Separation:
+    """A halfspace ``w.x + b >= 0`` of norm 1 and weights on rows that bound margins."""
+
+    w: np.ndarray
+    b: float
+    row_weights: np.ndarray
+    bound: float
+
+
+def maximal_margin(X, signs, norm):
+    """Find the halfspace of largest margin.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    signs : ndarray of shape (n_samples,), +1 and -1, both present
+    norm : {"l1", "l2"}
+
+    Returns
+    -------
+    separation : Separation
+        ``w`` is 0 where no halfspace is right on all rows. No halfspace has a margin
+        above ``bound``.
+    """
+    separation = _maximal_margin_l1(X, signs)
+    scores = signs * (X @ separation.w + separation.b)
+    if norm == "l1" or scores.min() <= 0:
+        return _with_bound(separation, X, signs, norm)
+    # A margin of m in l1 is one of m at least in l2, and then no multiplier of the
+    # hard-margin problem passes 1 / (2 m**2): this C cuts none of them off.
+    machine = SVC(kernel="linear", C=1 / scores.min() ** 2, tol=1e-6).fit(X, signs)
+    coef = machine.coef_
+    w = np.asarray(coef.toarray() if sparse.issparse(coef) else coef)[0]
+    row_weights = np.zeros(len(signs))
+    dual = machine.dual_coef_
+    dual = np.asarray(dual.toarray() if sparse.issparse(dual) else dual)[0]
+    row_weights[machine.support_] = np.abs(dual)
+    smooth = Separation(w, float(machine.intercept_[0]), row_weights, np.inf)
+    return _with_bound(_centred(smooth, X, signs), X, signs, norm)
+
+
+def _maximal_margin_l1(X, signs):
+    """Maximise m with ``s_i (w.x_i + b) >= m`` and ``|w|_1 <= 1``, w = u - v."""
+    n_samples, n_features = X.shape
+    signed = sparse.csr_array(sparse.diags_array(signs) @ sparse.csr_array(X))
+    scores = sparse.hstack([-signed, signed, -signs[:, None], np.ones((n_samples, 1))])
+    total = sparse.csr_array(np.r_[np.ones(2 * n_features), 0.0, 0.0][None])
+    result = linprog(
+        np.r_[np.zeros(2 * n_features + 1), -1.0],
+        A_ub=sparse.vstack([scores, total], format="csr"),
+        b_ub=np.r_[np.zeros(n_samples), 1.0],
+        bounds=[(0, None)] * (2 * n_features) + [(None, None)] * 2,
+        method="highs",
+    )
+    if result.x is None:
+        raise RuntimeError(f"The linear program was not solved: {result.message}")
+    w = result.x[:n_features] - result.x[n_features : 2 * n_features]
+    row_weights = np.maximum(0.0, -result.ineqlin.marginals[:n_samples])
+    found = Separation(w, float(result.x[-2]), row_weights, np.inf)
+    return _centred(found, X, signs)
+
+
+def _centred(separation, X, signs):
+    """Put the threshold half-way between the classes and scale w to norm 1."""
+    scores = X @ separation.w
+    b = -(scores[signs > 0].min() + scores[signs < 0].max()) / 2
+    return Separation(separation.w, float(b), separation.row_weights, np.inf)
+
+
+def _with_bound(separation, X, signs, norm):
+    primal, dual = DUAL_NORMS[norm]
+    weights = separation.row_weights.copy()
+    for sign in (1, -1):
+        total = weights[signs == sign].sum()
+        # Any weights make a bound; even ones, should the solver give none.
+        weights[signs == sign] = (
+            weights[signs == sign] / total if total > 0 else 1 / np.sum(signs == sign)
+        )
+    weights /= 2
+    difference = np.asarray(X.T @ (weights * signs)).ravel()
+    bound = float(np.linalg.norm(difference, dual))
+    length = np.linalg.norm(separation.w, primal) or 1.0
+    return Separation(separation.w / length, separation.b / length, weights, bound)
+
+
+def least_error_halfspace(X, signs):
+    """Minimise the sum of ``max(0, 1 - s_i (w.x_i + b))`` over all halfspaces.
+
+    Returns
+    -------
+    w : ndarray of shape (n_features,)
+    b : float
+    """
+    n_samples, n_features = X.shape
+    signed = sparse.csr_array(sparse.diags_array(signs) @ sparse.csr_array(X))
+    slack = sparse.eye_array(n_samples)
+    result = linprog(
+        np.r_[np.zeros(n_features + 1), np.ones(n_samples)],
+        A_ub=-sparse.hstack([signed, signs[:, None], slack], format="csr"),
+        b_ub=-np.ones(n_samples),
+        bounds=[(None, None)] * (n_features + 1) + [(0, None)] * n_samples,
+        method="highs",
+    )
+    if result.x is None:
+        raise RuntimeError(f"The linear program was not solved: {result.message}")
+    return result.x[:n_features], float(result.x[n_features])
+
+
+def max_perceptron_updates(n_weights, sigma):
+    """Bound the updates after a good start: ``ln(n_weights) / sigma**2``.
+
+    A good start has a cosine of at least ``n_weights ** -0.5`` with a halfspace that is
+    right on all rows. Updates never lower the product with that halfspace, and each
+    shrinks the squared length by a factor of at most ``1 - sigma**2``.
+    """
+    return int(np.log(n_weights) / sigma**2)
+
+
+def modified_perceptron(X, signs, sigma, max_starts, rng):
+    """Find weights that are right on all rows whose cosine with them passes sigma.
+
+    A wrong row is projected away, the one with the largest cosine first (Blum, Frieze,
+    Kannan, Vempala).
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_weights), no row of zeros
+    signs : ndarray of shape (n_samples,), +1 and -1
+    sigma : float in (0, 1)
+    max_starts : int
+        Random directions tried.
+    rng : RandomState
+
+    Returns
+    -------
+    w : ndarray of shape (n_weights,)
+        Of length 1.
+    n_updates : int
+        Over all starts.
+    found : bool
+        False: in every start some row was wrong by more than ``sigma`` to the end.
+    """
+    lengths = np.sqrt(np.asarray((X * X).sum(axis=1)).ravel())
+    max_updates = max_perceptron_updates(X.shape[1], sigma)
+    n_updates, fewest, best = 0, len(signs) + 1, None
+    for _start in range(max_starts):
+        w = rng.standard_normal(X.shape[1])
+        w /= np.linalg.norm(w)
+        for update in range(max_updates + 1):
+            cosines = signs * (X @ w) / lengths
+            worst = int(np.argmin(cosines))
+            if cosines[worst] >= -sigma:
+                return w, n_updates, True
+            if update == max_updates:
+                break
+            x = X[[worst]].toarray()[0] if sparse.issparse(X) else X[worst]
+            w = w - (signs[worst] * cosines[worst] / lengths[worst]) * x
+            n_updates += 1
+            length = np.linalg.norm(w)
+            if length < 1e-12:  # w was the wrong row itself
+                break
+            # Only the direction counts; at length 1 it never underflows.
+            w /= length
+        n_wrong = np.count_nonzero(cosines < -sigma)
+        if n_wrong < fewest:
+            fewest, best = n_wrong, w
+    return best, n_updates, False

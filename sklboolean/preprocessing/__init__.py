@@ -1,0 +1,5 @@
+"""Transformers from data to Boolean features."""
+
+from sklboolean.preprocessing._conjunction_features import ConjunctionFeatures
+
+__all__ = ["ConjunctionFeatures"]

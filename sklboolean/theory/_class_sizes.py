@@ -1,0 +1,269 @@
+"""Class sizes: how many rules there are of a kind."""
+
+from sklboolean.theory._numbers import as_integer
+
+_MAX_BITS = 10**9  # 125 MB for one number
+
+# What is counted exactly within a second.
+MOST_TERMS = 10**5
+
+
+def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=False):
+    """Count the conjunctions of literals of distinct features.
+
+    No two of them are the same function, so formulas and functions are as many: with
+    all lengths ``3**n_features``, or ``2**n_features`` if monotone. The empty
+    conjunction, which is always true, counts when `min_literals` is 0. Those with both
+    literals of some feature do not: as a function they are one more, never true.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, at least 1.
+    min_literals : int, default=0
+        Least number of literals.
+    max_literals : int or None, default=None
+        Largest number of literals, at least `min_literals`; None is `n_features`.
+    monotone : bool, default=False
+        Whether the literals are the features only, not their negations.
+
+    Returns
+    -------
+    size : int
+        Number of formulas and of functions, exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not an integer or is out of range, or the number has about
+        10**9 bits or more.
+
+    References
+    ----------
+    .. [1] R. Khardon, D. Roth, R. Servedio (2001). Efficiency versus Convergence of
+       Boolean Kernels for On-Line Learning Algorithms. NIPS 14, section 2.
+
+    Examples
+    --------
+    >>> from sklboolean.theory import n_conjunctions
+    >>> n_conjunctions(4)
+    81
+    >>> n_conjunctions(100, min_literals=1, max_literals=3)
+    1313600
+    >>> n_conjunctions(4, monotone=True)
+    16
+    """
+    n = as_integer(n_features, "n_features", at_least=1)
+    first = as_integer(min_literals, "min_literals", at_least=0)
+    signs = 1 if monotone else 2
+    if max_literals is None:
+        if n * signs >= _MAX_BITS:
+            raise ValueError(
+                f"n_features must be below {_MAX_BITS // signs} or max_literals given: "
+                "the number has too many bits."
+            )
+        return (1 + signs) ** n - _count_up_to(first - 1, n, signs)
+    last = as_integer(max_literals, "max_literals", at_least=first)
+    return _count_up_to(last, n, signs) - _count_up_to(first - 1, n, signs)
+
+
+def n_disjunctions(n_features, *, min_literals=0, max_literals=None, monotone=False):
+    """Count the disjunctions of literals of distinct features.
+
+    They are the negations of the conjunctions of negated literals, so as many. The
+    empty disjunction is always false; one with both literals of some feature does not
+    count: as a function they are one more, always true.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, at least 1.
+    min_literals : int, default=0
+        Least number of literals.
+    max_literals : int or None, default=None
+        Largest number of literals, at least `min_literals`; None is `n_features`.
+    monotone : bool, default=False
+        Whether the literals are the features only, not their negations.
+
+    Returns
+    -------
+    size : int
+        Number of formulas and of functions, exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not an integer or is out of range, or the number has about
+        10**9 bits or more.
+
+    See Also
+    --------
+    n_conjunctions : The same number.
+
+    References
+    ----------
+    .. [1] N. Littlestone (1988). Learning Quickly When Irrelevant Attributes Abound: A
+       New Linear-threshold Algorithm. Machine Learning 2, 285-318, section 5.
+
+    Examples
+    --------
+    >>> from sklboolean.theory import n_disjunctions
+    >>> n_disjunctions(100, min_literals=1, max_literals=3, monotone=True)
+    166750
+    """
+    return n_conjunctions(
+        n_features,
+        min_literals=min_literals,
+        max_literals=max_literals,
+        monotone=monotone,
+    )
+
+
+def n_k_dnf(n_features, max_literals, *, monotone=False):
+    """Count the k-DNF formulas: disjunctions of short conjunctions.
+
+    A formula is a set of different conjunctions of 1 to `max_literals` literals, no
+    feature twice in one; the empty set is always false. Different formulas can be the
+    same function, as ``x1`` and ``x1 or (x1 and x2)``: there are at most as many
+    functions, in no closed form that is known. As a class size the number of formulas
+    makes every bound right, only larger than need be.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, at least 1.
+    max_literals : int
+        Most literals in a conjunction, at least 1.
+    monotone : bool, default=False
+        Whether the literals are the features only, not their negations.
+
+    Returns
+    -------
+    size : int
+        Number of formulas, exact:
+        ``2 ** n_conjunctions(n_features, min_literals=1, max_literals=max_literals)``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not an integer or is out of range, or the number has more than
+        10**9 bits. Its logarithm to base 2 is the exponent above.
+
+    References
+    ----------
+    .. [1] L. G. Valiant (1984). A Theory of the Learnable. Communications of the ACM
+       27(11), 1134-1142.
+
+    Examples
+    --------
+    >>> from sklboolean.theory import halving_mistake_bound, n_k_dnf
+    >>> n_k_dnf(2, 2)
+    256
+    >>> halving_mistake_bound(n_k_dnf(20, 3))
+    9920
+    """
+    last = as_integer(max_literals, "max_literals", at_least=1)
+    n_terms = n_conjunctions(
+        n_features, min_literals=1, max_literals=last, monotone=monotone
+    )
+    if n_terms >= _MAX_BITS:
+        raise ValueError(
+            "n_features and max_literals must be smaller: the number has more than "
+            "10**9 bits. Its logarithm to base 2 is n_conjunctions(n_features, "
+            f"min_literals=1, max_literals={last}, monotone={bool(monotone)})."
+        )
+    return 1 << n_terms
+
+
+def n_k_cnf(n_features, max_literals, *, monotone=False):
+    """Count the k-CNF formulas: conjunctions of short disjunctions.
+
+    A formula is a set of different disjunctions of 1 to `max_literals` literals, no
+    feature twice in one; the empty set is always true. Negation turns it into a k-DNF,
+    so all that is said of :func:`n_k_dnf` holds.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features, at least 1.
+    max_literals : int
+        Most literals in a disjunction, at least 1.
+    monotone : bool, default=False
+        Whether the literals are the features only, not their negations.
+
+    Returns
+    -------
+    size : int
+        Number of formulas, exact.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not an integer or is out of range, or the number has more than
+        10**9 bits.
+
+    References
+    ----------
+    .. [1] L. G. Valiant (1984). A Theory of the Learnable. Communications of the ACM
+       27(11), 1134-1142.
+
+    Examples
+    --------
+    >>> from sklboolean.theory import n_k_cnf
+    >>> n_k_cnf(3, 1)
+    64
+    """
+    return n_k_dnf(n_features, max_literals, monotone=monotone)
+
+
+def n_halfspaces_bound(n_features):
+    """Bound the number of halfspaces over Boolean features.
+
+    Halfspaces that label all of ``{0, 1}**n`` alike count once. There are at most
+    ``2 * sum(comb(2**n - 1, i) for i in range(n + 1))`` different ones, which is at
+    most ``2**(n * n)`` from n = 2 on. The true numbers are 4, 14, 104, 1882, 94572 and
+    so on, in no closed form that is known.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features n, from 1 to 1000.
+
+    Returns
+    -------
+    size : int
+        An upper bound on the number of functions, exact as a bound.
+
+    Raises
+    ------
+    ValueError
+        If `n_features` is not an integer or is out of range.
+
+    References
+    ----------
+    .. [1] T. M. Cover (1965). Geometrical and Statistical Properties of Systems of
+       Linear Inequalities with Applications in Pattern Recognition. IEEE Transactions
+       on Electronic Computers EC-14(3), 326-334, Theorem 1.
+
+    Examples
+    --------
+    >>> from sklboolean.theory import n_halfspaces_bound
+    >>> [n_halfspaces_bound(n) for n in (1, 2, 3, 4)]
+    [4, 14, 128, 3882]
+    """
+    n = as_integer(n_features, "n_features", at_least=1, at_most=1000)
+    return 2 * _count_up_to(n, 2**n - 1, 1)
+
+
+def _count_up_to(last, n, signs):
+    """Sum comb(n, i) * signs**i over i from 0 to last."""
+    if min(last, n) > MOST_TERMS:
+        raise ValueError(
+            f"Sums of more than {MOST_TERMS} binomials are not formed: lower "
+            "max_literals or n_features."
+        )
+    total, term = 0, 1
+    for i in range(min(last, n) + 1):
+        total += term
+        term = term * (n - i) * signs // (i + 1)
+    return total

@@ -1,0 +1,376 @@
+"""Chains over halfspaces against posteriors that are exact or drawn by rejection."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.active_learning import (
+    double_cone_gain,
+    information_gain,
+    orthant_probability,
+    plane_acceptance,
+    plane_cells,
+    rejection_sample,
+)
+from scipy.stats import chisquare, kstest, truncnorm
+
+from sklboolean.active_learning import _population as population_module
+from sklboolean.active_learning._chains import (
+    ball_radii,
+    draw_beyond,
+    draw_on_line,
+    normal_radii,
+    systematic_indices,
+)
+from sklboolean.active_learning._halfspaces import HalfspaceVersionSpace
+from sklboolean.active_learning._interior import interior_direction, meets_cone
+
+SAMPLERS = ("liness", "hit_and_run")
+both_samplers = pytest.mark.parametrize("gibbs", SAMPLERS)
+with_and_without_noise = pytest.mark.parametrize("eta", [0.0, 0.15])
+
+
+def angles(*degrees):
+    radians = np.deg2rad(np.array(degrees, dtype=float))
+    return np.column_stack([np.cos(radians), np.sin(radians)])
+
+
+def chains(gibbs, n_chains=4000, n_steps=60, **parameters):
+    return HalfspaceVersionSpace(
+        gibbs=gibbs, n_chains=n_chains, n_steps=n_steps, random_state=0, **parameters
+    )
+
+
+def standard_errors(probabilities, n_chains):
+    """Five of them: one in two million of independent chains strays as far.
+
+    In four dimensions at most, sixty steps leave no correlation to speak of between a
+    chain and the ancestor that it shares with others (`test_report`).
+    """
+    return 5 * np.sqrt(probabilities * (1 - probabilities) / n_chains) + 1e-12
+
+
+@both_samplers
+@with_and_without_noise
+def test_wedge_of_the_plane(gibbs, eta):
+    rows, labels = angles(0, 50, -70), [True, True, False]
+    queries = angles(*range(5, 360, 17))
+    space = chains(gibbs, eta=eta).learn(rows, labels)
+    exact = plane_acceptance(rows, labels, queries, eta)
+    error = np.abs(space.acceptance(queries) - exact)
+    assert np.all(error <= standard_errors(exact, 4000))
+
+
+@both_samplers
+def test_one_label_leaves_half_a_turn(gibbs):
+    """A row at an angle t to the labelled one is accepted with 1 - t / 180."""
+    space = chains(gibbs).learn(angles(0), [True])
+    share = 1 - np.array([10, 60, 90, 150]) / 180
+    error = np.abs(space.acceptance(angles(10, 60, 90, 150)) - share)
+    assert np.all(error <= standard_errors(share, 4000))
+
+
+@both_samplers
+@with_and_without_noise
+def test_directions_fill_the_cells_of_an_arrangement(gibbs, eta):
+    rows, labels = angles(10, 40, 95, -30), [True, True, False, True]
+    others = angles(0, 20, 45, 60, 75, 88)
+    space = chains(gibbs, eta=eta).learn(rows, labels)
+    mass, middles = plane_cells(rows, labels, others, eta)
+    lines = np.concatenate([rows, others])
+    answers = space.accepts(lines, 4000, np.random.default_rng(0)).T
+    cells = (lines @ middles >= 0).T
+    counts = np.array([np.sum(np.all(answers.T == cell, axis=1)) for cell in cells])
+    assert counts.sum() == 4000
+    assert counts[mass == 0].sum() == 0
+    assert chisquare(counts[mass > 0], 4000 * mass[mass > 0]).pvalue > 1e-3
+
+
+@both_samplers
+@with_and_without_noise
+@pytest.mark.parametrize("dimension", [3, 4])
+def test_chains_against_rejection(gibbs, eta, dimension):
+    random = np.random.default_rng(dimension)
+    rows = random.standard_normal((5, dimension))
+    labels = rows @ random.standard_normal(dimension) > 0
+    queries = random.standard_normal((20, dimension))
+    space = chains(gibbs, eta=eta).learn(rows, labels)
+    sample = rejection_sample(rows, labels, 400_000, 1, eta)
+    exact = np.mean(queries @ sample >= 0, axis=1)
+    error = np.abs(space.acceptance(queries) - exact)
+    assert np.all(error <= standard_errors(exact, min(4000, sample.shape[1] / 2)))
+
+
+@both_samplers
+@with_and_without_noise
+def test_labels_one_by_one_or_all_at_once(gibbs, eta):
+    """The new coordinate is drawn exactly: one step for each label is enough."""
+    random = np.random.default_rng(5)
+    rows = random.standard_normal((3, 3)) + 1
+    labels = np.array([True, False, True])
+    queries = random.standard_normal((20, 3))
+    sample = rejection_sample(rows, labels, 400_000, 2, eta)
+    exact = np.mean(queries @ sample >= 0, axis=1)
+    warm = chains(gibbs, n_chains=8000, n_steps=1, eta=eta)
+    for i in (2, 0, 1):
+        warm.learn(rows[i : i + 1], labels[i : i + 1])
+    cold = chains(gibbs, n_chains=8000, n_steps=1, eta=eta).learn(rows, labels)
+    for space in (warm, cold):
+        # Descendants of one chain share coordinates: at most half of the independence
+        # is lost, since every label has probability above 1/4 here.
+        assert np.all(
+            np.abs(space.acceptance(queries) - exact) <= standard_errors(exact, 2000)
+        )
+
+
+@both_samplers
+def test_two_labels_have_the_orthant_probability(gibbs):
+    """P(second | first) = 2 P(both)."""
+    correlation = 0.6
+    space = chains(gibbs).learn(np.array([[1.0, 0.0]]), [True])
+    second = np.array([[correlation, np.sqrt(1 - correlation**2)]])
+    exact = 2 * orthant_probability(correlation)
+    # The part outside the span is integrated, so that less is left to chance.
+    assert abs(space.acceptance(second)[0] - exact) <= standard_errors(exact, 4000)
+
+
+@both_samplers
+def test_label_that_almost_no_halfspace_gives(gibbs):
+    """A thousandth of a half turn is left, and it is filled evenly."""
+    rows, labels = angles(0, 179.82), [True, True]
+    queries = angles(-0.135, -0.09, -0.045)
+    space = chains(gibbs, n_chains=1000).learn(rows, labels)
+    exact = plane_acceptance(rows, labels, queries)
+    np.testing.assert_allclose(exact, [0.25, 0.5, 0.75], atol=1e-9)
+    assert np.all(
+        np.abs(space.acceptance(queries) - exact) <= standard_errors(exact, 1000)
+    )
+
+
+@pytest.mark.parametrize("max_levels", [100, 1])
+@both_samplers
+def test_label_that_no_chain_survives(gibbs, max_levels, monkeypatch):
+    """An arc of 30 degrees is cut to 0.01 degrees, and filled evenly again.
+
+    Through wider labels when those are allowed, else from one point inside.
+    """
+    monkeypatch.setattr(population_module, "MAX_LEVELS", max_levels)
+    rows, labels = angles(0, 90, -60, -89.99), [True] * 4
+    space = chains(gibbs, n_chains=200, n_steps=300).learn(rows[:3], labels[:3])
+    space.learn(rows[3:], labels[3:])
+    report = space.report()
+    # 30 / 0.01 is between 2^11 and 2^12, and a quarter may survive the last cut.
+    assert report["n_levels"] in ((1,) if max_levels == 1 else range(7, 13))
+    assert report["n_restarts"] == (1 if max_levels == 1 else 0)
+    queries = angles(-89.9925, -89.995, -89.9975)
+    exact = plane_acceptance(rows, labels, queries)
+    np.testing.assert_allclose(exact, [0.75, 0.5, 0.25], atol=1e-9)
+    assert np.all(
+        np.abs(space.acceptance(queries) - exact) <= standard_errors(exact, 200)
+    )
+
+
+@both_samplers
+def test_contradiction_empties_the_space(gibbs):
+    rows = angles(0, 120, 240)
+    space = chains(gibbs, n_chains=50).learn(rows[:2], [True, True])
+    before = space.acceptance(rows)
+    assert not space.is_empty
+    space.learn(rows[2:], [True])
+    assert space.is_empty
+    assert space.contradiction == 2
+    assert space.n_labels == 2
+    with pytest.raises(ValueError, match=r"number 2, counted from 0.*Set eta"):
+        space.acceptance(rows)
+    # Nothing more is learned.
+    assert space.learn(rows[:1], [True]).contradiction == 2
+    assert before.shape == (3,)
+    noisy = chains(gibbs, n_chains=50, eta=0.1).learn(rows, [True] * 3)
+    assert not noisy.is_empty
+
+
+@both_samplers
+@with_and_without_noise
+def test_margins_stay_those_of_the_weights(gibbs, eta):
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((30, 6))
+    labels = rows @ np.ones(6) > 0
+    space = chains(gibbs, n_chains=20, n_steps=500, eta=eta).learn(rows, labels)
+    chain = space._posterior
+    np.testing.assert_allclose(
+        chain.signed_rows @ chain.weights, chain.margins, atol=1e-12
+    )
+    if not eta:
+        assert np.all(chain.margins > 0)
+        answers = space.accepts(rows, 20, random)
+        np.testing.assert_array_equal(answers, np.tile(labels, (20, 1)))
+
+
+@both_samplers
+def test_pickled_in_the_middle_it_goes_on_the_same(gibbs):
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((12, 4))
+    labels = rows[:, 0] > 0
+    space = chains(gibbs, n_chains=30, n_steps=10).learn(rows[:6], labels[:6])
+    copy = pickle.loads(pickle.dumps(space))
+    space.report()  # asking changes nothing
+    first = space.learn(rows[6:], labels[6:]).refresh().acceptance(rows)
+    second = copy.learn(rows[6:], labels[6:]).refresh().acceptance(rows)
+    np.testing.assert_array_equal(first, second)
+    again = chains(gibbs, n_chains=30, n_steps=10)
+    again.learn(rows[:6], labels[:6]).learn(rows[6:], labels[6:]).refresh()
+    np.testing.assert_array_equal(first, again.acceptance(rows))
+
+
+@both_samplers
+def test_report(gibbs):
+    random = np.random.default_rng(4)
+    rows = random.standard_normal((6, 3))
+    space = chains(gibbs, n_chains=500).learn(rows, rows[:, 0] > 0)
+    report = space.report()
+    assert report["sampler"] == gibbs
+    assert report["n_labels"] == 6
+    assert report["rank"] == 3
+    assert report["autocorrelation"][0] == 1.0
+    assert len(report["autocorrelation"]) == 201
+    # The reason for the standard errors of this file: steps forget.
+    assert np.all(np.abs(report["autocorrelation"][60:]) < 0.05)
+    assert 1 <= report["steps_per_hypothesis"] < 60
+    assert report["effective_sample_size"] >= 500 * 200 / 60
+    empty = HalfspaceVersionSpace(gibbs=gibbs).report()
+    assert empty == {"n_labels": 0, "rank": 0}
+    line = chains(gibbs).learn(np.ones((1, 1)), [True]).report()
+    assert line["steps_per_hypothesis"] == 1.0
+
+
+def test_correlation_of_a_known_process():
+    """Directions that turn with probability 0.1 a step: correlation 0.8 ** lag."""
+    random = np.random.default_rng(0)
+    turns = np.where(random.random((400, 1, 2000)) < 0.1, -1.0, 1.0)
+    trace = np.cumprod(turns, axis=0) * np.where(random.random(2000) < 0.5, 1, -1)
+    correlation = population_module.direction_autocorrelation(trace)
+    # 800 000 values worth 1 / 9 of as many independent ones.
+    np.testing.assert_allclose(correlation[:20], 0.8 ** np.arange(20), atol=0.02)
+    time = population_module.integrated_time(correlation)
+    np.testing.assert_allclose(time, 9, rtol=0.05)
+
+
+# The parallel planes of section 3.6.1: bodies cut out of the ball.
+
+
+@pytest.mark.parametrize("dimension", range(2, 11))
+def test_information_gain_of_parallel_planes(dimension):
+    """Theorem 3.6.1: at least 0.672 bits for every convex body and direction."""
+    random = np.random.default_rng(dimension)
+    rows = random.standard_normal((4, dimension))
+    space = HalfspaceVersionSpace(
+        gibbs="hit_and_run", n_chains=2000, n_steps=60, random_state=dimension
+    ).learn(rows, rows @ random.standard_normal(dimension) > 0)
+    weights = space._posterior.weights.copy()
+    ball_radii(weights, random)
+    gains = [
+        information_gain(direction @ weights)
+        for direction in random.standard_normal((5, len(weights)))
+    ]
+    # No body of this dimension gains less than the double cone; the gain moves by less
+    # than 0.01 when 2000 points stand for the body (standard error about 0.003).
+    assert min(gains) > 0.672
+    assert min(gains) > double_cone_gain(len(weights)) - 0.01
+    assert max(gains) < 1
+
+
+def test_gain_of_the_double_cone():
+    """d = 1 is a segment: 7/12 nat. For large d, (3.24): 1/9 + 7 / (18 ln 2)."""
+    np.testing.assert_allclose(double_cone_gain(1), 7 / 12 / np.log(2), rtol=1e-9)
+    limit = 1 / 9 + 7 / (18 * np.log(2))
+    gains = [double_cone_gain(d) for d in (1, 2, 5, 10, 100, 1000)]
+    assert gains == sorted(gains, reverse=True)
+    assert limit < gains[-1] < limit + 1e-3
+
+
+# The parts
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.floats(0, 3))
+@settings(deadline=None, max_examples=25)
+def test_points_of_a_line_follow_its_steps(seed, n_breaks, penalty):
+    random = np.random.default_rng(seed)
+    n = 4000
+    breaks = np.sort(random.random(n_breaks))
+    flips = random.choice([-1, 0, 1], n_breaks)
+    shuffled = random.permutation(n_breaks)
+    points = draw_on_line(
+        np.repeat(breaks[shuffled, None], n, axis=1),
+        np.repeat(flips[shuffled, None], n, axis=1),
+        np.zeros(n), np.ones(n), penalty, random,
+    )  # fmt: skip
+    mass = np.diff(np.r_[0, breaks, 1]) * np.exp(-penalty * np.r_[0, flips].cumsum())
+    mass /= mass.sum()
+    counts = np.histogram(points, np.r_[0, breaks, 1])[0]
+    assert np.all(np.abs(counts - n * mass) <= 1 + n * standard_errors(mass, n))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(0, 2**32 - 1))
+def test_indices_are_drawn_as_often_as_they_weigh(weights, seed):
+    weights = np.array([*weights, 0.5])
+    indices = systematic_indices(weights, np.random.default_rng(seed))
+    counts = np.bincount(indices, minlength=len(weights))
+    expected = len(weights) * weights / weights.sum()
+    assert len(indices) == len(weights)
+    assert np.all(counts[weights == 0] == 0)
+    assert np.all(np.abs(counts - expected) < 1 + 1e-9)
+
+
+@given(st.floats(-50, 50), st.booleans(), st.integers(0, 2**32 - 1))
+def test_truncated_normal_numbers_keep_to_their_side(bound, right, seed):
+    random = np.random.default_rng(seed)
+    numbers = draw_beyond(np.full(50, bound), np.full(50, right), random)
+    assert np.all(np.isfinite(numbers))
+    slack = 1e-9 * (1 + abs(bound))
+    sides = numbers + bound if right else -bound - numbers
+    assert np.all(sides >= -slack)
+
+
+@pytest.mark.parametrize("bound", [-3.0, 0.0, 2.0])
+def test_truncated_normal_numbers_have_their_law(bound):
+    numbers = draw_beyond(
+        np.full(3000, bound), np.full(3000, True), np.random.default_rng(0)
+    )
+    assert kstest(numbers, truncnorm(-bound, np.inf).cdf).pvalue > 1e-3
+
+
+def test_radii_of_ball_and_normal_law():
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((3, 2000))
+    directions = weights / np.linalg.norm(weights, axis=0)
+    factors = ball_radii(weights, random)
+    radii = np.linalg.norm(weights, axis=0)
+    assert kstest(radii**3, "uniform").pvalue > 1e-3
+    np.testing.assert_allclose(weights / radii, directions)
+    factors = normal_radii(weights, random)
+    squares = np.sum(weights**2, axis=0)
+    assert kstest(squares, "chi2", args=(3,)).pvalue > 1e-3
+    np.testing.assert_allclose(np.sqrt(squares) / radii, factors)
+
+
+@given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_a_direction_is_found_inside_every_cone(dimension, n_samples, seed):
+    random = np.random.default_rng(seed)
+    rows = random.standard_normal((n_samples, dimension))
+    target = random.standard_normal(dimension)
+    rows *= np.sign(rows @ target)[:, None]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    if np.min(rows @ target) > 1e-6:
+        assert np.min(rows @ interior_direction(rows)) > 0
+        assert meets_cone(rows, target - 3 * rows[0], rows[0])
+    # A positive combination of the rows that is 0 leaves no direction.
+    closed = np.vstack([rows, -rows.sum(axis=0) / np.linalg.norm(rows.sum(axis=0))])
+    assert interior_direction(closed) is None
+    assert not meets_cone(closed, target, rows[0])
+
+
+def test_no_rows_allow_any_direction():
+    assert interior_direction(np.empty((0, 2))) is not None

@@ -1,0 +1,298 @@
+"""Committees of classifiers: what members see, whatever the classifier."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import QueryByCommittee
+from sklboolean.active_learning import (
+    align_probabilities,
+    kl_to_consensus,
+    vote_entropy,
+)
+from sklboolean.active_learning._members import EstimatorCommittee, fit_member
+from sklboolean.active_learning._strategies import STRATEGIES, Opinions, choose_rows
+from sklboolean.datasets import load_votes
+
+IRIS, FLOWERS = load_iris(return_X_y=True)
+
+
+def trees(kind, *, rebag=False, seed=0, n=3):
+    random = np.random.RandomState(seed)
+    return EstimatorCommittee([DecisionTreeClassifier()] * n, kind, rebag, random, None)
+
+
+def learn(committee, n_samples, n_new):
+    X, y = IRIS[::5][:n_samples], FLOWERS[::5][:n_samples]
+    classes = np.unique(y)
+    return committee.learn(X, y, np.ones(n_samples), n_new, classes)
+
+
+def test_bootstraps_grow_and_are_kept():
+    once, often = trees("bootstrap"), trees("bootstrap")
+    learn(once, 30, 30)
+    learn(often, 15, 15)
+    first = often.counts.copy()
+    learn(often, 30, 15)
+    assert_array_equal(often.counts[:, :15], first)
+    assert_array_equal(often.counts, once.counts)
+    for one, other in zip(once.fitted, often.fitted, strict=True):
+        assert_array_equal(one.predict(IRIS), other.predict(IRIS))
+
+
+def test_a_member_is_fitted_to_its_own_sample():
+    committee = trees("bootstrap")
+    learn(committee, 30, 30)
+    X, y = IRIS[::5], FLOWERS[::5]
+    for counts, member in zip(committee.counts, committee.fitted, strict=True):
+        seed = member.random_state
+        repeated = DecisionTreeClassifier(random_state=seed)
+        repeated.fit(X, y, sample_weight=counts)
+        assert_array_equal(member.predict(IRIS), repeated.predict(IRIS))
+    assert len({member.random_state for member in committee.fitted}) == 3
+
+
+@pytest.mark.parametrize("kind", ["bootstrap", "subsample"])
+def test_everybody_sees_every_class(kind):
+    for seed in range(20):
+        committee = trees(kind, seed=seed)
+        X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 0, 1])
+        committee.learn(X, y, np.ones(5), 5, np.array([0, 1]))
+        assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
+
+
+def test_rebag_draws_anew():
+    committee = trees("bootstrap", rebag=True)
+    learn(committee, 15, 15)
+    first = committee.counts.copy()
+    learn(committee, 30, 15)
+    assert (committee.counts[:, :15] != first).any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mean", "most"), [("bootstrap", 1.0, 9), ("subsample", 0.5, 1)]
+)
+def test_how_often_members_see_a_row(kind, mean, most):
+    committee = trees(kind, n=2)
+    counts = committee._draw(np.ones(20000))
+    assert counts.shape == (2, 20000)
+    assert counts.max() <= most
+    assert abs(counts.mean() - mean) < 0.03
+
+
+def test_seeds_are_all_that_differs():
+    committee = trees("seed")
+    learn(committee, 30, 30)
+    assert (committee.counts == 1).all()
+    assert len({member.random_state for member in committee.fitted}) == 3
+
+
+def test_weights_of_the_user_multiply_or_draw():
+    heavy = np.array([1.0, 0.5, 3.0])
+    committee = EstimatorCommittee(
+        [DecisionTreeClassifier(), KNeighborsClassifier()], "bootstrap", False,
+        np.random.RandomState(0), None,
+    )  # fmt: skip
+    counts = committee._draw(np.repeat(heavy, 20000)).reshape(2, 3, -1).mean(axis=2)
+    assert_allclose(counts, [[1, 1, 1], heavy], atol=0.05)
+    committee.counts = np.array([[1, 2, 0], [1, 2, 0]])
+    assert_array_equal(committee._weights_of(0, heavy), [1, 1, 0])
+    assert_array_equal(committee._weights_of(1, heavy), [1, 2, 0])
+
+
+def test_member_of_one_class_is_a_constant():
+    X, y = np.eye(3), np.array(["a", "b", "b"])
+    for base in (DecisionTreeClassifier(), LogisticRegression()):
+        member = fit_member(base, X, {}, True, np.array([0, 1, 2]), y)
+        assert isinstance(member, DummyClassifier)
+        assert set(member.predict(X)) == {"b"}
+    neighbours = fit_member(
+        KNeighborsClassifier(1), X, {}, False, np.array([1, 0, 3]), y
+    )
+    assert neighbours.n_samples_fit_ == 4
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LogisticRegression(max_iter=1000),
+        make_pipeline(StandardScaler(), Perceptron()),
+        KNeighborsClassifier(3),
+        SVC(),
+        DecisionTreeClassifier(),
+    ],
+    ids=["logistic", "pipeline", "neighbours", "vectors", "tree"],
+)
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_any_classifier_and_strategy_with_words_as_labels(base, strategy):
+    y = np.array(["setosa", "versicolor", "virginica"])[FLOWERS]
+    learner = QueryByCommittee(
+        base, strategy=strategy, n_members=3, max_queries=30, random_state=1
+    ).fit(IRIS, y)
+    assert learner.n_queries_ <= 30
+    assert set(learner.predict(IRIS)) <= set(y)
+    assert learner.score(IRIS, y) > 0.6  # a third by chance
+    assert_array_equal(learner.query_labels_, y[learner.query_indices_])
+
+
+def test_members_that_miss_a_class():
+    X = np.eye(4)
+    committee = trees("seed", n=2)
+    committee.fitted = [
+        DummyClassifier().fit(X[:1], ["b"]),
+        DecisionTreeClassifier(random_state=0).fit(X, ["a", "b", "c", "c"]),
+    ]
+    opinions = committee.opinions(X, np.array(["a", "b", "c"]), with_probabilities=True)
+    assert_array_equal(opinions.votes, [[1, 1, 1, 1], [0, 1, 2, 2]])
+    assert_array_equal(
+        opinions.consensus, [[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]]
+    )
+    assert_array_equal(opinions.differing, [1, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("committee", "backend"),
+    [("bootstrap", "loky"), ("seed", "threading"), ("subsample", "threading")],
+)
+def test_jobs_make_no_difference(committee, backend):
+    base = DecisionTreeClassifier(max_features=2)
+    parameters = {"committee": committee, "max_queries": 14, "random_state": 1}
+    one = QueryByCommittee(base, n_members=3, **parameters).fit(IRIS, FLOWERS)
+    two = QueryByCommittee(base, n_members=3, n_jobs=2, **parameters)
+    with parallel_config(backend=backend):
+        two.fit(IRIS, FLOWERS)
+    assert_array_equal(one.query_indices_, two.query_indices_)
+    assert_array_equal(one.predict_proba(IRIS), two.predict_proba(IRIS))
+
+
+def test_frames_and_sparse_tables():
+    X, y = load_votes(return_X_y=True, as_frame=True)
+    parameters = {"max_queries": 25, "random_state": 0}
+    base = BernoulliNB()
+    frame = QueryByCommittee(base, **parameters).fit(X, y)
+    assert list(frame.feature_names_in_) == list(X.columns)
+    table = sparse.csr_array(X.to_numpy(dtype=np.float64))
+    thin = QueryByCommittee(base, **parameters).fit(table, y)
+    assert_array_equal(frame.query_indices_, thin.query_indices_)
+    assert_array_equal(frame.predict(X), thin.predict(table))
+    thin_spaces = QueryByCommittee(
+        committee="gibbs", eta=0.05, gibbs="ep", **parameters
+    )
+    dense = QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", **parameters)
+    thin_spaces.fit(table, y)
+    dense.fit(X, y)
+    assert_array_equal(thin_spaces.query_indices_, dense.query_indices_)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        QueryByCommittee(committee="gibbs", hypotheses="conjunctions").fit(table, y)
+
+
+def test_missing_features_reach_members_that_take_them():
+    X = IRIS.copy()
+    X[::7, 1] = np.nan
+    learner = QueryByCommittee(batch_size=3, max_queries=30, random_state=0)
+    assert learner.fit(X, FLOWERS).score(X, FLOWERS) > 0.7
+    with pytest.raises(ValueError, match="NaN"):
+        QueryByCommittee(LogisticRegression()).fit(X, FLOWERS)
+
+
+def test_final_estimator_sees_all_labelled_rows():
+    forest = RandomForestClassifier(10)
+    learner = QueryByCommittee(final_estimator=forest, max_queries=30, random_state=0)
+    learner.fit(IRIS, FLOWERS)
+    rows = learner.query_indices_
+    seed = learner.estimator_.random_state
+    same = RandomForestClassifier(10, random_state=seed).fit(IRIS[rows], FLOWERS[rows])
+    assert_array_equal(learner.predict_proba(IRIS), same.predict_proba(IRIS))
+    assert forest.random_state is None
+    linear = QueryByCommittee(final_estimator=Perceptron(), max_queries=30)
+    assert not hasattr(linear, "predict_proba")
+    linear.fit(IRIS, FLOWERS)
+    assert linear.decision_function(IRIS).shape == (150, 3)
+
+
+def test_committee_average_is_the_mean_of_the_members():
+    learner = QueryByCommittee(n_members=4, max_queries=25, random_state=0)
+    learner.fit(IRIS, FLOWERS)
+    tables = [member.predict_proba(IRIS) for member in learner.committee_]
+    known = [member.classes_ for member in learner.committee_]
+    aligned = align_probabilities(tables, known, learner.classes_)
+    assert_allclose(learner.predict_proba(IRIS), aligned.mean(axis=0))
+    assert_allclose(learner.decision_function(IRIS), aligned.mean(axis=0))
+
+
+def test_gibbs_prediction_is_one_member():
+    learner = QueryByCommittee(
+        n_members=4, max_queries=12, random_state=0, prediction="gibbs"
+    ).fit(IRIS, FLOWERS)
+    said = learner.predict(IRIS)
+    assert any(np.array_equal(m.predict(IRIS), said) for m in learner.committee_)
+
+
+# Scores
+
+
+def test_scores_of_strategies():
+    votes = np.array([[0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 0, 0]])
+    probabilities = np.array([[[0.9, 0.1]] * 3, [[0.5, 0.5]] * 3])
+    opinions = Opinions(2, votes, probabilities=probabilities)
+    assert_array_equal(
+        STRATEGIES["vote_entropy"](opinions, None), vote_entropy(opinions.shares)
+    )
+    assert_array_equal(STRATEGIES["kl"](opinions, None), kl_to_consensus(probabilities))
+    assert_allclose(STRATEGIES["margin"](opinions, None), [-0.4] * 3)
+    # Of the 6 pairs of members 0, 4 and 3 differ.
+    assert_allclose(STRATEGIES["most_split"](opinions, None), [0, 4 / 6, 3 / 6])
+
+
+def test_members_that_are_drawn_differ_as_often_as_pairs_do():
+    votes = np.repeat([[0], [1], [1], [2]], 20000, axis=1)
+    coins = np.random.RandomState(0).random_sample((20000, 2))
+    opinions = Opinions(3, votes)
+    assert abs(opinions.differ(coins).mean() - 5 / 6) < 0.02
+    assert_allclose(opinions.differing[0], 5 / 6)
+    posterior = Opinions(2, posterior=np.repeat([[0.2, 0.8]], 20000, axis=0))
+    assert abs(posterior.differ(coins).mean() - 0.32) < 0.02
+
+
+def test_batches_hold_no_twins_and_spread_out():
+    rows = np.repeat([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0]], 3, axis=0)
+    scores = np.ones(12)
+    for seed in range(5):
+        chosen = choose_rows(scores, rows, 4, np.random.RandomState(seed))
+        assert len(np.unique(rows[chosen], axis=0)) == 4
+    scores = np.arange(12.0)
+    chosen = choose_rows(scores, rows, 2, np.random.RandomState(0))
+    assert chosen[0] == 11
+    assert (rows[chosen[1]] == [0, 0, 1]).all()  # two bits away, among the best 8
+    words = np.array([["a", "b"], ["a", "c"], ["d", "c"]], dtype=object)
+    chosen = choose_rows(np.array([3.0, 2, 1]), words, 2, np.random.RandomState(0))
+    assert_array_equal(chosen, [0, 2])
+
+
+def test_kernel_distance_spreads_batches():
+    rows = np.random.RandomState(0).normal(size=(8, 2))
+    far = choose_rows(np.arange(8.0), rows, 2, np.random.RandomState(0))
+    distances = euclidean_distances(rows)[7]
+    assert_array_equal(far, [7, distances.argmax()])
+    near = choose_rows(
+        np.arange(8.0), rows, 2, np.random.RandomState(0),
+        lambda A, B: -(euclidean_distances(A, B) ** 0.5),
+    )  # fmt: skip
+    assert_array_equal(near, [7, distances.argmax()])
+    sparse_far = choose_rows(
+        np.arange(8.0), sparse.csr_array(rows), 2, np.random.RandomState(0)
+    )
+    assert_array_equal(sparse_far, far)

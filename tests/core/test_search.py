@@ -1,0 +1,330 @@
+"""The search against every conjunction written out."""
+
+import os
+import signal
+import threading
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from oracles.rules import correlated_rows, every_conjunction, heaviest, satisfies
+from scipy import sparse
+
+from sklboolean._core import _popcount
+from sklboolean._core import conjunction_search as search
+from sklboolean._core.bits import pack_dense
+from sklboolean._core.conjunction_search import satisfied_rows, search_conjunctions
+from sklboolean._core.validation import as_boolean
+
+COEFFICIENTS = {
+    "signs": lambda rng, n: rng.choice([-1.0, 1.0], n),
+    "small": lambda rng, n: rng.integers(-3, 4, n).astype(float),
+    "large": lambda rng, n: rng.integers(-(2**40), 2**40, n).astype(float),
+    "eighths": lambda rng, n: rng.integers(-40, 40, n) / 8,
+}
+# Powers of two and small integers: scores are then the same in floats and fractions.
+LENGTH_WEIGHTS = {
+    "falling": lambda n: [2.0**-k for k in range(n + 1)],
+    "growing": lambda n: [2.0**k for k in range(n + 1)],
+    "up and down": lambda n: [0.0, 1.0, 6.0, 6.0, 3.0, 2.0, 1.0, *[1.0] * n][: n + 1],
+    "exactly two": lambda n: [float(k == 2) for k in range(n + 1)],
+    "two or three": lambda n: [0.0, 0.0, 6.0, 4.0, *[0.0] * n][: n + 1],
+}
+
+
+def compare(X, coefficients, n_rules, max_literals, *, block=None, **options):
+    expected = heaviest(
+        X, coefficients, n_rules, max_literals,
+        negations=options.get("literals") == "both", sign=options.get("sign", "both"),
+        groups=options.get("feature_groups"),
+        length_weights=options.get("length_weights"),
+    )  # fmt: skip
+    result = search_conjunctions(
+        pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
+        max_literals=max_literals, **options,
+    )  # fmt: skip
+    assert [literals for literals, _ in result.found] == [e[0] for e in expected]
+    assert [Fraction(value) for _, value in result.found] == [e[1] for e in expected]
+    assert result.is_optimal
+    assert result.bound == (expected[-1][2] if len(expected) == n_rules else 0)
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_features = draw(st.integers(1, 10))
+    X = correlated_rows(draw(st.integers(1, 40)), n_features, rng)
+    kind = draw(st.sampled_from(sorted(COEFFICIENTS)))
+    coefficients = COEFFICIENTS[kind](rng, len(X))
+    negations = draw(st.booleans())
+    most = min(n_features, 4 if negations and n_features > 6 else 10)
+    options = {
+        "literals": "both" if negations else "positive",
+        "sign": draw(st.sampled_from(["positive", "negative", "both"])),
+    }
+    if draw(st.booleans()):
+        options["feature_groups"] = rng.integers(0, 4, n_features)
+    max_literals = draw(st.integers(1, most))
+    weights = draw(st.sampled_from([None, *sorted(LENGTH_WEIGHTS)]))
+    if weights:
+        options["length_weights"] = LENGTH_WEIGHTS[weights](max_literals)
+    return X, coefficients, draw(st.integers(1, 30)), max_literals, options
+
+
+@settings(deadline=None, max_examples=300)
+@given(problems(), st.sampled_from([1, 3, 256]), st.sampled_from([1, 4, 2**18]))
+def test_search_is_that_over_all_conjunctions(problem, width, block):
+    X, coefficients, n_rules, max_literals, options = problem
+    with pytest.MonkeyPatch.context() as patch:
+        # A narrow first search and small blocks: every way through the levels.
+        patch.setattr(search, "WIDTHS", (width, 2 * width))
+        patch.setattr(search, "BLOCK", block)
+        compare(X, coefficients, n_rules, max_literals, **options)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1))
+def test_one_hot_columns_with_groups(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, 4)
+    groups = np.repeat(np.arange(4), sizes)
+    X = np.hstack([np.eye(k, dtype=bool)[rng.integers(0, k, 30)] for k in sizes])
+    coefficients = rng.choice([-1.0, 1.0], 30)
+    for literals in ("positive", "both"):
+        compare(
+            X, coefficients, 10, 3, literals=literals, feature_groups=groups,
+            sign="both",
+        )  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1))
+def test_any_floats_are_summed_up_to_rounding(seed):
+    rng = np.random.default_rng(seed)
+    X = correlated_rows(25, 6, rng)
+    coefficients = rng.standard_normal(25) * 10.0 ** rng.integers(-4, 5, 25)
+    size = np.abs(coefficients).sum()
+    result = search_conjunctions(pack_dense(X), coefficients, 6, max_literals=3)
+    expected = heaviest(X, coefficients, 20, 3)
+    assert len(result.found) <= len(expected)
+    values = [abs(value) for _, value in result.found]
+    best = [float(score) for _, _, score in expected][: len(values)]
+    assert np.allclose(values, best, rtol=0, atol=size * 2.0**-46)
+    for literals, value in result.found:
+        inside = [satisfies(row, literals) for row in X]
+        exact = sum(Fraction(c) for c in coefficients[inside])
+        assert value == float(exact)
+
+
+@pytest.mark.parametrize("path", _popcount.available_cpu_paths())
+@pytest.mark.parametrize("kind", sorted(COEFFICIENTS))
+@pytest.mark.parametrize("n_samples", [1, 64, 200])
+def test_every_instruction_set_finds_the_same(path, kind, n_samples):
+    rng = np.random.default_rng(n_samples)
+    X = correlated_rows(n_samples, 9, rng)
+    coefficients = COEFFICIENTS[kind](rng, n_samples)
+    before = _popcount.cpu_path()
+    try:
+        _popcount.use_cpu_path(path)
+        compare(X, coefficients, 15, 3, literals="both")
+    finally:
+        _popcount.use_cpu_path(before)
+
+
+def test_sparse_rows_give_the_same():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 1500)) < 0.02
+    coefficients = rng.choice([-1.0, 1.0], 300)
+    options = {"n_rules": 12, "max_literals": 2, "literals": "both"}
+    dense = search_conjunctions(pack_dense(X), coefficients, 1500, **options)
+    table = as_boolean(sparse.csr_array(X))
+    assert search_conjunctions(table, coefficients, 1500, **options) == dense
+    for literals, _ in dense.found:
+        expected = [satisfies(row, literals) for row in X]
+        assert np.array_equal(satisfied_rows(table, literals), expected)
+        assert np.array_equal(satisfied_rows(pack_dense(X), literals), expected)
+
+
+def test_more_rules_than_there_are():
+    X = np.array([[1, 0], [0, 1], [1, 1]], dtype=bool)
+    found = search_conjunctions(pack_dense(X), [1, 1, -3], 2, max_literals=5).found
+    assert found == [
+        (((0, True), (1, True)), -3),
+        (((0, True),), -2),
+        (((1, True),), -2),
+    ]
+
+
+def test_no_coefficients_no_rules():
+    nothing = search_conjunctions(np.zeros((0, 1), np.uint64), [], 3, max_literals=2)
+    assert nothing == ([], 0.0, True, 0)
+    X = pack_dense(np.ones((2, 3), dtype=bool))
+    assert search_conjunctions(X, [0, 0], 3, max_literals=2).found == []
+    assert (
+        search_conjunctions(X, [1, 2], 3, max_literals=2, sign="negative").found == []
+    )
+
+
+def hard_problem(n_samples=600, n_features=60):
+    rng = np.random.default_rng(0)
+    X = rng.random((n_samples, n_features)) < 0.5
+    return X, rng.choice([-1.0, 1.0], n_samples)
+
+
+def test_an_early_answer_comes_with_a_bound():
+    X, coefficients = hard_problem()
+    words = pack_dense(X)
+    began = time.monotonic()
+    early = search_conjunctions(
+        words, coefficients, 60, max_literals=9, literals="both", time_limit=0.05
+    )
+    assert time.monotonic() - began < 5
+    assert not early.is_optimal
+    assert early.bound >= abs(early.found[-1][1])
+    for literals, value in early.found:
+        inside = satisfied_rows(words, literals)
+        assert value == coefficients[inside].sum()
+    # Random conjunctions outside the list keep to the bound.
+    full = search_conjunctions(words, coefficients, 60, max_literals=3, n_rules=50)
+    assert full.is_optimal
+    listed = {literals for literals, _ in early.found}
+    outside = [abs(value) for literals, value in full.found if literals not in listed]
+    assert max(outside, default=0) <= early.bound
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to oneself")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
+    # Narrow first searches: the signal comes when the branches are at work.
+    monkeypatch.setattr(search, "WIDTHS", (4,))
+    X, coefficients = hard_problem(3000, 200)
+    threads = set(threading.enumerate())
+    began = time.monotonic()
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        search_conjunctions(
+            pack_dense(X), coefficients, 200, max_literals=8, literals="both",
+            time_limit=60, n_jobs=n_jobs,
+        )  # fmt: skip
+    # The branches end too, long before their time.
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(30)
+    assert time.monotonic() - began < 30
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(), st.sampled_from([1, 2, 5, 40]))
+def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
+    X, coefficients, n_rules, max_literals, options = problem
+    options |= {"n_rules": n_rules, "max_literals": max_literals}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "WIDTHS", (1,))
+        patch.setattr(search, "BRANCHES", n_branches)
+        compare(X, coefficients, n_jobs=2, **options)
+        one, two = (
+            search_conjunctions(
+                pack_dense(X), coefficients, X.shape[1], n_jobs=n_jobs, **options
+            )
+            for n_jobs in (1, 2)
+        )
+    assert one == two
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
+    monkeypatch.setattr(search, "WIDTHS", (4,))
+    rng = np.random.default_rng(0)
+    X = correlated_rows(80, 8, rng)
+    coefficients = rng.integers(-5, 6, 80).astype(float)
+    options = {"max_literals": 4, "n_rules": 12, "literals": "both"}
+    alone = search_conjunctions(pack_dense(X), coefficients, 8, **options)
+    with parallel_config(backend=backend):
+        compare(X, coefficients, n_jobs=n_jobs, **options)
+        found = search_conjunctions(
+            pack_dense(X), coefficients, 8, n_jobs=n_jobs, **options
+        )
+    assert found == alone
+    # There were branches: together they look at more than one search.
+    monkeypatch.setattr(search, "BRANCHES", 1)
+    uncut = search_conjunctions(pack_dense(X), coefficients, 8, **options)
+    assert uncut.n_sums < alone.n_sums
+    assert uncut._replace(n_sums=0) == alone._replace(n_sums=0)
+
+
+@settings(deadline=None, max_examples=100)
+@given(problems(), st.integers(1, 300), st.sampled_from([1, 3]))
+def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
+    """Stopped after a few steps: everything not listed keeps to the bound."""
+    X, coefficients, n_rules, max_literals, options = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "WIDTHS", (2, 3))
+        patch.setattr(search, "SLICE", words)
+        patch.setattr(search, "BRANCHES", n_branches)
+        result = search_conjunctions(
+            pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
+            max_literals=max_literals, time_limit=1e-9, **options,
+        )  # fmt: skip
+    everything = heaviest(
+        X, coefficients, 10**6, max_literals,
+        negations=options["literals"] == "both", sign=options["sign"],
+        groups=options.get("feature_groups"),
+        length_weights=options.get("length_weights"),
+    )  # fmt: skip
+    used = coefficients != 0
+    covers = {satisfied_rows(pack_dense(X), r)[used].tobytes() for r, _ in result.found}
+    for literals, _, score in everything:
+        cover = satisfied_rows(pack_dense(X), literals)[used].tobytes()
+        assert cover in covers or score <= result.bound
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_rules": 0}, "n_rules"),
+        ({"max_literals": 0}, "max_literals"),
+        ({"literals": "negative"}, "literals must be one of"),
+        ({"sign": "+"}, "sign must be one of"),
+        ({"time_limit": 0}, "time_limit must be greater than 0"),
+        ({"feature_groups": ["a", "b"]}, "feature_groups must hold one label"),
+    ],
+)
+def test_bad_parameters_are_named(options, message):
+    X = pack_dense(np.ones((2, 3), dtype=bool))
+    with pytest.raises(ValueError, match=message):
+        search_conjunctions(X, [1, -1], 3, **{"max_literals": 2, **options})
+
+
+def test_bad_coefficients_are_refused():
+    X = pack_dense(np.ones((2, 3), dtype=bool))
+    with pytest.raises(ValueError, match="coefficients hold infinity or NaN"):
+        search_conjunctions(X, [1, np.inf], 3, max_literals=2)
+
+
+def test_the_oracle_writes_all_conjunctions_out():
+    assert len(list(every_conjunction(4, 4))) == 2**4 - 1
+    assert len(list(every_conjunction(4, 4, negations=True))) == 3**4 - 1
+    assert len(list(every_conjunction(4, 4, groups=[0, 0, 1, 1]))) == 4 + 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
+    rng = np.random.default_rng(seed)
+    X = correlated_rows(60, 9, rng)
+    coefficients = rng.integers(-5, 6, 60).astype(float)
+    options = {"max_literals": 4, "n_rules": 8, "literals": "both"}
+    exact = search_conjunctions(pack_dense(X), coefficients, 9, **options)
+    wide = search_conjunctions(pack_dense(X), coefficients, 9, width=10**6, **options)
+    assert wide.found == exact.found
+    assert wide.is_optimal
+    quick = search_conjunctions(pack_dense(X), coefficients, 9, width=3, **options)
+    assert not quick.is_optimal
+    for (literals, total), (_, best) in zip(quick.found, exact.found, strict=False):
+        holds = [satisfies(row, literals) for row in X]
+        assert total == coefficients[holds].sum()
+        assert abs(total) <= abs(best)

@@ -1,0 +1,172 @@
+"""ConsistentHalfspace: margins, certificates, and the mistakes of its perceptron."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from sklboolean import ConsistentHalfspace
+from sklboolean.linear_model._separation import (
+    max_perceptron_updates,
+    modified_perceptron,
+)
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+DUAL = {"l1": np.inf, "l2": 2}
+
+
+@st.composite
+def tables(draw):
+    n_samples, n_features = draw(st.integers(2, 16)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    X = rng.integers(0, 2, (n_samples, n_features))
+    w = rng.integers(-2, 3, n_features)
+    y = X @ w > rng.integers(-1, 2)
+    if draw(st.booleans()):
+        y = rng.random(n_samples) < 0.5
+    y[:2] = [False, True]
+    return X, y
+
+
+@quiet
+@settings(deadline=None, max_examples=80)
+@given(tables(), st.sampled_from(["l1", "l2"]), st.booleans())
+def test_either_a_halfspace_or_a_proof_that_there_is_none(table, norm, as_sparse):
+    X, y = table
+    data = sparse.csr_array(X) if as_sparse else X
+    learner = ConsistentHalfspace(norm=norm).fit(data, y)
+    signs = np.where(y, 1, -1)
+    # The bound holds for its weights whatever the solver did: weak duality.
+    weights = learner.row_weights_
+    assert (weights >= 0).all()
+    for sign in (1, -1):
+        np.testing.assert_allclose(weights[signs == sign].sum(), 0.5)
+    difference = X.T @ (weights * signs)
+    bound = np.linalg.norm(difference, DUAL[norm])
+    np.testing.assert_allclose(learner.margin_bound_, bound, atol=1e-12)
+
+    length = np.linalg.norm(learner.coef_[0], 1 if norm == "l1" else 2)
+    scores = signs * learner.decision_function(data)
+    np.testing.assert_allclose(learner.margin_, scores.min())
+    assert learner.is_consistent_ == (scores.min() > 0)
+    assert learner.is_consistent_ == bool((learner.predict(data) == y).all())
+    if learner.is_consistent_:
+        np.testing.assert_allclose(length, 1)
+        np.testing.assert_allclose(learner.margin_, bound, rtol=1e-3)
+    else:
+        # The classes' convex hulls meet: two means with the same weights coincide.
+        np.testing.assert_allclose(bound, 0, atol=1e-8)
+
+
+def test_known_margins():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 0, 0, 1]
+    # The boundary x0 + x1 = 3/2 is 1/2 / sqrt(2) from (0, 1), and 1/2 / |w|_1.
+    euclidean = ConsistentHalfspace().fit(X, y)
+    np.testing.assert_allclose(euclidean.margin_, 0.5 / np.sqrt(2), rtol=1e-6)
+    np.testing.assert_allclose(ConsistentHalfspace(norm="l1").fit(X, y).margin_, 0.25)
+
+
+def test_units_do_not_matter():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 0, 0, 1]
+    for unit in (1e-9, 1e9):
+        learner = ConsistentHalfspace().fit(unit * X, y)
+        assert learner.is_consistent_
+        np.testing.assert_allclose(learner.margin_, unit / np.sqrt(8), rtol=1e-4)
+
+
+def test_exclusive_or_has_no_halfspace():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="No halfspace is right on all rows"):
+        learner = ConsistentHalfspace().fit(X, y)
+    assert not learner.is_consistent_
+    assert learner.margin_ <= 0
+    np.testing.assert_allclose(learner.row_weights_, 0.25)
+    with pytest.warns(ConvergenceWarning, match="In 4 starts no halfspace"):
+        learner = ConsistentHalfspace(
+            solver="modified_perceptron", max_starts=4, random_state=0
+        ).fit(X, y)
+    assert not learner.is_consistent_
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.3]), st.booleans())
+def test_modified_perceptron_is_right_beyond_sigma_and_within_its_bound(
+    seed, sigma, as_sparse
+):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (60, 6)).astype(float)
+    X[:, 0] = 1
+    target = rng.standard_normal(6)
+    signs = np.where(X @ target > 0, 1.0, -1.0)
+    table = sparse.csr_array(X) if as_sparse else X
+    w, n_updates, found = modified_perceptron(table, signs, sigma, 50, rng)
+    assert found
+    np.testing.assert_allclose(np.linalg.norm(w), 1)
+    cosines = signs * (X @ w) / np.linalg.norm(X, axis=1)
+    assert cosines.min() >= -sigma
+    assert n_updates <= 50 * max_perceptron_updates(6, sigma)
+
+
+def test_updates_of_one_start_obey_the_theorem():
+    """From a start with cosine c: at most 2 ln(1 / c) / sigma**2 updates."""
+    rng = np.random.default_rng(0)
+    sigma = 0.1
+    X = rng.integers(0, 2, (400, 8)).astype(float)
+    target = rng.standard_normal(8)
+    target /= np.linalg.norm(target)
+    X = X[(X != 0).any(axis=1)]
+    signs = np.where(X @ target > 0, 1.0, -1.0)
+    for seed in range(30):
+        start = np.random.RandomState(seed).standard_normal(8)
+        cosine = start @ target / np.linalg.norm(start)
+        if cosine <= 0:
+            continue
+        rng = np.random.RandomState(seed)
+        _w, n_updates, found = modified_perceptron(X, signs, sigma, 1, rng)
+        limit = 2 * np.log(1 / cosine) / sigma**2
+        if limit <= max_perceptron_updates(8, sigma):
+            assert found
+            assert n_updates <= limit
+
+
+def test_predict_may_abstain():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+    learner = ConsistentHalfspace(
+        solver="modified_perceptron", sigma=0.2, abstain_label="unsure", random_state=0
+    ).fit(X, y)
+    near = np.abs(learner.decision_function(X)) <= 0.2
+    assert learner.n_undecided_ == near.sum() > 0
+    labels = learner.predict(X)
+    assert (labels[near] == "unsure").all()
+    np.testing.assert_array_equal(labels[~near], np.array(y)[~near])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"solver": "simplex"}, "solver must be one of"),
+        ({"norm": "l3"}, "norm must be one of"),
+        ({"sigma": 0.0}, "sigma must be greater than 0"),
+        ({"sigma": 1.0}, "sigma is a cosine below 1"),
+        ({"max_starts": 0}, "max_starts"),
+        ({"abstain_label": "?"}, "same type as the classes"),
+    ],
+)
+def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
+    learner = ConsistentHalfspace().fit([[0], [1]], [0, 1])
+    learner.set_params(**parameters)
+    with pytest.raises(ValueError, match=message):
+        learner.fit([[1], [0]], [0, 1])
+    learner.set_params(**ConsistentHalfspace().get_params())
+    np.testing.assert_array_equal(learner.predict([[0], [1]]), [0, 1])
+
+
+def test_doubled_entries_of_sparse_rows_stay_the_users():
+    parts = np.full(4, 0.5), np.int32([0, 0, 1, 1]), np.int32([0, 2, 2, 4])
+    rows = sparse.csr_array(parts, shape=(3, 2))
+    ConsistentHalfspace().fit(rows, [1, 0, 1])
+    assert rows.data.tolist() == [0.5] * 4
+    assert rows.indices.tolist() == [0, 0, 1, 1]
+    assert rows.indptr.tolist() == [0, 2, 2, 4]

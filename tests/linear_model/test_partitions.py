@@ -1,0 +1,332 @@
+"""Iterative parameter mixing against its definition, the theorem, and plain `fit`."""
+
+from fractions import Fraction
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import linear_model as oracles
+from parallel_cases import Delayed
+from partition_cases import partitioned
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel
+
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean._core.partitions import Layout
+from sklboolean.datasets import make_disjunction, make_threshold
+from sklboolean.linear_model._partitions import mix_epochs, mixing_shares, survey
+
+# Mixed weights can meet a round margin exactly, where float64 may not: none is round.
+MARGINS = st.sampled_from([0.3137, 1.7183])
+
+
+def published(model):
+    return [*model.coef_[0], model.intercept_[0]], [
+        *model.raw_coef_[0], model.raw_intercept_[0]
+    ]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned(), MARGINS, st.booleans(), st.integers(1, 4))
+def test_mixed_perceptron_is_the_one_of_the_definition(parts, margin, constant, n):
+    model = AveragedPerceptron(margin=margin, fit_intercept=constant, max_iter=n)
+    model.fit_partitions(parts, classes=[0, 1])
+    player = oracles.Perceptron(
+        parts[0][0].shape[1], margin=margin, learn_threshold=constant
+    )
+    mean, threshold, _ = oracles.play_partitions(
+        player, parts, n, ["w"], oracles.arithmetic_mean
+    )
+    averaged, last = published(model)
+    expected = [*map(float, mean), -float(threshold)]
+    np.testing.assert_allclose(averaged, expected, rtol=1e-11, atol=1e-11)
+    expected = [*map(float, player.w), -float(player.threshold)]
+    np.testing.assert_allclose(last, expected, rtol=1e-11, atol=1e-11)
+    assert model.t_ == n * sum(len(y) for _, y in parts)
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned(), MARGINS, st.integers(1, 4))
+def test_mixed_winnow_is_the_one_of_the_definition(parts, margin, n):
+    model = Winnow(margin=margin, fit_intercept=False, max_iter=n, promotion=1.5)
+    model.fit_partitions(parts, classes=[0, 1])
+    player = oracles.BalancedWinnow(
+        parts[0][0].shape[1], promotion=Fraction(3, 2), margin=margin
+    )
+    mean, _, _ = oracles.play_partitions(
+        player, parts, n, ["plus", "minus"], oracles.geometric_mean
+    )
+    np.testing.assert_allclose(model.coef_[0], list(map(float, mean)), atol=1e-10)
+    last = [float(p - m) for p, m in zip(player.plus, player.minus, strict=True)]
+    np.testing.assert_allclose(model.raw_coef_[0], last, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=40)
+@given(partitioned(), st.integers(1, 3))
+def test_winnow_with_one_weight_takes_the_geometric_mean(parts, n):
+    model = Winnow(variant="positive", margin=0.3, promotion=1.5, max_iter=n)
+    model.fit_partitions(parts, classes=[0, 1])
+    n_features = parts[0][0].shape[1]
+    player = oracles.Winnow(
+        n_features, promotion=Fraction(3, 2), demotion=None, threshold=n_features,
+        margin=0.3,
+    )  # fmt: skip
+    oracles.play_partitions(player, parts, n, ["w"], oracles.geometric_mean)
+    np.testing.assert_allclose(model.raw_coef_[0], list(map(float, player.w)))
+
+
+def test_complements_are_negated_features():
+    """Winnow over complements is positive Winnow over twice the features."""
+    rng = np.random.default_rng(0)
+    parts = [
+        (rng.integers(0, 2, (30, 5)), rng.integers(0, 2, 30)) for _ in range(3)
+    ]  # fmt: skip
+    doubled = [(np.hstack([X, 1 - X]), y) for X, y in parts]
+    settings_ = {"promotion": 1.3, "margin": 0.3, "max_iter": 3}
+    model = Winnow(variant="complement", **settings_).fit_partitions(parts)
+    twin = Winnow(variant="positive", **settings_).fit_partitions(doubled)
+    for (X, _), (Z, _) in zip(parts, doubled, strict=True):
+        np.testing.assert_allclose(
+            model.decision_function(X), twin.decision_function(Z), rtol=1e-9
+        )
+
+
+def cut(X, y, n_parts):
+    return [(X[i::n_parts], y[i::n_parts]) for i in range(n_parts)]
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5])
+def test_mistake_bound_of_mixing(n_parts):
+    """Theorem 3 of McDonald, Hall, Mann, on rows separated by a known vector."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (400, 12))
+    y = (X[:, :5].sum(axis=1) >= 3).astype(int)
+    rows = np.hstack([X, np.ones((len(X), 1), dtype=int)])
+    u = np.array([2] * 5 + [0] * 7 + [-5])
+    gap = ((2 * y - 1) * (rows @ u)).min()
+    assert gap == 1
+    bound = (rows**2).sum(axis=1).max() * (u @ u) / gap**2
+    learner = AveragedPerceptron(margin=0, max_iter=100)
+    parts, weighted, mistakes = cut(X, y, n_parts), 0.0, None
+    with Parallel() as parallel:
+        classes, fitter, layout = survey(parallel, learner, parts)
+        state = fitter.new_state()
+        for _, counts in mix_epochs(parallel, fitter, classes, layout, parts, state):
+            mistakes = np.array([made for made, _, _ in counts])
+            weighted += mixing_shares(mistakes) @ mistakes
+    assert 0 < weighted <= bound
+    # So many epochs cannot all have mistakes: the last ones have none.
+    assert not mistakes.any()
+
+
+LEARNERS = [
+    AveragedPerceptron(max_iter=3),
+    AveragedPerceptron(max_iter=3, average=None, margin=0.3, learning_rate=0.1),
+    AveragedPerceptron(max_iter=3, alpha=1e-3, schedule="inverse_sqrt"),
+    AveragedPerceptron(max_iter=3, schedule="adagrad", alpha=1e-4),
+    AveragedPerceptron(max_iter=9, tol=0.01, n_iter_no_change=1, multi_class="joint"),
+    AveragedPerceptron(max_iter=3, aggressive=True, class_weight={1: 0.7}),
+    Winnow(max_iter=3),
+    Winnow(max_iter=3, average=None, multi_class="joint"),
+    Winnow(max_iter=3, variant="positive", demotion=0),
+    Winnow(max_iter=3, variant="complement", target="conjunction"),
+]
+
+
+def assert_same_model(one, other):
+    for name in ("coef_", "intercept_", "raw_coef_", "raw_intercept_", "classes_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+    for name in ("mistakes_per_epoch_", "n_updates_", "n_iter_", "t_", "slope_"):
+        assert getattr(one, name) == getattr(other, name), name
+
+
+def make_rows(n_classes=3):
+    X, y, _ = make_threshold(300, 30, n_relevant=9, random_state=1)
+    return X, y if n_classes == 2 else y + X[:, 0]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_partition_is_fit_without_shuffling(learner, n_classes):
+    X, y = make_rows(n_classes)
+    expected = clone(learner).set_params(shuffle=False).fit(X, y)
+    assert_same_model(clone(learner).fit_partitions([(X, y)]), expected)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_form_of_the_partitions_does_not_matter(learner):
+    X, y = make_rows()
+    parts = cut(X, y, 3)
+    expected = clone(learner).fit_partitions(parts)
+    loaders = [lambda part=part: part for part in parts]
+    assert_same_model(clone(learner).fit_partitions(loaders), expected)
+    csr = ((sparse.csr_array(X), y) for X, y in parts)
+    other = clone(learner).fit_partitions(csr, classes=[2, 1, 0])
+    np.testing.assert_allclose(other.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("backend", "learner"), [("threading", LEARNERS[0]), ("loky", LEARNERS[6])]
+)
+def test_backend_and_n_jobs_do_not_matter(backend, learner):
+    X, y = make_rows()
+    parts = [Delayed(part) for part in cut(X, y, 3)]
+    expected = clone(learner).fit_partitions(parts)
+    with joblib.parallel_config(backend, n_jobs=2):
+        assert_same_model(clone(learner).fit_partitions(parts), expected)
+
+
+def test_partitions_may_lack_classes():
+    X, y = make_rows()
+    order = np.argsort(y, kind="stable")
+    parts = [(X[order][i::3], y[order][i::3]) for i in range(3)]
+    parts += [(X[y == k], y[y == k]) for k in range(3)]
+    model = AveragedPerceptron().fit_partitions(parts)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    twin = AveragedPerceptron().fit_partitions(parts, classes=[0, 1, 2])
+    assert_same_model(twin, model)
+
+
+def test_what_no_partition_changes_stays():
+    X, y = make_rows(2)
+    X = np.hstack([X, np.zeros((len(X), 2), dtype=X.dtype)])
+    model = Winnow(variant="positive").fit_partitions(cut(X, y, 3))
+    np.testing.assert_array_equal(model.raw_coef_[0, -2:], 1.0)
+    model = AveragedPerceptron(schedule="adagrad").fit_partitions(cut(X, y, 3))
+    np.testing.assert_array_equal(model.raw_coef_[0, -2:], 0.0)
+
+
+def test_warm_start_goes_on():
+    X, y = make_rows()
+    parts = cut(X, y, 4)
+    whole = AveragedPerceptron(max_iter=4).fit_partitions(parts)
+    model = AveragedPerceptron(max_iter=2, warm_start=True)
+    model.fit_partitions(parts).fit_partitions(parts)
+    np.testing.assert_array_equal(model.coef_, whole.coef_)
+    assert model.mistakes_per_epoch_ == whole.mistakes_per_epoch_
+    assert model.n_iter_ == 2
+
+
+def test_learns_on_after_partitions():
+    X, y, _ = make_disjunction(400, 50, n_relevant=3, random_state=0)
+    model = Winnow().fit_partitions(cut(X, y, 4)).partial_fit(X, y)
+    assert model.t_ == 11 * 400
+    assert model.score(X, y) == 1.0
+
+
+def test_names_come_from_the_partitions():
+    X, y = make_rows(2)
+    frame = pd.DataFrame(X).add_prefix("f")
+    model = AveragedPerceptron().fit_partitions(cut_frame(frame, y))
+    np.testing.assert_array_equal(model.feature_names_in_, frame.columns)
+    model.fit_partitions(cut(X, y, 2))
+    assert not hasattr(model, "feature_names_in_")
+
+
+def cut_frame(frame, y):
+    return [(frame.iloc[::2], y[::2]), (frame.iloc[1::2], y[1::2])]
+
+
+X, Y = make_rows(2)
+FRAME = pd.DataFrame(X).add_prefix("f")
+NAN = np.where(X[1::2], np.nan, 0.0)
+LABEL = np.where(Y[1::2], 7, 0)
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ((X[1::2, 1:], Y[1::2]), "Partition 1: X has 29 features, but 30 were"),
+        ((FRAME.iloc[1::2], Y[1::2]), "Partition 1: X has the column names"),
+        ((NAN, Y[1::2]), "Partition 1: Input X contains NaN"),
+        ((X[1::2], Y[2::2]), "Partition 1: Found input variables with inconsistent"),
+        ((X[:0], Y[:0]), "Partition 1: Found array with 0 sample"),
+        ((X[1::2], Y[1::2] / 3), "Partition 1: Unknown label type"),
+        (lambda: X, r"Partition 1: A pair \(X, y\) must be loaded; got ndarray"),
+        (X[1::2], r"Partition 1 must be a pair \(X, y\), a callable"),
+    ],
+)
+def test_errors_name_the_partition(second, message, classes):
+    model = AveragedPerceptron().fit_partitions([(X[:9], Y[:9])])
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.fit_partitions([(X[::2], Y[::2]), second], classes)
+    assert vars(model) == before
+
+
+def test_the_first_column_that_differs_is_named():
+    one, other = cut_frame(FRAME, Y)
+    swapped = FRAME.columns[[0, 2, 1, *range(3, 30)]]
+    for first, second, message in [
+        (one, (other[0][swapped], other[1]), "1: Column 1 of X is 'f2', and 'f1' in"),
+        (one, (other[0].to_numpy(), other[1]), "1: X has no column names, unlike what"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            AveragedPerceptron().fit_partitions([first, second])
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+@pytest.mark.parametrize("learner", [AveragedPerceptron(), KernelPerceptron()])
+def test_a_loader_that_fails_is_numbered(learner, classes):
+    def missing():
+        raise FileNotFoundError("rows-1.parquet")
+
+    with pytest.raises(FileNotFoundError, match="rows-1") as caught:
+        learner.fit_partitions([(X, Y), missing], classes)
+    assert caught.value.__notes__ == ["This was partition 1."]
+
+
+def test_labels_must_be_among_the_classes():
+    parts = [(X[::2], Y[::2]), (X[1::2], LABEL)]
+    with pytest.raises(ValueError, match="Partition 1: y holds the label 7"):
+        AveragedPerceptron().fit_partitions(parts, [0, 1])
+    model = AveragedPerceptron().fit_partitions(parts)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 7])
+    with pytest.raises(ValueError, match="only one class"):
+        AveragedPerceptron().fit_partitions([(X[Y == 1], Y[Y == 1])])
+    with pytest.raises(ValueError, match="classes holds only one class, 1"):
+        AveragedPerceptron().fit_partitions(parts, classes=[1])
+    with pytest.raises(ValueError, match="partitions is empty"):
+        AveragedPerceptron().fit_partitions([])
+
+
+def test_warm_start_keeps_its_classes():
+    model = AveragedPerceptron(warm_start=True).fit(X, Y)
+    again = clone(model).fit(X, Y).fit_partitions([(X, Y)], classes=[1, 0])
+    assert again.n_iter_ > 0
+    with pytest.raises(ValueError, match="not the same as in the first call"):
+        model.fit_partitions([(X, Y)], classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"probability": True}, "CalibratedClassifierCV"),
+        ({"early_stopping": True}, "tol, which watches"),
+        ({"average": "longest"}, "average='mean' or None"),
+        ({"class_weight": "balanced"}, "give a dict"),
+        ({"max_iter": 0}, "max_iter"),
+    ],
+)
+def test_what_needs_all_rows_is_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Winnow(**parameters).fit_partitions([(X, Y)])
+
+
+def test_negative_values_are_refused_where_winnow_cannot_take_them():
+    parts = [(X, Y), (-X.astype(float), Y)]
+    with pytest.raises(ValueError, match="Partition 1: Negative values"):
+        Winnow(variant="positive").fit_partitions(parts, [0, 1])
+
+
+def test_layout_of_a_learner():
+    model = AveragedPerceptron().fit(FRAME, Y)
+    layout = Layout.of(model)
+    layout.check(Layout(30, FRAME.columns.to_numpy()))
+    with pytest.raises(ValueError, match="no column names, unlike"):
+        layout.check(Layout(30, None))

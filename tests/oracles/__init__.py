@@ -1,0 +1,1 @@
+"""Slow twins by definition, one module for each package."""

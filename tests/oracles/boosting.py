@@ -1,0 +1,508 @@
+"""Slow twins of boost-by-majority, by definition and in exact fractions."""
+
+from fractions import Fraction
+from functools import cache
+from itertools import chain, combinations_with_replacement, product, repeat
+from math import comb, log
+
+import numpy as np
+from sklearn.base import clone
+
+HALF = Fraction(1, 2)
+
+
+@cache
+def weight(k, i, r, gamma):
+    """The weight of state r by the recursion before (2.1)."""
+    if i == k - 1:
+        return Fraction(r == k // 2)
+    wrong, right = weight(k, i + 1, r, gamma), weight(k, i + 1, r + 1, gamma)
+    return (HALF - gamma) * wrong + (HALF + gamma) * right
+
+
+@cache
+def potential(k, i, r, gamma):
+    """The potential of state r by (2.5) and (2.6)."""
+    if i == k:
+        return Fraction(2 * r <= k)
+    wrong, right = potential(k, i + 1, r, gamma), potential(k, i + 1, r + 1, gamma)
+    return (HALF - gamma) * wrong + (HALF + gamma) * right
+
+
+@cache
+def potential_of_votes(k, right, wrong, gamma):
+    """The potential of an example with several labels, from all of its votes.
+
+    ``wrong`` holds the votes for each wrong label. A hypothesis that errs picks the
+    worst of them; at the end the right label must have strictly the most votes.
+    """
+    if right + sum(wrong) == k:
+        return Fraction(right <= max(wrong))
+    worst = max(
+        potential_of_votes(k, right, with_one_more(wrong, label), gamma)
+        for label in range(len(wrong))
+    )
+    best = potential_of_votes(k, right + 1, wrong, gamma)
+    return (HALF - gamma) * worst + (HALF + gamma) * best
+
+
+def with_one_more(wrong, label):
+    """The votes for the wrong labels, sorted, after one more for a label."""
+    votes = list(wrong)
+    votes[label] += 1
+    return tuple(sorted(votes))
+
+
+def binomial(n, j, p):
+    """The binomial probability of j among n."""
+    return comb(n, j) * p**j * (1 - p) ** (n - j) if 0 <= j <= n else Fraction(0)
+
+
+def tail(k, gamma):
+    """The left side of (2.2): at most half of k votes are right."""
+    return sum(binomial(k, j, HALF + gamma) for j in range(k // 2 + 1))
+
+
+def play(k, gamma, fractions_marked):
+    """Play the game on a divisible space against the weights of the recursion.
+
+    ``fractions_marked(i, weights)`` is the chooser's. Returns the average potentials.
+    """
+    values = [Fraction(1)]
+    potentials = [tail(k, gamma)]
+    for i in range(k):
+        masses = [q * weight(k, i, r, gamma) for r, q in enumerate(values)]
+        total = sum(masses)
+        weights = [mass / total if total else Fraction(0) for mass in masses]
+        marked = [
+            q * x for q, x in zip(values, fractions_marked(i, weights), strict=True)
+        ]
+        stay = [q - x for q, x in zip(values, marked, strict=True)] + [Fraction(0)]
+        move = [Fraction(0)] + marked
+        values = [a + b for a, b in zip(stay, move, strict=True)]
+        potentials.append(
+            sum(q * potential(k, i + 1, r, gamma) for r, q in enumerate(values))
+        )
+    return potentials
+
+
+def mark_in_order(order, weights, quota):
+    """Mark states in an order until they have so much of the weight."""
+    fractions = [Fraction(0)] * len(weights)
+    left = Fraction(quota)
+    for r in order:
+        if weights[r]:
+            fractions[r] = min(Fraction(1), left / weights[r])
+            left -= fractions[r] * weights[r]
+    return fractions
+
+
+__all__ = ["all_stumps", "best_of_all_stumps", "right_weight"]
+
+
+def all_stumps(n_features, n_classes):
+    """Every constant, then every feature with every pair of classes.
+
+    A stump is (feature, class where false, class where true); a constant has -1.
+    """
+    for code in range(n_classes):
+        yield -1, code, code
+    for feature in range(n_features):
+        for if_false, if_true in product(range(n_classes), repeat=2):
+            yield feature, if_false, if_true
+
+
+def right_weight(stump, X, codes, weights):
+    """The weight of the rows on which a stump is right, a Fraction."""
+    feature, if_false, if_true = stump
+    return sum(
+        (
+            Fraction(weight)
+            for x, code, weight in zip(X, codes, weights, strict=True)
+            if code == (if_true if feature >= 0 and x[feature] else if_false)
+        ),
+        start=Fraction(0),
+    )
+
+
+def best_of_all_stumps(X, codes, weights, n_classes):
+    """The first stump of the most right weight, and its edge, a Fraction."""
+    total = sum(map(Fraction, weights))
+    # max keeps the first of equals.
+    stump = max(
+        all_stumps(len(X[0]), n_classes),
+        key=lambda stump: right_weight(stump, X, codes, weights),
+    )
+    return stump, right_weight(stump, X, codes, weights) / total - Fraction(1, 2)
+
+
+class RowByRow:
+    """The board by definition: for each row the votes for every label."""
+
+    def __init__(self, codes, n_classes, values=None):
+        self.codes = [int(code) for code in codes]
+        self.votes = [[0] * n_classes for _ in self.codes]
+        given = [1] * len(self.codes) if values is None else values
+        self.values = [Fraction(float(value)) for value in given]
+        self.n_rounds = self.n_aborted = 0
+
+    def add(self, predicted):
+        """Count one vote for each row."""
+        self.n_rounds += 1
+        for row, label in enumerate(predicted):
+            self.votes[row][label] += 1
+
+    def abort(self):
+        """A round whose votes are fair coins."""
+        self.n_rounds += 1
+        self.n_aborted += 1
+
+    def state(self, row):
+        """The votes for the right label, and the sorted votes for the others."""
+        wrong = list(self.votes[row])
+        right = wrong.pop(self.codes[row])
+        return right, tuple(sorted(wrong))
+
+    def mean(self, numbers):
+        """Average numbers of rows by what rows count."""
+        pairs = zip(self.values, numbers, strict=True)
+        return sum(v * x for v, x in pairs) / sum(self.values)
+
+    def error(self):
+        """The share of the value without a strict majority for the right label."""
+        states = [self.state(row) for row in range(len(self.codes))]
+        return self.mean([int(right <= wrong[-1]) for right, wrong in states])
+
+    def over_coins(self, row, function):
+        """Average over the coins: those that are wrong go to the strongest label."""
+        right, wrong = self.state(row)
+        total = Fraction(0)
+        for heads in range(self.n_aborted + 1):
+            tails = self.n_aborted - heads
+            others = (*wrong[:-1], wrong[-1] + tails)
+            chance = binomial(self.n_aborted, heads, HALF)
+            total += chance * function(right + heads, others)
+        return total
+
+    def potentials(self, k, gamma):
+        """The chance of loss of each row."""
+        return [
+            self.over_coins(row, lambda r, w: potential_of_votes(k, r, w, gamma))
+            for row in range(len(self.codes))
+        ]
+
+    def weights(self, k, gamma):
+        """What the next vote changes for each row."""
+
+        def change(right, wrong):
+            worst = max(
+                potential_of_votes(k, right, with_one_more(wrong, label), gamma)
+                for label in range(len(wrong))
+            )
+            return worst - potential_of_votes(k, right + 1, wrong, gamma)
+
+        return [self.over_coins(row, change) for row in range(len(self.codes))]
+
+    def edge(self, weights, predicted):
+        """The share of the weight that votes are right about, less 1/2."""
+        masses = [v * w for v, w in zip(self.values, weights, strict=True)]
+        pairs = zip(masses, predicted, self.codes, strict=True)
+        return sum(m for m, label, code in pairs if label == code) / sum(masses) - HALF
+
+
+def play_by_definition(codes, n_classes, values, votes, k, gamma):
+    """Play k rounds of votes without edge tests but the sign; stop when decided.
+
+    Returns
+    -------
+    rounds : list of dict
+        "edge", "potential" before the round, "mean" weight, "aborted".
+    board : RowByRow
+    """
+    board, rounds = RowByRow(codes, n_classes, values), []
+    for predicted in votes[:k]:
+        weights = board.weights(k, gamma)
+        if not any(weights):
+            break
+        edge = board.edge(weights, predicted)
+        rounds.append(
+            {
+                "edge": edge,
+                "potential": board.mean(board.potentials(k, gamma)),
+                "mean": board.mean(weights),
+                "aborted": edge <= 0,
+            }
+        )
+        if edge > 0:
+            board.add(predicted)
+        else:
+            board.abort()
+    return rounds, board
+
+
+class ScriptedLearner:
+    """A weak learner that returns prepared votes, the last one for ever."""
+
+    resample = knows_edges = False
+
+    def __init__(self, votes, n_classes=2):
+        self.classes, self.shown, self.drawn = np.arange(n_classes), [], []
+        votes = [np.asarray(vote) for vote in votes]
+        self.script = chain(votes, repeat(votes[-1]))
+
+    def fit(self, weights, rng, shown=None):
+        """Return the next votes, and remember the weights."""
+        self.shown.append(weights.copy())
+        return next(self.script)
+
+    def codes_of(self, hypothesis):
+        """Return the votes themselves."""
+        return hypothesis
+
+
+class PromisingLearner:
+    """A weak learner that is right about 1/2 + gamma of the weight, and little more.
+
+    Which rows it gives up is up to it: the heaviest, the lightest, or any. The wrong
+    label is the strongest so far, a fixed one, or any.
+    """
+
+    resample = knows_edges = False
+
+    def __init__(self, codes, n_classes, gamma, gives_up="any", errs="any"):
+        self.codes, self.classes = codes, np.arange(n_classes)
+        self.gamma, self.gives_up, self.errs = gamma, gives_up, errs
+        self.drawn = []
+
+    def fit(self, weights, rng, shown=None):
+        """Return votes that keep the promise."""
+        keys = {
+            "any": rng.random_sample(len(weights)),
+            "heaviest": weights,
+            "lightest": -weights,
+        }
+        # The first are those that it is right about.
+        order = np.argsort(keys[self.gives_up], kind="stable")
+        total = np.cumsum(weights[order])
+        n_right = np.searchsorted(total, (0.5 + self.gamma) * total[-1]) + 1
+        n_classes = len(self.classes)
+        shift = np.ones(len(weights), dtype=np.intp)
+        if self.errs == "any":
+            shift = rng.randint(1, n_classes, len(weights))
+        predicted = (self.codes + shift) % n_classes
+        right = order[:n_right]
+        predicted[right] = self.codes[right]
+        return predicted
+
+    def codes_of(self, hypothesis):
+        """Return the votes themselves."""
+        return hypothesis
+
+
+class RoundAborted(Exception):
+    """The filter rejects too many rows."""
+
+
+class StreamEnded(Exception):
+    """No rows are left."""
+
+
+@cache
+def weight_of_votes(k, i, right, wrong, gamma, n_aborted):
+    """(2.21) corrected, averaged over the outcomes of coins for aborted rounds.
+
+    ``wrong`` holds the votes for each wrong label that has some.
+    """
+    others = sum(wrong) - max(wrong, default=0)
+    return sum(
+        Fraction(comb(n_aborted, heads), 2**n_aborted)
+        * binomial(k - i - 1, (k - others) // 2 - right - heads, HALF + gamma)
+        for heads in range(n_aborted + 1)
+    )
+
+
+@cache
+def largest_weight(k, i, gamma, n_aborted, n_classes):
+    """The weight of the heaviest example among all that the votes could make."""
+    n_votes = i - n_aborted
+    weights = []
+    for ballots in combinations_with_replacement(range(n_classes), n_votes):
+        counts = [ballots.count(label) for label in range(n_classes)]
+        wrong = tuple(sorted(counts[1:]))  # the right label is number 0
+        weights.append(weight_of_votes(k, i, counts[0], wrong, gamma, n_aborted))
+    return max(weights)
+
+
+class SlowFilter:
+    """Boosting by filtering as it is written down, with rows drawn one at a time.
+
+    ``plan`` is that of the code under test, its numbers are tested elsewhere. The edge
+    of its game is a fraction here.
+    """
+
+    def __init__(self, base, classes, plan, edge, seed):
+        self.base, self.classes = base, list(classes)
+        self.plan, self.edge = plan, edge
+        rows = np.random.Philox(key=[seed, 0])
+        self.random = np.random.Generator(rows)
+        self.hypotheses, self.edges = [], []
+        self.n_seen, self.n_accepted = [], []
+        self.stop_reason = ""
+
+    def run(self, X, y):
+        """Boost on a whole stream."""
+        self.rows = iter(zip(X, y, strict=True))
+        for i in range(self.plan.n_rounds):
+            self.i, self.n_aborted = i, int(np.isnan(self.edges).sum())
+            self.n_seen.append(0)
+            self.n_accepted.append(0)
+            try:
+                hypothesis, edge = self.learn_reliably()
+            except RoundAborted:
+                hypothesis, edge = None, np.nan
+            except StreamEnded:
+                self.stop_reason = "exhausted"
+                return self
+            self.edges.append(edge)
+            if hypothesis is not None:
+                self.hypotheses.append(hypothesis)
+        self.stop_reason = "rounds" if self.hypotheses else "no edge"
+        return self
+
+    def learn_reliably(self):
+        """Figure A.1; again, if the best hypothesis fails and tries are left."""
+        plan, tried = self.plan, []
+        for _try in range(plan.max_tries):
+            batches = [
+                [self.filtered_example() for _row in range(plan.n_train)]
+                for _candidate in range(plan.n_candidates)
+            ]
+            test = [self.filtered_example() for _row in range(plan.n_test)]
+            for batch in batches:
+                hypothesis = self.weak_learn(batch)
+                n_right = sum(hypothesis(x) == label for x, label in test)
+                tried.append((n_right / plan.n_test - 0.5, hypothesis))
+            # The first of the best.
+            edge, hypothesis = max(tried, key=lambda pair: pair[0])
+            if edge >= plan.required_edge - 1e-12:
+                break
+        return (hypothesis, edge) if edge > 1e-12 else (None, np.nan)
+
+    def filtered_example(self):
+        """Subroutine FiltEX of Figure 2.4."""
+        plan, k, i = self.plan, self.plan.n_rounds, self.i
+        largest = largest_weight(
+            k, i, self.edge, self.n_aborted, n_classes=len(self.classes)
+        )
+        patience = max(1.0, plan.patience * float(largest))
+        while True:
+            try:
+                x, label = next(self.rows)
+            except StopIteration:
+                raise StreamEnded from None
+            self.n_seen[-1] += 1
+            votes = [hypothesis(x) for hypothesis in self.hypotheses]
+            wrong = [votes.count(other) for other in set(votes) - {label}]
+            weight = weight_of_votes(
+                k, i, votes.count(label), tuple(sorted(wrong)), self.edge,
+                self.n_aborted,
+            )  # fmt: skip
+            if Fraction(self.random.random()) < weight / largest:
+                self.n_accepted[-1] += 1
+                return x, label
+            lenient = 4 * log(8 * k * patience / plan.delta)
+            if self.n_seen[-1] > patience * max(self.n_accepted[-1], lenient):
+                raise RoundAborted
+
+    def weak_learn(self, batch):
+        """Return a function from a row to a label."""
+        X = np.array([x for x, _label in batch])
+        y = np.array([label for _x, label in batch])
+        if len(set(y)) == 1:
+            return lambda _x: y[0]
+        model = clone(self.base).fit(X, y)
+        return lambda x: model.predict(x[None])[0]
+
+
+@cache
+def chance_that_the_vote_decides(k, i, r, gamma):
+    """Enumerate the votes of the learners after learner i, right with 1/2 + gamma.
+
+    The vote of learner i decides if the row is won with it and lost without it.
+    """
+    total = Fraction(0)
+    for votes in product([0, 1], repeat=k - i - 1):
+        right = r + sum(votes)
+        if 2 * right < k < 2 * (right + 1):
+            chance = Fraction(1)
+            for vote in votes:
+                chance *= HALF + gamma if vote else HALF - gamma
+            total += chance
+    return total
+
+
+@cache
+def heaviest_state(k, i, gamma):
+    """The largest chance that a row can have at learner i."""
+    return max(chance_that_the_vote_decides(k, i, r, gamma) for r in range(i + 1))
+
+
+def relative_weight(k, i, r, gamma):
+    """The weight that learner i gives to a row about which r before it were right."""
+    chance = chance_that_the_vote_decides(k, i, r, gamma)
+    return chance / heaviest_state(k, i, gamma)
+
+
+class Perceptron:
+    """The averaged perceptron on one row at a time: the sum of its hypotheses."""
+
+    def __init__(self, n_columns):
+        self.current = [Fraction(0)] * n_columns
+        self.total = [Fraction(0)] * n_columns
+
+    def vote(self, row):
+        """The sign of the summed hypotheses' score."""
+        return sign_of(score(self.total, row))
+
+    def learn(self, row, sign, weight):
+        """Correct a mistake, then count the hypothesis with the row's weight."""
+        if weight and sign * score(self.current, row) <= 0:
+            self.current = add(self.current, row, weight * sign)
+        self.total = add(self.total, self.current, weight)
+
+
+def score(weights, row):
+    """The inner product."""
+    return sum(w * x for w, x in zip(weights, row, strict=True))
+
+
+def add(weights, row, factor):
+    """The sum of weights and a multiple of a row."""
+    return [w + factor * x for w, x in zip(weights, row, strict=True)]
+
+
+def sign_of(number):
+    """-1, 0 or 1."""
+    return (number > 0) - (number < 0)
+
+
+def boost_row_by_row(learners, X, signs, gamma):
+    """Algorithm 1 (Online BBM) of Beygelzimer, Kale and Luo over scikit-learn learners.
+
+    Each row goes through all learners before the next one comes. Returns for each row
+    how many learners were right about it before they learned it.
+    """
+    k, counts = len(learners), []
+    trained = [False] * k
+    for row, sign in zip(X, signs, strict=True):
+        right = 0
+        for i, learner in enumerate(learners):
+            weight = float(relative_weight(k, i, right, gamma))
+            hit = trained[i] and learner.predict([row])[0] == sign
+            if weight:
+                options = {"classes": [-1, 1], "sample_weight": [weight]}
+                learner.partial_fit([row], [sign], **options)
+                trained[i] = True
+            right += hit
+        counts.append(right)
+    return counts

@@ -1,0 +1,344 @@
+"""Slow twins of the package's formulas, each the definition spelled out."""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from math import comb
+
+import numpy as np
+from scipy import sparse
+
+
+def literals_of(row):
+    """All literals that hold in a row, as (feature, value)."""
+    return set(enumerate(map(bool, row)))
+
+
+def conjunctions(n_features, min_literals, max_literals, monotone):
+    """Every conjunction without contradiction, as a tuple of literals."""
+    last = n_features if max_literals is None else min(max_literals, n_features)
+    for length in range(min_literals, last + 1):
+        for variables in combinations(range(n_features), length):
+            for values in product([True] if monotone else [False, True], repeat=length):
+                yield tuple(zip(variables, values, strict=True))
+
+
+def conjunction_holds(term, row):
+    """Whether every literal of a conjunction holds."""
+    return all(bool(row[variable]) == value for variable, value in term)
+
+
+def disjunction_holds(clause, row):
+    """Whether some literal of a disjunction holds."""
+    return any(bool(row[variable]) == value for variable, value in clause)
+
+
+def shared_conjunctions(x, z, min_literals=0, max_literals=None, monotone=False):
+    """The conjunctions that hold in both rows, longest bound first by length."""
+    return [
+        term
+        for term in conjunctions(len(x), min_literals, max_literals, monotone)
+        if conjunction_holds(term, x) and conjunction_holds(term, z)
+    ]
+
+
+def count_disjunctions(x, z, n_literals, monotone):
+    """Disjunctions of so many distinct variables that hold in both rows."""
+    clauses = conjunctions(len(x), n_literals, n_literals, monotone)
+    return sum(disjunction_holds(c, x) and disjunction_holds(c, z) for c in clauses)
+
+
+def count_dnfs(x, z, n_terms, n_literals, monotone):
+    """Sets of conjunctions, some member of which holds in x and some in z."""
+    terms = list(conjunctions(len(x), n_literals, n_literals, monotone))
+    return sum(
+        any(conjunction_holds(t, x) for t in dnf)
+        and any(conjunction_holds(t, z) for t in dnf)
+        for dnf in combinations(terms, n_terms)
+    )
+
+
+def count_cnfs(x, z, n_clauses, n_literals, monotone):
+    """Sets of disjunctions, all members of which hold in x and in z."""
+    clauses = list(conjunctions(len(x), n_literals, n_literals, monotone))
+    return sum(
+        all(disjunction_holds(c, row) for c in cnf for row in (x, z))
+        for cnf in combinations(clauses, n_clauses)
+    )
+
+
+def kernel_value(x, z, min_literals, max_literals, monotone, decay):
+    """Sum of decay**length over the shared conjunctions, by Newton's count, exact.
+
+    For rows too long to enumerate; `shared_conjunctions` is its own oracle.
+    """
+    if monotone:
+        s = sum(bool(a) and bool(b) for a, b in zip(x, z, strict=True))
+    else:
+        s = sum(bool(a) == bool(b) for a, b in zip(x, z, strict=True))
+    last = s if max_literals is None else min(s, max_literals)
+    decay = Fraction(decay)
+    if max_literals is None:
+        everything = (1 + decay) ** s
+        return everything - sum(comb(s, i) * decay**i for i in range(min_literals))
+    return sum(comb(s, i) * decay**i for i in range(min_literals, last + 1))
+
+
+class BigIntegerPerceptron:
+    """The dual perceptron on a matrix of exact kernel values, one example at a time.
+
+    ``history`` holds the coefficients after each example, so that mean and vote are
+    formed by their definitions.
+    """
+
+    def __init__(self, K, codes, n_classes, *, margin=0, relative=False, tie=True):
+        self.K, self.codes = K, codes
+        self.n_scores = 1 if n_classes == 2 else n_classes
+        self.margin, self.relative, self.tie = Fraction(margin), relative, tie
+        n = len(codes)
+        self.coefficients = [[0] * n for _ in range(self.n_scores)]
+        self.history, self.mistakes, self.updates = [], 0, 0
+
+    def scores(self, kernel_row, coefficients=None):
+        rows = self.coefficients if coefficients is None else coefficients
+        return [
+            sum(c * k for c, k in zip(row, kernel_row, strict=True) if c)
+            for row in rows
+        ]
+
+    def predicted(self, scores):
+        if self.n_scores == 1:
+            return int(scores[0] > 0 or (scores[0] == 0 and self.tie))
+        return scores.index(max(scores))
+
+    def see(self, i):
+        scores, code = self.scores(self.K[i]), self.codes[i]
+        mistake = self.predicted(scores) != code
+        if self.n_scores == 1:
+            lead, rival = (scores[0] if code else -scores[0]), None
+        else:
+            others = [k for k in range(self.n_scores) if k != code]
+            rival = max(others, key=lambda k: (scores[k], -k))
+            lead = scores[code] - scores[rival]
+        if self.relative:
+            near = lead < 0 or lead**2 < self.margin**2 * self.K[i][i]
+        else:
+            near = lead < self.margin
+        self.mistakes += mistake
+        if mistake or near:
+            self.updates += 1
+            if self.n_scores == 1:
+                self.coefficients[0][i] += 1 if code else -1
+            else:
+                self.coefficients[code][i] += 1
+                self.coefficients[rival][i] -= 1
+        self.history.append([list(row) for row in self.coefficients])
+
+    def mean(self):
+        """The sum of the hypotheses after each example."""
+        return [
+            [sum(past[k][i] for past in self.history) for i in range(len(self.codes))]
+            for k in range(self.n_scores)
+        ]
+
+    def votes(self, kernel_row):
+        """Each hypothesis votes once for each example after which it was in force."""
+        votes = [0] * self.n_scores
+        for past in self.history:
+            answer = self.predicted(self.scores(kernel_row, past))
+            if self.n_scores == 1:
+                votes[0] += 1 if answer else -1
+            else:
+                votes[answer] += 1
+        return votes
+
+
+def truth_table(formulas, holds, rows):
+    """One row of 0/1 for each row of Boolean values, one column for each formula."""
+    return [[int(holds(formula, row)) for formula in formulas] for row in rows]
+
+
+def count_hitting_sets(both, only_x, only_z, neither, size):
+    """Sets of so many things, some of which x has and some of which z has.
+
+    The things are sorted by who has them; sets without a thing of both need one of
+    each. With variables as things these are monotone disjunctions true in both rows,
+    with conjunctions as things DNFs.
+    """
+    return sum(
+        comb(both, i)
+        * comb(only_x, j)
+        * comb(only_z, k)
+        * comb(neither, size - i - j - k)
+        for i in range(min(both, size) + 1)
+        for j in range(min(only_x, size - i) + 1)
+        for k in range(min(only_z, size - i - j) + 1)
+        if i or (j and k)
+    )
+
+
+def log2_of_fraction(value):
+    """log2 of a positive Fraction to 40 digits, as a Fraction."""
+    with localcontext() as context:
+        context.prec = 40
+        difference = Decimal(value.numerator).ln() - Decimal(value.denominator).ln()
+        return Fraction(difference / Decimal(2).ln())
+
+
+def kernel_rows(X, Z, *, constant=0, **parameters):
+    """Exact kernel values of all pairs of rows, `kernel_value` once for each count."""
+    values = {}
+
+    def value(x, z):
+        same = sum(bool(a) == bool(b) for a, b in zip(x, z, strict=True))
+        common = sum(bool(a) and bool(b) for a, b in zip(x, z, strict=True))
+        count = common if parameters["monotone"] else same
+        if count not in values:
+            values[count] = kernel_value(x, z, **parameters) + constant
+        return values[count]
+
+    X, Z = ([bytes(map(bool, row)) for row in table] for table in (X, Z))
+    known = {}
+    for x, z in product(X, Z):
+        if (x, z) not in known:
+            known[x, z] = value(x, z)
+    return [[known[x, z] for z in Z] for x in X]
+
+
+class WeightedPerceptron(BigIntegerPerceptron):
+    """A perceptron whose updates add the weight of the example."""
+
+    def __init__(self, K, codes, n_classes, weights, **rule):
+        super().__init__(K, codes, n_classes, **rule)
+        self.weights = weights
+
+    def see(self, i):
+        before = [row[i] for row in self.coefficients]
+        super().see(i)
+        for row, old in zip(self.coefficients, before, strict=True):
+            row[i] = old + (row[i] - old) * self.weights[i]
+        self.history[-1] = [list(row) for row in self.coefficients]
+
+
+class PerceptronRun:
+    """Epochs of one perceptron, or of one for each class against the rest.
+
+    ``weights`` has one entry for each class. The epochs end after one without an
+    update.
+    """
+
+    def __init__(self, K, codes, n_classes, *, joint, epochs, weights=None, **rule):
+        own_weights = [1 if weights is None else weights[code] for code in codes]
+        if n_classes == 2 or joint:
+            tasks = [(codes, n_classes)]
+        else:
+            tasks = [([int(c == k) for c in codes], 2) for k in range(n_classes)]
+        self.perceptrons = [
+            WeightedPerceptron(K, own_codes, n, own_weights, **rule)
+            for own_codes, n in tasks
+        ]
+        self.mistakes_per_epoch, self.n_updates, self.n_seen = [], 0, 0
+        for _ in range(epochs):
+            mistakes, updates = (self._total("mistakes"), self._total("updates"))
+            for i in range(len(codes)):
+                for perceptron in self.perceptrons:
+                    perceptron.see(i)
+            self.n_seen += len(codes)
+            self.mistakes_per_epoch.append(self._total("mistakes") - mistakes)
+            self.n_updates = self._total("updates")
+            if self.n_updates == updates:
+                break
+
+    def _total(self, name):
+        return sum(getattr(perceptron, name) for perceptron in self.perceptrons)
+
+    def coefficients(self, average):
+        """The last coefficients, or those summed over all hypotheses; one row each."""
+        rows = []
+        for perceptron in self.perceptrons:
+            rows += perceptron.mean() if average == "mean" else perceptron.coefficients
+        return rows
+
+    def scores(self, kernel_rows, average):
+        """The scores of query rows, given their kernel values with the examples."""
+        if average == "voted":
+            return [
+                [vote for p in self.perceptrons for vote in p.votes(row)]
+                for row in kernel_rows
+            ]
+        rows = self.coefficients(average)
+        return [
+            [sum(c * k for c, k in zip(own, row, strict=True) if c) for own in rows]
+            for row in kernel_rows
+        ]
+
+
+def same_state(a, b):
+    """Whether two pieces of fitted state are equal, types and dtypes included."""
+    if type(a) is not type(b):
+        return False
+    if sparse.issparse(a):
+        return a.shape == b.shape and all(
+            same_state(getattr(a, part), getattr(b, part))
+            for part in ("data", "indices", "indptr")
+        )
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same_state, a, b))
+    return a == b or (a != a and b != b)
+
+
+UNIT = 2**16
+
+
+def shares_of(updates):
+    """Shares by the updates, over `UNIT`; the largest takes what rounding leaves."""
+    updates = list(updates) if any(updates) else [1] * len(updates)
+    shares = [UNIT * n // sum(updates) for n in updates]
+    shares[shares.index(max(shares))] += UNIT - sum(shares)
+    return shares
+
+
+def play_cascade(parts, kernel, n_epochs, margin=0):
+    """Two classes, 0 and 1; a score of 0 predicts 1.
+
+    Returns the coefficients over `UNIT`, by the number of the row in all partitions: of
+    the sum of the hypotheses after each example, and of the last; and the updates of
+    each epoch and partition, with the shares over `UNIT`.
+    """
+    rows = [tuple(x) for X, _ in parts for x in X]
+    labels = [int(label) for _, y in parts for label in y]
+    edges = [sum(len(y) for _, y in parts[:i]) for i in range(len(parts) + 1)]
+    mixed, total, history = Counter(), Counter(), []
+    for _ in range(n_epochs):
+        results, updates = [], []
+        for first, end in pairwise(edges):
+            own = Counter(mixed)
+            updates.append(0)
+            for i in range(first, end):
+                score = sum(c * kernel(rows[j], rows[i]) for j, c in own.items())
+                sign = 1 if labels[i] else -1
+                wrong = score < 0 if labels[i] else score >= 0
+                if wrong or sign * score < margin * UNIT:
+                    own[i] += sign * UNIT
+                    updates[-1] += 1
+                for j, c in own.items():
+                    total[j] += c
+            results.append(own)
+        shares = shares_of(updates)
+        history.append((updates, shares))
+        mixed = Counter(
+            {
+                i: (
+                    sum(s * own[i] for s, own in zip(shares, results, strict=True))
+                    + UNIT // 2
+                )
+                // UNIT
+                for i in range(len(rows))
+            }
+        )
+        if not any(updates):
+            break
+    return total, mixed, history

@@ -1,0 +1,156 @@
+"""Fits whose tasks run on the workers of a cluster are those of one process."""
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed, parallel_config
+from numpy.testing import assert_equal
+from parallel_cases import LEARNERS, X, Y, learned, streamed, stump
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklboolean import (
+    AveragedPerceptron,
+    BernoulliMixture,
+    CombinationMachine,
+    KernelPerceptron,
+    QueryByCommittee,
+    RuleClassifier,
+)
+from sklboolean._core import conjunction_search as search
+
+pytest.importorskip("distributed")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_learn_the_same_bits(name, client):
+    estimator, labels = LEARNERS[name]
+    alone = learned(clone(estimator), labels)
+    with parallel_config("dask"):
+        assert_equal(learned(clone(estimator), labels), alone)
+
+
+def test_branches_of_a_search_find_the_same(finished, monkeypatch):
+    # Short searches have branches too.
+    monkeypatch.setattr(search, "WIDTHS", (2,))
+    estimator, labels = LEARNERS["rules"]
+    alone = learned(clone(estimator), labels)
+    with parallel_config("dask"):
+        found = learned(clone(estimator), labels)
+    assert sum("explore" in key for key in finished) > 1
+    assert_equal(found, alone)
+
+
+def test_streams_are_filtered_alike(finished):
+    with parallel_config("dask"):
+        found = streamed(stump)
+    assert sum("open_board" in key for key in finished) > 1
+    assert_equal(found, streamed(stump))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("trees", "_margins_of_fold"),
+        ("committee", "fit_member"),
+        ("committee", "ask_member"),
+        ("machine", "_advanced"),
+        ("mixture", "fit_start"),
+    ],
+)
+def test_tasks_are_run_by_the_workers(name, function, finished):
+    estimator, labels = LEARNERS[name]
+    with parallel_config("dask"):
+        clone(estimator).fit(X, labels)
+    assert sum(function in key for key in finished) > 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (KernelPerceptron(random_state=0), {"max_literals": [1, 2]}),
+        (AveragedPerceptron(random_state=0), {"max_iter": [1, 5]}),
+        (LEARNERS["trees"][0], {"n_estimators": [3, 5]}),
+        (RuleClassifier(), {"max_literals": [1, 2]}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_searches_over_parameters_find_the_same(estimator, grid, client):
+    def search():
+        found = GridSearchCV(clone(estimator), grid, cv=2).fit(X, Y)
+        results = {k: v for k, v in found.cv_results_.items() if "time" not in k}
+        return results, found.predict(X)
+
+    alone = search()
+    with parallel_config("dask"):
+        assert_equal(search(), alone)
+
+
+rng = np.random.RandomState(0)
+WIDE = rng.rand(4000, 60) < 0.5
+WIDE_LABELS = WIDE[:, :3].sum(axis=1) > 1
+UNUSED_ROWS = iter(range(len(WIDE)))
+
+
+def new_tables():
+    """Return tables as no test had them: Dask names what it spreads by its content.
+
+    The same content, spread again while its first copy is being dropped, may be lost.
+    """
+    rows, labels, changed = WIDE.copy(), WIDE_LABELS.copy(), next(UNUSED_ROWS)
+    rows[changed] ^= True
+    labels[changed] ^= True
+    return rows, labels
+
+
+def fit_machine(n_tasks, rows, labels):
+    CombinationMachine(2, n_init=n_tasks, max_iter=2, random_state=0).fit(rows)
+
+
+def fit_mixture(n_tasks, rows, labels):
+    BernoulliMixture(
+        2, growth=None, n_init=n_tasks, max_iter=2, tol=1e9, random_state=0
+    ).fit(rows)
+
+
+def fit_committee(n_tasks, rows, labels):
+    QueryByCommittee(
+        LogisticRegression(), n_members=n_tasks, max_queries=2, random_state=0
+    ).fit(rows, labels)
+
+
+def fit_grid(n_tasks, rows, labels):
+    sizes = {"max_iter": np.arange(1, n_tasks + 1)}
+    GridSearchCV(AveragedPerceptron(random_state=0), sizes, cv=2, refit=False).fit(
+        rows, labels
+    )
+
+
+@pytest.mark.parametrize(
+    ("fit", "numbers", "n_more", "itemsize"),
+    [
+        # Five starts are ten tasks in three rounds, eight are fourteen.
+        (fit_machine, (5, 8), 4, 8),
+        (fit_mixture, (2, 8), 6, 1),
+        (fit_committee, (2, 8), 6, 1),
+        (fit_grid, (2, 8), 12, 1),
+    ],
+)
+def test_tables_are_not_sent_with_every_task(
+    fit, numbers, n_more, itemsize, client, bytes_moved
+):
+    moved = []
+    for number in numbers:
+        tables = new_tables()
+        with parallel_config("dask", scatter=list(tables)):
+            fit(number, *tables)
+        moved.append(bytes_moved())
+    assert moved[0] > WIDE.nbytes
+    # A table that goes with a task passes two wires, by way of the scheduler.
+    assert moved[1] - moved[0] < n_more * WIDE.size * itemsize
+
+
+def test_what_is_sent_with_every_task_is_counted(client, bytes_moved):
+    with parallel_config("dask"):
+        Parallel(batch_size=1)(delayed(len)([WIDE]) for _ in range(8))
+    assert bytes_moved() > 2 * 8 * WIDE.nbytes
