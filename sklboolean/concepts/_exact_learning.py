@@ -31,7 +31,7 @@ class LearnedConjunction:
 
     Examples
     --------
-    >>> from sklboolean.linear_model import learn_conjunction_by_queries
+    >>> from sklboolean.concepts import learn_conjunction_by_queries
     >>> learned = learn_conjunction_by_queries(lambda row: row[1] and row[2], 4)
     >>> learned
     LearnedConjunction('x1 and x2', n_examples=4)
@@ -108,7 +108,7 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
 
     Examples
     --------
-    >>> from sklboolean.linear_model import learn_conjunction_by_queries
+    >>> from sklboolean.concepts import learn_conjunction_by_queries
     >>> learn_conjunction_by_queries(lambda row: row[0] and row[99], 100)
     LearnedConjunction('x0 and x99', n_examples=100)
     >>> learn_conjunction_by_queries(
@@ -169,7 +169,7 @@ def teaching_set(positive, negative, n_features):
 
     Examples
     --------
-    >>> from sklboolean.linear_model import teaching_set
+    >>> from sklboolean.concepts import teaching_set
     >>> X, y = teaching_set(positive=[0], negative=[2], n_features=4)
     >>> X.astype(int)
     array([[1, 0, 0, 0],
@@ -227,7 +227,7 @@ def learn_conjunction_from_teacher(X, y):
 
     Examples
     --------
-    >>> from sklboolean.linear_model import learn_conjunction_from_teacher, teaching_set
+    >>> from sklboolean.concepts import learn_conjunction_from_teacher, teaching_set
     >>> X, y = teaching_set(positive=[1, 2, 3, 4, 99], negative=[], n_features=100)
     >>> learn_conjunction_from_teacher(X, y)
     LearnedConjunction('x1 and x2 and x3 and x4 and x99', n_examples=7)
@@ -301,7 +301,7 @@ def learn_conjunction_from_examples(
 
     Examples
     --------
-    >>> from sklboolean.linear_model import learn_conjunction_from_examples
+    >>> from sklboolean.concepts import learn_conjunction_from_examples
     >>> learn_conjunction_from_examples(
     ...     lambda row: row[1] and row[2], 0.7, 8, 100, random_state=0
     ... )

@@ -91,8 +91,8 @@ def draw_falsifying(n_samples, terms, chain, rng):
         n_kept += len(X)
         if n_drawn >= 10_000 and n_kept < n_drawn / 1000:
             raise ValueError(
-                f"positive_fraction leaves {n_samples} negative rows, but fewer than "
-                "one row in 1000 falsifies the DNF: raise n_literals or positive_fraction, "
-                "or lower n_terms."
+                f"positive_fraction leaves {n_samples} negative rows, but fewer "
+                "than one row in 1000 falsifies the DNF: raise n_literals or "
+                "positive_fraction, or lower n_terms."
             )
     return np.vstack(kept)[:n_samples]
