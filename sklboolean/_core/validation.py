@@ -49,9 +49,9 @@ def validate_data_strict(
 ):
     """Check the table and labels of an estimator: ``validate_data`` likewise.
 
-    A table ``for_others`` is read by estimators of other packages too: it has no entry
-    twice, because scikit-learn's trees write all entries of a column where they have
-    room for its rows.
+    With ``for_others`` the data are passed on to estimators of other packages. A sparse
+    matrix then has no duplicate entries, because scikit-learn's trees write all entries
+    of a column into a buffer of one entry for each sample.
     """
     check_kind(X, "X")
     check_sparse_structure(X, "X")
@@ -103,14 +103,22 @@ def without_duplicates(X):
 
 
 def trim_sparse(X):
-    """Return a table without entries past the last row: scipy allows room for more."""
+    """Return a sparse matrix without spare entries and, where they fit, int32 indices.
+
+    scipy allows room behind the last entry. Several estimators of scikit-learn refuse
+    the int64 indices that ``np.nonzero`` gives. The user's arrays stay as they are.
+    """
     if not sparse.issparse(X) or X.format not in ("csr", "csc"):
         return X
     n_stored = X.indptr[-1]
-    if len(X.data) == len(X.indices) == n_stored:
+    is_trim = len(X.data) == len(X.indices) == n_stored
+    fits = max(n_stored, *X.shape) <= LARGEST_INDEX
+    dtype = np.int32 if fits else X.indices.dtype
+    if is_trim and X.indices.dtype == X.indptr.dtype == dtype:
         return X
-    parts = X.data[:n_stored], X.indices[:n_stored], X.indptr
-    return type(X)(parts, shape=X.shape)
+    indices = X.indices[:n_stored].astype(dtype, copy=False)
+    indptr = X.indptr.astype(dtype, copy=False)
+    return type(X)((X.data[:n_stored], indices, indptr), shape=X.shape)
 
 
 def check_finite(table, given, name="X", ensure_all_finite=True):

@@ -4,8 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import AveragedPerceptron, BooleanStump, ConjunctionFeatures
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionFeatures,
+    ConsistentHalfspace,
+    OnlineBoostByMajority,
+    QueryByCommittee,
+    RuleClassifier,
+)
 from sklboolean._core.validation import (
     as_boolean,
     check_array_strict,
@@ -131,6 +144,27 @@ def test_room_behind_the_last_entry_is_no_entry(kind):
         if sparse.issparse(answer):
             answer, expected = answer.toarray(), expected.toarray()
         assert np.array_equal(answer, expected)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        BoostByMajority(DecisionTreeClassifier(max_depth=1), n_estimators=3, gamma=0.1),
+        OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20),
+        QueryByCommittee(DecisionTreeClassifier(), n_members=3, max_queries=10),
+        RuleClassifier(SVC()),
+        ConsistentHalfspace(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_indices_of_int64_reach_no_estimator_of_scikit_learn(estimator):
+    bits = np.random.default_rng(0).integers(0, 2, (40, 4))
+    rows, columns = np.nonzero(bits)
+    S = sparse.csr_array((bits[rows, columns], (rows, columns)), shape=bits.shape)
+    assert S.indices.dtype == np.int64
+    labels = bits[:, 0] | bits[:, 1]
+    assert clone(estimator).fit(S, labels).score(S, labels) > 0.6
+    assert S.indices.dtype == S.indptr.dtype == np.int64
 
 
 def test_text_is_told_what_to_do():
