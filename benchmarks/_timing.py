@@ -12,7 +12,7 @@ import time
 from importlib.metadata import version
 from statistics import median
 
-from sklboolean._core._popcount import available_cpu_paths, cpu_path, use_cpu_path
+from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from threadpoolctl import threadpool_info, threadpool_limits
 
 NUMBER = re.compile(r"[>= 0-9.x]*")

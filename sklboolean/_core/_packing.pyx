@@ -6,9 +6,12 @@ Callers allocate; the functions fill and release the GIL.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "pack.h" nogil:
-    ctypedef int (*sklb_pack_row)(const double *, int64_t, double, uint64_t *) noexcept nogil
-    sklb_pack_row sklb_choose_pack_row(int path)
+    int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t *words)
+
+sklb_cpu_level = &cpu_level
 
 cdef enum:
     PANEL = 32  # columns in a panel, as in tiles.h
@@ -56,8 +59,7 @@ def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
     return bad
 
 
-def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict,
-               int path):
+def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold, bint strict):
     """Set bit j of row i of ``words`` where ``X[i, j]`` is above ``threshold``.
 
     Returns the position of an entry other than 0 and 1 when ``strict``, else -1.
@@ -65,10 +67,9 @@ def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold,
     cdef:
         Py_ssize_t i, j, n = X.shape[1]
         Py_ssize_t bad = -1
-        sklb_pack_row pack_row = sklb_choose_pack_row(path)
     with nogil:
         for i in range(X.shape[0]):
-            if pack_row(&X[i, 0], n, threshold, &words[i, 0]) and strict:
+            if sklb_pack_row(&X[i, 0], n, threshold, &words[i, 0]) and strict:
                 for j in range(n):
                     if X[i, j] != 0 and X[i, j] != 1:
                         bad = i * n + j

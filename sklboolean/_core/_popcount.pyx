@@ -5,14 +5,14 @@ Rows come as words plus, for sparse tables, the remaining features as CSR; colum
 come as panels of 32 plus postings (for each remaining feature, the columns that have
 it). Callers validate; this file only counts. Every function releases the GIL.
 """
-import os
-
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "tiles.h" nogil:
-    const int SKLB_PANEL
+    const int SKLB_TILE_PANEL
     const int SKLB_TILE_ROWS
     int SKLB_TABLE, SKLB_POWER, SKLB_CUBIC
     ctypedef struct sklb_formula:
@@ -20,51 +20,17 @@ cdef extern from "tiles.h" nogil:
         int32_t offset
         int32_t sign
         const double *table
-    ctypedef struct sklb_tiles:
-        void (*count_strip)(const uint64_t *, int, int64_t, const uint64_t *, int64_t,
-                            int, int32_t *, int64_t) noexcept nogil
-        void (*map_counts)(const sklb_formula *, const int32_t *, int64_t,
-                           double *) noexcept nogil
-        void (*add_counts)(const sklb_formula *, const int32_t *, int64_t, int,
-                           const double *, int64_t, double *) noexcept nogil
-    int SKLB_ARM
-    int sklb_cpu_detect()
-    sklb_tiles sklb_choose_tiles(int path)
+    void sklb_count_strip(const uint64_t *rows, int n_samples, int64_t n_words,
+                          const uint64_t *panels, int64_t n_panels, int use_xor,
+                          int32_t *counts, int64_t stride)
+    void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n, double *out)
+    void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
+                         int n_samples, const double *coefficients, int64_t n, double *acc)
 
-PANEL = 32
+sklb_cpu_level = &cpu_level
+
+PANEL = SKLB_TILE_PANEL
 FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
-CPU_PATHS = ("plain", "neon") if SKLB_ARM else ("plain", "popcnt", "avx2", "avx512")
-
-cdef int current_path = sklb_cpu_detect()
-cdef sklb_tiles tiles = sklb_choose_tiles(current_path)
-
-
-# -- the processor ------------------------------------------------------------------
-
-def available_cpu_paths():
-    """Return the names of the instruction sets that this processor can run."""
-    return CPU_PATHS[: sklb_cpu_detect() + 1]
-
-
-def cpu_path():
-    """Return the name of the instruction set in use."""
-    return CPU_PATHS[current_path]
-
-
-def use_cpu_path(name):
-    """Switch the compiled loops to one instruction set (for tests and benchmarks)."""
-    global current_path, tiles
-    if name not in available_cpu_paths():
-        raise ValueError(
-            f"The instruction set {name!r} is not one of those that this processor "
-            f"runs: {available_cpu_paths()}. Check SKLBOOLEAN_CPU."
-        )
-    current_path = CPU_PATHS.index(name)
-    tiles = sklb_choose_tiles(current_path)
-
-
-if os.environ.get("SKLBOOLEAN_CPU"):
-    use_cpu_path(os.environ["SKLBOOLEAN_CPU"])
 
 
 # -- counting -----------------------------------------------------------------------
@@ -73,14 +39,14 @@ def count_ones(const uint64_t[:, ::1] words, int32_t[::1] ones):
     """Write into ``ones[i]`` the number of bits set in row i."""
     cdef Py_ssize_t i, p, j, n_words = words.shape[1]
     cdef int32_t counts[32]
-    cdef uint64_t *full = <uint64_t *> malloc(max(1, n_words) * SKLB_PANEL * 8)
+    cdef uint64_t *full = <uint64_t *> malloc(max(1, n_words) * SKLB_TILE_PANEL * 8)
     if full == NULL:
         raise MemoryError
     with nogil:
         # AND with a panel of ones counts the ones of the row.
-        memset(full, 255, n_words * SKLB_PANEL * 8)
+        memset(full, 255, n_words * SKLB_TILE_PANEL * 8)
         for i in range(words.shape[0]):
-            tiles.count_strip(&words[i, 0], 1, n_words, full, 1, 0, counts, SKLB_PANEL)
+            sklb_count_strip(&words[i, 0], 1, n_words, full, 1, 0, counts, SKLB_TILE_PANEL)
             ones[i] = counts[0]
     free(full)
 
@@ -133,8 +99,8 @@ cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_samples, const Co
     cdef int32_t *row
     cdef int32_t feature
     cdef bint split = columns.indptr != NULL
-    tiles.count_strip(rows.words + first * rows.n_words, n_samples, rows.n_words,
-                      columns.panels + panel * rows.n_words * SKLB_PANEL, n_panels,
+    sklb_count_strip(rows.words + first * rows.n_words, n_samples, rows.n_words,
+                      columns.panels + panel * rows.n_words * SKLB_TILE_PANEL, n_panels,
                       use_xor and not split, counts, stride)
     if not split:
         return
@@ -157,7 +123,7 @@ cdef Py_ssize_t strip_panels(const Rows *rows, const Columns *columns) noexcept 
 
 cdef Py_ssize_t chunk_panels(const Rows *rows, const Columns *columns) noexcept nogil:
     # Panels read again for every five rows should stay in the second-level cache.
-    cdef Py_ssize_t fit = (256 * 1024) // (rows.n_words * SKLB_PANEL * 8)
+    cdef Py_ssize_t fit = (256 * 1024) // (rows.n_words * SKLB_TILE_PANEL * 8)
     if columns.indptr != NULL:
         return columns.n_panels
     return max(<Py_ssize_t> 8, fit - fit % 8)
@@ -173,7 +139,7 @@ def count_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, r, p, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_PANEL
+        Py_ssize_t stride = step * SKLB_TILE_PANEL
         int n_samples
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
     if counts == NULL:
@@ -184,9 +150,9 @@ def count_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
             for p from 0 <= p < columns.n_panels by step:
                 count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
                            use_xor, counts, stride)
-                width = min(stride, columns.n_columns - p * SKLB_PANEL)
+                width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
                 for r in range(n_samples):
-                    memcpy(&out[i + r, p * SKLB_PANEL], counts + r * stride,
+                    memcpy(&out[i + r, p * SKLB_TILE_PANEL], counts + r * stride,
                            width * sizeof(int32_t))
     free(counts)
 
@@ -206,7 +172,7 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, r, p, c, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_PANEL, chunk = chunk_panels(&rows, &columns)
+        Py_ssize_t stride = step * SKLB_TILE_PANEL, chunk = chunk_panels(&rows, &columns)
         int n_samples
         sklb_formula g
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
@@ -218,14 +184,14 @@ def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
             for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
                 n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
                 for p from c <= p < min(c + chunk, columns.n_panels) by step:
-                    if (p + step) * SKLB_PANEL <= i + diagonal:
+                    if (p + step) * SKLB_TILE_PANEL <= i + diagonal:
                         continue
                     count_rows(&rows, i, n_samples, &columns, p,
                                min(step, columns.n_panels - p), use_xor, counts, stride)
-                    width = min(stride, columns.n_columns - p * SKLB_PANEL)
+                    width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
                     for r in range(n_samples):
-                        tiles.map_counts(&g, counts + r * stride, width,
-                                         &out[i + r, p * SKLB_PANEL])
+                        sklb_map_counts(&g, counts + r * stride, width,
+                                         &out[i + r, p * SKLB_TILE_PANEL])
     free(counts)
 
 
@@ -260,7 +226,7 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
         Rows rows = open_rows(words, indptr, indices, row_ones)
         Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
         Py_ssize_t i, p, k, j, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_PANEL, n_scores = coefficients.shape[0]
+        Py_ssize_t stride = step * SKLB_TILE_PANEL, n_scores = coefficients.shape[0]
         int n_samples
         sklb_formula g
         int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
@@ -272,17 +238,17 @@ def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
     g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
     with nogil:
         for p from 0 <= p < columns.n_panels by step:
-            width = min(stride, columns.n_columns - p * SKLB_PANEL)
+            width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
             memset(sums, 0, n_scores * stride * sizeof(double))
             for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
                 n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
                 count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
                            use_xor, counts, stride)
                 for k in range(n_scores):
-                    tiles.add_counts(&g, counts, stride, n_samples, &coefficients[k, i],
+                    sklb_add_counts(&g, counts, stride, n_samples, &coefficients[k, i],
                                      width, sums + k * stride)
             for k in range(n_scores):
                 for j in range(width):
-                    scores[k, p * SKLB_PANEL + j] += sums[k * stride + j] / divisor
+                    scores[k, p * SKLB_TILE_PANEL + j] += sums[k * stride + j] / divisor
     free(counts)
     free(sums)

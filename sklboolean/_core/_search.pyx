@@ -9,6 +9,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "branch_and_bound.h" nogil:
     ctypedef struct sklb_side:
         int64_t first, n_words
@@ -38,11 +40,13 @@ cdef extern from "branch_and_bound.h" nogil:
         int64_t n_sums
     int SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
     void sklb_fill_tables(const int64_t *magnitudes, int64_t n_tables, int64_t *tables)
-    int sklb_search_open(sklb_search *search, int64_t n_wanted, int path)
+    int sklb_search_open(sklb_search *search, int64_t n_wanted)
     void sklb_search_close(sklb_search *search)
     int sklb_search_advance(sklb_search *search, int64_t n_looked_at)
     double sklb_open_bound(const sklb_search *search)
     void sklb_seed(sklb_search *search, const int32_t *literals, int length)
+
+sklb_cpu_level = &cpu_level
 
 SIGNS = {
     "positive": SKLB_POSITIVE,
@@ -83,8 +87,6 @@ cdef class CoverSearch:
         Whether a longer conjunction may weigh more than a shorter one.
     block : int
         Conjunctions of one length held at a time.
-    path : int
-        Number of the instruction set.
     branch, n_branches : int
         Grows only from the first literals ``branch``, ``branch + n_branches``, ... of
         those that may be grown.
@@ -98,7 +100,7 @@ cdef class CoverSearch:
                   const int32_t[::1] groups, const uint64_t[::1] tokens, sides,
                   const double[::1] factors, const double[::1] reach, *,
                   int64_t n_wanted, int shortest, sign, int64_t width, bint growing,
-                  int64_t block, int path, int64_t branch, int64_t n_branches):
+                  int64_t block, int64_t branch, int64_t n_branches):
         cdef const uint64_t[:, ::1] digits
         cdef const int64_t[::1] tables
         cdef int64_t first = 0
@@ -122,7 +124,7 @@ cdef class CoverSearch:
         self.search.signs, self.search.growing = SIGNS[sign], growing
         self.search.width, self.search.block = width, block
         self.search.branch, self.search.n_branches = branch, n_branches
-        if not sklb_search_open(&self.search, n_wanted, path):
+        if not sklb_search_open(&self.search, n_wanted):
             raise MemoryError
 
     def __dealloc__(self):

@@ -17,11 +17,9 @@ from sklboolean._core._packing import (
     pack_sparse,
 )
 from sklboolean._core._popcount import (
-    CPU_PATHS,
     PANEL,
     count_ones,
     count_pairs,
-    cpu_path,
 )
 
 # Counting one more word costs every pair of rows about as much as this many steps
@@ -60,7 +58,6 @@ def pack_dense(X, threshold=0.0, name="X"):
     words = np.empty((n_samples, _n_words(n_features)), dtype=np.uint64)
     strict = threshold is None
     threshold = 0.0 if strict else threshold
-    path = CPU_PATHS.index(cpu_path())
     as_bytes = X.dtype in (np.bool_, np.uint8) and threshold < 1
     # A block of rows at a time: an F-ordered or integer table is never copied whole.
     step = max(1, 2**20 // max(1, n_features))
@@ -70,7 +67,7 @@ def pack_dense(X, threshold=0.0, name="X"):
             bad = pack_bytes(np.ascontiguousarray(block).view(np.uint8), out, strict)
         else:
             block = np.require(block, np.float64, ["C", "A"])
-            bad = pack_reals(block, out, threshold, strict, path)
+            bad = pack_reals(block, out, threshold, strict)
         if bad >= 0:
             row, column = divmod(bad, n_features)
             raise ValueError(not_boolean_message(name, column, block[row, column]))

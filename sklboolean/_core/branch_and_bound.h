@@ -41,7 +41,6 @@ typedef struct {
     int64_t n_sums, n_steps;
     sklb_level *levels;
     sklb_seen seen;
-    sklb_cover_sum cover_sum;
     int32_t *literals, *candidates;
     int64_t *sums[2];
     double *bounds;
@@ -63,8 +62,7 @@ static int sklb_level_grow(sklb_level *level, int depth, int64_t capacity) {
     return literals && bounds && own && merits && ends;
 }
 
-static int sklb_search_open(sklb_search *s, int64_t n_wanted, int path) {
-    s->cover_sum = sklb_choose_cover_sum(path);
+static int sklb_search_open(sklb_search *s, int64_t n_wanted) {
     s->levels = (sklb_level *)calloc(s->longest, sizeof(sklb_level));
     s->literals = (int32_t *)malloc(s->longest * sizeof(int32_t));
     s->candidates = (int32_t *)malloc(s->n_literals * sizeof(int32_t));
@@ -109,7 +107,7 @@ static void sklb_narrow(const sklb_search *s, uint64_t *cover, int32_t literal) 
 }
 
 static inline int64_t sklb_sum(const sklb_search *s, int k, const uint64_t *column) {
-    return s->cover_sum(&s->sides[k], s->cover, column);
+    return sklb_cover_sum(&s->sides[k], s->cover, column);
 }
 
 /* A name for a cover in the company of certain groups, or of none. */

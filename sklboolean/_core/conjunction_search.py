@@ -9,7 +9,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 
-from sklboolean._core._popcount import CPU_PATHS, count_ones, cpu_path
+from sklboolean._core._cpu import cpu_path
+from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
 from sklboolean._core.validation import check_choice, check_integer, check_real
@@ -17,8 +18,8 @@ from sklboolean._core.validation import check_choice, check_integer, check_real
 # The largest list of conjunctions that is written out.
 MOST_LISTED = 2**26
 # Beyond so many binary digits, looking sums up is faster than counting by digit
-# (measured; for NEON taken over from popcnt).
-MOST_DIGITS = {"plain": 4, "popcnt": 16, "avx2": 16, "avx512": 32, "neon": 16}
+# (measured on x86-64).
+MOST_DIGITS = {"plain": 4, "avx2": 16, "avx512": 32}
 # What the first, inexact searches keep of each length, and what is held at a time.
 WIDTHS, BLOCK = (256, 2**14), 2**19
 # Parts of an exact search that the others have not settled. More parts see more covers
@@ -169,7 +170,7 @@ def opened(task, seeds, columns, rows, groups, tokens, *sides_and_weights):
     *sides, factors, reach = sides_and_weights
     search = CoverSearch(
         columns, rows, groups, tokens, (sides[:2], sides[2:]), factors, reach,
-        path=CPU_PATHS.index(cpu_path()), **task,
+        **task,
     )  # fmt: skip
     for literals, _ in seeds:
         search.seed(np.array(literals, dtype=np.int32))

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../_core/cpu.h"
-#include "../_core/words.h"
+#include "dispatch.h"
+#include "words.h"
 
 /* The rows of one sign: words first to first + n_words of every cover. */
 typedef struct {
@@ -20,9 +20,6 @@ typedef struct {
     const uint64_t *digits; /* n_digits rows of n_words, lowest digit first */
     const int64_t *tables;  /* 8 n_words tables of 256, or NULL */
 } sklb_side;
-
-/* The sum of magnitudes over the rows of `side` that are in both covers. */
-typedef int64_t (*sklb_cover_sum)(const sklb_side *side, const uint64_t *a, const uint64_t *b);
 
 static inline int64_t sklb_table_sum(const sklb_side *side, const uint64_t *a,
                                      const uint64_t *b) {
@@ -53,12 +50,12 @@ static int64_t sklb_cover_sum_plain(const sklb_side *side, const uint64_t *a,
 }
 
 #if SKLB_X86
-__attribute__((target("popcnt"))) static int64_t sklb_cover_sum_popcnt(
+SKLB_TARGET_AVX2 static int64_t sklb_cover_sum_avx2(
     const sklb_side *side, const uint64_t *a, const uint64_t *b) {
     SKLB_SUM_BY_DIGITS((int64_t)__builtin_popcountll)
 }
 
-__attribute__((target("avx512f,avx512vpopcntdq"))) static int64_t sklb_cover_sum_avx512(
+SKLB_TARGET_AVX512 static int64_t sklb_cover_sum_avx512(
     const sklb_side *side, const uint64_t *a, const uint64_t *b) {
     if (side->tables) return sklb_table_sum(side, a, b);
     __m512i total = _mm512_setzero_si512();
@@ -113,15 +110,9 @@ static int64_t sklb_cover_sum_neon(const sklb_side *side, const uint64_t *a,
 }
 #endif
 
-static sklb_cover_sum sklb_choose_cover_sum(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sklb_cover_sum_avx512;
-    if (path >= SKLB_POPCNT) return sklb_cover_sum_popcnt;
-#elif SKLB_ARM
-    if (path == SKLB_NEON) return sklb_cover_sum_neon;
-#endif
-    (void)path;
-    return sklb_cover_sum_plain;
+/* The sum of magnitudes over the rows of `side` that are in both covers. */
+static int64_t sklb_cover_sum(const sklb_side *side, const uint64_t *a, const uint64_t *b) {
+    return SKLB_CALL(sklb_cover_sum, side, a, b);
 }
 
 /* tables[256 t + k] = sum of the magnitudes 8 t + bit over the bits of k. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "cpu.h"
+#include "dispatch.h"
 
 /* Bit j of words[j / 64] is x[j] > threshold. Returns whether an entry is neither 0 nor 1. */
 static int sklb_pack_row_plain(const double *x, int64_t n, double threshold, uint64_t *words) {
@@ -23,7 +23,7 @@ static int sklb_pack_row_plain(const double *x, int64_t n, double threshold, uin
 }
 
 #if SKLB_X86
-__attribute__((target("avx2"))) static int sklb_pack_row_avx2(const double *x, int64_t n,
+SKLB_TARGET_AVX2 static int sklb_pack_row_avx2(const double *x, int64_t n,
                                                               double threshold,
                                                               uint64_t *words) {
     const __m256d zero = _mm256_setzero_pd(), one = _mm256_set1_pd(1.0);
@@ -46,16 +46,11 @@ __attribute__((target("avx2"))) static int sklb_pack_row_avx2(const double *x, i
     return (_mm256_movemask_pd(odd) != 0) |
            sklb_pack_row_plain(x, n - 64 * whole, threshold, words + whole);
 }
+#define sklb_pack_row_avx512 sklb_pack_row_avx2
 #endif
 
-typedef int (*sklb_pack_row)(const double *, int64_t, double, uint64_t *);
-
-static sklb_pack_row sklb_choose_pack_row(int path) {
-#if SKLB_X86
-    if (path >= SKLB_AVX2) return sklb_pack_row_avx2;
-#endif
-    (void)path;
-    return sklb_pack_row_plain;
+static int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t *words) {
+    return SKLB_CALL(sklb_pack_row, x, n, threshold, words);
 }
 
 #endif

@@ -4,7 +4,7 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from sklboolean._core._popcount import available_cpu_paths, cpu_path
+from sklboolean._core._cpu import available_cpu_paths, cpu_path
 
 PACKAGES = ("sklboolean", "scikit-learn", "numpy", "scipy", "joblib", "matplotlib")
 
@@ -12,9 +12,8 @@ PACKAGES = ("sklboolean", "scikit-learn", "numpy", "scipy", "joblib", "matplotli
 def show_versions():
     """Print the versions of what sklboolean runs on, and the processor path chosen.
 
-    The environment variable ``SKLBOOLEAN_CPU`` (plain, popcnt, avx2 or avx512; on ARM
-    plain or neon) chooses another path before the import; results are the same on all
-    of them.
+    The environment variable ``SKLBOOLEAN_CPU`` (plain, avx2 or avx512) chooses another
+    path before the import. Results are the same on all of them.
 
     Examples
     --------

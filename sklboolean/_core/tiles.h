@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cpu.h"
+#include "dispatch.h"
 #include "words.h"
 
-#define SKLB_PANEL 32    /* columns in a panel */
+#define SKLB_TILE_PANEL 32    /* columns in a panel */
 #define SKLB_TILE_ROWS 5 /* rows counted together: 5 x 4 registers of counts */
 
 /* How a count s becomes a value g(s); s = offset + sign * popcount. */
@@ -30,18 +30,6 @@ typedef struct {
     const double *table;
 } sklb_formula;
 
-typedef struct {
-    /* counts[r * stride + j] for r < n_samples, j < 32 * n_panels */
-    void (*count_strip)(const uint64_t *rows, int n_samples, int64_t n_words,
-                        const uint64_t *panels, int64_t n_panels, int use_xor,
-                        int32_t *counts, int64_t stride);
-    /* out[j] = g(counts[j]) */
-    void (*map_counts)(const sklb_formula *g, const int32_t *counts, int64_t n, double *out);
-    /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */
-    void (*add_counts)(const sklb_formula *g, const int32_t *counts, int64_t stride,
-                       int n_samples, const double *coefficients, int64_t n, double *acc);
-} sklb_tiles;
-
 SKLB_INLINE double sklb_power_of_two(int32_t s) {
     uint64_t bits = (uint64_t)(s + 1023) << 52;
     double value;
@@ -54,93 +42,93 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
  * float64 holds. */
 #define SKLB_CUBIC_VALUE(s, MULADD) MULADD(MULADD(MULADD(d, s, c), s, b), s, a)
 
-#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD)                                            \
-    TARGET static void sklb_map_##SUFFIX(const sklb_formula *g, const int32_t *counts,      \
-                                         int64_t n, double *restrict out) {                 \
-        const int32_t offset = g->offset, sign = g->sign;                                   \
-        const double *table = g->table;                                                     \
-        if (g->form == SKLB_POWER) {                                                        \
-            const double constant = table[0];                                               \
-            for (int64_t j = 0; j < n; j++)                                                 \
-                out[j] = sklb_power_of_two(offset + sign * counts[j]) + constant;           \
-        } else if (g->form == SKLB_CUBIC) {                                                 \
-            const double a = table[0], b = table[1], c = table[2], d = table[3];            \
-            for (int64_t j = 0; j < n; j++) {                                               \
-                const double s = (double)(offset + sign * counts[j]);                       \
-                out[j] = SKLB_CUBIC_VALUE(s, MULADD);                                       \
-            }                                                                               \
-        } else {                                                                            \
-            for (int64_t j = 0; j < n; j++) out[j] = table[offset + sign * counts[j]];      \
-        }                                                                                   \
-    }                                                                                       \
-    SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX(                                         \
-        const sklb_formula *g, const int32_t *restrict counts, int64_t stride,              \
-        const int n_samples, const double *restrict coefficients, int64_t n,                   \
-        double *restrict acc) {                                                             \
-        const int32_t offset = g->offset, sign = g->sign;                                   \
-        const double *table = g->table;                                                     \
-        if (g->form == SKLB_POWER) {                                                        \
-            const double constant = table[0];                                               \
-            for (int64_t j = 0; j < n; j++) {                                               \
-                double sum = acc[j];                                                        \
-                for (int r = 0; r < n_samples; r++) {                                          \
-                    const int32_t s = offset + sign * counts[r * stride + j];               \
-                    sum += coefficients[r] * (sklb_power_of_two(s) + constant);             \
-                }                                                                           \
-                acc[j] = sum;                                                               \
-            }                                                                               \
-        } else if (g->form == SKLB_CUBIC) {                                                 \
-            const double a = table[0], b = table[1], c = table[2], d = table[3];            \
-            for (int64_t j = 0; j < n; j++) {                                               \
-                double sum = acc[j];                                                        \
-                for (int r = 0; r < n_samples; r++) {                                          \
-                    const double s = (double)(offset + sign * counts[r * stride + j]);      \
-                    sum = MULADD(coefficients[r], SKLB_CUBIC_VALUE(s, MULADD), sum);        \
-                }                                                                           \
-                acc[j] = sum;                                                               \
-            }                                                                               \
-        } else {                                                                            \
-            for (int64_t j = 0; j < n; j++) {                                               \
-                double sum = acc[j];                                                        \
-                for (int r = 0; r < n_samples; r++)                                            \
+#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD) \
+    TARGET static void sklb_map_##SUFFIX(const sklb_formula *g, const int32_t *counts, \
+                                         int64_t n, double *restrict out) { \
+        const int32_t offset = g->offset, sign = g->sign; \
+        const double *table = g->table; \
+        if (g->form == SKLB_POWER) { \
+            const double constant = table[0]; \
+            for (int64_t j = 0; j < n; j++) \
+                out[j] = sklb_power_of_two(offset + sign * counts[j]) + constant; \
+        } else if (g->form == SKLB_CUBIC) { \
+            const double a = table[0], b = table[1], c = table[2], d = table[3]; \
+            for (int64_t j = 0; j < n; j++) { \
+                const double s = (double)(offset + sign * counts[j]); \
+                out[j] = SKLB_CUBIC_VALUE(s, MULADD); \
+            } \
+        } else { \
+            for (int64_t j = 0; j < n; j++) out[j] = table[offset + sign * counts[j]]; \
+        } \
+    } \
+    SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX( \
+        const sklb_formula *g, const int32_t *restrict counts, int64_t stride, \
+        const int n_samples, const double *restrict coefficients, int64_t n, \
+        double *restrict acc) { \
+        const int32_t offset = g->offset, sign = g->sign; \
+        const double *table = g->table; \
+        if (g->form == SKLB_POWER) { \
+            const double constant = table[0]; \
+            for (int64_t j = 0; j < n; j++) { \
+                double sum = acc[j]; \
+                for (int r = 0; r < n_samples; r++) { \
+                    const int32_t s = offset + sign * counts[r * stride + j]; \
+                    sum += coefficients[r] * (sklb_power_of_two(s) + constant); \
+                } \
+                acc[j] = sum; \
+            } \
+        } else if (g->form == SKLB_CUBIC) { \
+            const double a = table[0], b = table[1], c = table[2], d = table[3]; \
+            for (int64_t j = 0; j < n; j++) { \
+                double sum = acc[j]; \
+                for (int r = 0; r < n_samples; r++) { \
+                    const double s = (double)(offset + sign * counts[r * stride + j]); \
+                    sum = MULADD(coefficients[r], SKLB_CUBIC_VALUE(s, MULADD), sum); \
+                } \
+                acc[j] = sum; \
+            } \
+        } else { \
+            for (int64_t j = 0; j < n; j++) { \
+                double sum = acc[j]; \
+                for (int r = 0; r < n_samples; r++) \
                     sum += coefficients[r] * table[offset + sign * counts[r * stride + j]]; \
-                acc[j] = sum;                                                               \
-            }                                                                               \
-        }                                                                                   \
-    }                                                                                       \
-    TARGET static void sklb_add_##SUFFIX(                                                   \
-        const sklb_formula *g, const int32_t *counts, int64_t stride, int n_samples,           \
-        const double *coefficients, int64_t n, double *acc) {                               \
-        if (n_samples == SKLB_TILE_ROWS) { /* a constant, so that the compiler unrolls */      \
+                acc[j] = sum; \
+            } \
+        } \
+    } \
+    TARGET static void sklb_add_##SUFFIX( \
+        const sklb_formula *g, const int32_t *counts, int64_t stride, int n_samples, \
+        const double *coefficients, int64_t n, double *acc) { \
+        if (n_samples == SKLB_TILE_ROWS) { /* a constant, so that the compiler unrolls */ \
             sklb_add_rows_##SUFFIX(g, counts, stride, SKLB_TILE_ROWS, coefficients, n, acc); \
-            return;                                                                         \
-        }                                                                                   \
-        for (int r = 0; r < n_samples; r++)                                                    \
-            sklb_add_rows_##SUFFIX(g, counts + r * stride, stride, 1, coefficients + r, n,  \
-                                   acc);                                                    \
+            return; \
+        } \
+        for (int r = 0; r < n_samples; r++) \
+            sklb_add_rows_##SUFFIX(g, counts + r * stride, stride, 1, coefficients + r, n, \
+                                   acc); \
     }
 
 /* One row against one column, a word at a time: plain C and the popcnt instruction. */
-#define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT)                                  \
-    TARGET static void sklb_strip_##SUFFIX(                                                 \
-        const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,          \
-        int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {                   \
-        for (int64_t p = 0; p < n_panels; p++)                                              \
-            for (int r = 0; r < n_samples; r++) {                                              \
-                const uint64_t *a = rows + r * n_words;                                     \
-                const uint64_t *b = panels + p * n_words * SKLB_PANEL;                      \
-                int32_t *out = counts + r * stride + p * SKLB_PANEL;                        \
-                for (int j = 0; j < SKLB_PANEL; j++) out[j] = 0;                            \
-                for (int64_t w = 0; w < n_words; w++, b += SKLB_PANEL) {                    \
-                    uint64_t word = a[w];                                                   \
-                    if (use_xor)                                                            \
-                        for (int j = 0; j < SKLB_PANEL; j++)                                \
-                            out[j] += (int32_t)POPCOUNT(word ^ b[j]);                       \
-                    else                                                                    \
-                        for (int j = 0; j < SKLB_PANEL; j++)                                \
-                            out[j] += (int32_t)POPCOUNT(word & b[j]);                       \
-                }                                                                           \
-            }                                                                               \
+#define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT) \
+    TARGET static void sklb_strip_##SUFFIX( \
+        const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels, \
+        int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) { \
+        for (int64_t p = 0; p < n_panels; p++) \
+            for (int r = 0; r < n_samples; r++) { \
+                const uint64_t *a = rows + r * n_words; \
+                const uint64_t *b = panels + p * n_words * SKLB_TILE_PANEL; \
+                int32_t *out = counts + r * stride + p * SKLB_TILE_PANEL; \
+                for (int j = 0; j < SKLB_TILE_PANEL; j++) out[j] = 0; \
+                for (int64_t w = 0; w < n_words; w++, b += SKLB_TILE_PANEL) { \
+                    uint64_t word = a[w]; \
+                    if (use_xor) \
+                        for (int j = 0; j < SKLB_TILE_PANEL; j++) \
+                            out[j] += (int32_t)POPCOUNT(word ^ b[j]); \
+                    else \
+                        for (int j = 0; j < SKLB_TILE_PANEL; j++) \
+                            out[j] += (int32_t)POPCOUNT(word & b[j]); \
+                } \
+            } \
     }
 
 #define SKLB_NO_TARGET
@@ -150,12 +138,6 @@ SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
 
 #if SKLB_X86
 
-#define SKLB_TARGET_POPCNT __attribute__((target("popcnt")))
-#define SKLB_TARGET_AVX2 __attribute__((target("avx2,fma,popcnt")))
-#define SKLB_TARGET_AVX512                                                                  \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,fma,popcnt")))
-
-SKLB_DEFINE_SCALAR_STRIP(popcnt, SKLB_TARGET_POPCNT, __builtin_popcountll)
 SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2, __builtin_fma)
 SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512, __builtin_fma)
 
@@ -168,7 +150,7 @@ SKLB_INLINE SKLB_TARGET_AVX2 void sklb_tile_avx2(
                                              0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(15);
     const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-    for (int column = 0; column < SKLB_PANEL; column += 8) {
+    for (int column = 0; column < SKLB_TILE_PANEL; column += 8) {
         __m256i total[2][2];
         for (int r = 0; r < R; r++)
             for (int v = 0; v < 2; v++) total[r][v] = _mm256_setzero_si256();
@@ -178,7 +160,7 @@ SKLB_INLINE SKLB_TARGET_AVX2 void sklb_tile_avx2(
             for (int r = 0; r < R; r++)
                 for (int v = 0; v < 2; v++) bytes[r][v] = _mm256_setzero_si256();
             for (int64_t w = first; w < last; w++) {
-                const uint64_t *b = panel + w * SKLB_PANEL + column;
+                const uint64_t *b = panel + w * SKLB_TILE_PANEL + column;
                 for (int v = 0; v < 2; v++) {
                     __m256i word_b = _mm256_loadu_si256((const __m256i *)(b + 4 * v));
                     for (int r = 0; r < R; r++) {
@@ -210,8 +192,8 @@ SKLB_TARGET_AVX2 static void sklb_strip_avx2(
     const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,
     int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
     for (int64_t p = 0; p < n_panels; p++) {
-        const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
-        int32_t *out = counts + p * SKLB_PANEL;
+        const uint64_t *panel = panels + p * n_words * SKLB_TILE_PANEL;
+        int32_t *out = counts + p * SKLB_TILE_PANEL;
         int r = 0;
         for (; r + 2 <= n_samples; r += 2)
             if (use_xor)
@@ -233,7 +215,7 @@ SKLB_INLINE SKLB_TARGET_AVX512 void sklb_tile_avx512(
     __m512i total[SKLB_TILE_ROWS][4];
     for (int r = 0; r < R; r++)
         for (int v = 0; v < 4; v++) total[r][v] = _mm512_setzero_si512();
-    for (int64_t w = 0; w < n_words; w++, panel += SKLB_PANEL) {
+    for (int64_t w = 0; w < n_words; w++, panel += SKLB_TILE_PANEL) {
         __m512i b[4];
         for (int v = 0; v < 4; v++) b[v] = _mm512_loadu_si512(panel + 8 * v);
         for (int r = 0; r < R; r++) {
@@ -253,14 +235,14 @@ SKLB_INLINE SKLB_TARGET_AVX512 void sklb_tile_avx512(
 SKLB_TARGET_AVX512 static void sklb_strip_avx512(
     const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,
     int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
-#define SKLB_CASE(R)                                                                        \
-    case R:                                                                                 \
-        if (use_xor) sklb_tile_avx512(R, rows, n_words, panel, 1, out, stride);             \
-        else sklb_tile_avx512(R, rows, n_words, panel, 0, out, stride);                     \
+#define SKLB_CASE(R) \
+    case R: \
+        if (use_xor) sklb_tile_avx512(R, rows, n_words, panel, 1, out, stride); \
+        else sklb_tile_avx512(R, rows, n_words, panel, 0, out, stride); \
         break;
     for (int64_t p = 0; p < n_panels; p++) {
-        const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
-        int32_t *out = counts + p * SKLB_PANEL;
+        const uint64_t *panel = panels + p * n_words * SKLB_TILE_PANEL;
+        int32_t *out = counts + p * SKLB_TILE_PANEL;
         switch (n_samples) {
             SKLB_CASE(1)
             SKLB_CASE(2)
@@ -278,21 +260,24 @@ SKLB_TARGET_AVX512 static void sklb_strip_avx512(
 #include "tiles_neon.h"
 #endif
 
-static sklb_tiles sklb_choose_tiles(int path) {
-    sklb_tiles plain = {sklb_strip_plain, sklb_map_plain, sklb_add_plain};
-#if SKLB_X86
-    sklb_tiles popcnt = {sklb_strip_popcnt, sklb_map_plain, sklb_add_plain};
-    sklb_tiles avx2 = {sklb_strip_avx2, sklb_map_avx2, sklb_add_avx2};
-    sklb_tiles avx512 = {sklb_strip_avx512, sklb_map_avx512, sklb_add_avx512};
-    if (path == SKLB_AVX512) return avx512;
-    if (path == SKLB_AVX2) return avx2;
-    if (path == SKLB_POPCNT) return popcnt;
-#elif SKLB_ARM
-    sklb_tiles neon = {sklb_strip_neon, sklb_map_plain, sklb_add_plain};
-    if (path == SKLB_NEON) return neon;
-#endif
-    (void)path;
-    return plain;
+/* counts[r * stride + j] for r < n_samples, j < 32 * n_panels */
+static void sklb_count_strip(const uint64_t *rows, int n_samples, int64_t n_words,
+                             const uint64_t *panels, int64_t n_panels, int use_xor,
+                             int32_t *counts, int64_t stride) {
+    SKLB_CALL(sklb_strip, rows, n_samples, n_words, panels, n_panels, use_xor, counts, stride);
+}
+
+/* out[j] = g(counts[j]) */
+static void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n,
+                            double *out) {
+    SKLB_CALL(sklb_map, g, counts, n, out);
+}
+
+/* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */
+static void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
+                            int n_samples, const double *coefficients, int64_t n,
+                            double *acc) {
+    SKLB_CALL(sklb_add, g, counts, stride, n_samples, coefficients, n, acc);
 }
 
 #endif

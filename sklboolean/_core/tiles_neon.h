@@ -7,7 +7,7 @@
 SKLB_INLINE void sklb_tile_neon(const int R, const uint64_t *rows, int64_t n_words,
                                 const uint64_t *panel, const int use_xor, int32_t *counts,
                                 int64_t stride) {
-    for (int column = 0; column < SKLB_PANEL; column += 8) {
+    for (int column = 0; column < SKLB_TILE_PANEL; column += 8) {
         uint64x2_t total[2][4];
         for (int r = 0; r < R; r++)
             for (int v = 0; v < 4; v++) total[r][v] = vdupq_n_u64(0);
@@ -17,7 +17,7 @@ SKLB_INLINE void sklb_tile_neon(const int R, const uint64_t *rows, int64_t n_wor
             for (int r = 0; r < R; r++)
                 for (int v = 0; v < 4; v++) part[r][v] = vdupq_n_u16(0);
             for (int64_t w = first; w < last; w++) {
-                const uint64_t *b = panel + w * SKLB_PANEL + column;
+                const uint64_t *b = panel + w * SKLB_TILE_PANEL + column;
                 for (int v = 0; v < 4; v++) {
                     uint64x2_t word_b = vld1q_u64(b + 2 * v);
                     for (int r = 0; r < R; r++) {
@@ -47,8 +47,8 @@ static void sklb_strip_neon(const uint64_t *rows, int n_samples, int64_t n_words
     if (use_xor) sklb_tile_neon(R, rows + r * n_words, n_words, panel, 1, out + r * stride, stride); \
     else sklb_tile_neon(R, rows + r * n_words, n_words, panel, 0, out + r * stride, stride);
     for (int64_t p = 0; p < n_panels; p++) {
-        const uint64_t *panel = panels + p * n_words * SKLB_PANEL;
-        int32_t *out = counts + p * SKLB_PANEL;
+        const uint64_t *panel = panels + p * n_words * SKLB_TILE_PANEL;
+        int32_t *out = counts + p * SKLB_TILE_PANEL;
         int r = 0;
         for (; r + 2 <= n_samples; r += 2) {
             SKLB_TILE(2)

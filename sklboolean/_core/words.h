@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "cpu.h"
+#include "dispatch.h"
 
 static inline int sklb_popcount_plain(uint64_t x) {
     x -= (x >> 1) & 0x5555555555555555u;

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean._core.bits import as_words
 from sklboolean.boosting._stumps import (
     LANES,
@@ -95,7 +94,7 @@ class StumpTable:
                 add_posting_sums(weights, starts, self.indices, part)
             return sums
         sums = np.zeros(len(self.panels) * LANES, dtype=np.int64)
-        add_panel_sums(weights, self.panels, CPU_PATHS.index(cpu_path()), sums)
+        add_panel_sums(weights, self.panels, sums)
         return sums[: self.n_features]
 
     def choose(self, feature, if_false, if_true):

@@ -7,15 +7,18 @@ add to ``sums`` and release the GIL.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "masked_sums.h" nogil:
-    const int SKLB_LANES
-    ctypedef void (*sklb_masked_sums)(const int16_t *, int64_t, const uint32_t *, int64_t,
-                                      int64_t, int64_t *) noexcept nogil
-    sklb_masked_sums sklb_choose_masked_sums(int path)
+    const int SKLB_MASKED_LANES
+    void sklb_masked_sums(const int16_t *weights, int64_t n_words, const uint32_t *panels,
+                          int64_t stride, int64_t n_panels, int64_t *sums)
     void sklb_transpose_32(uint32_t *square)
     void sklb_choose_32(uint32_t word, int16_t if_false, int16_t if_true, int16_t *out)
 
-LANES = 16
+sklb_cpu_level = &cpu_level
+
+LANES = SKLB_MASKED_LANES
 
 
 def fill_column_panels(const uint64_t[:, ::1] words, uint32_t[:, :, ::1] panels):
@@ -38,27 +41,26 @@ def fill_column_panels(const uint64_t[:, ::1] words, uint32_t[:, :, ::1] panels)
                 for half in range(2):
                     p = 2 * f + half
                     if p < n_panels:
-                        memcpy(&panels[p, w, 0], square + half * SKLB_LANES,
-                               SKLB_LANES * sizeof(uint32_t))
+                        memcpy(&panels[p, w, 0], square + half * SKLB_MASKED_LANES,
+                               SKLB_MASKED_LANES * sizeof(uint32_t))
 
 
-def add_panel_sums(const int16_t[::1] weights, const uint32_t[:, :, ::1] panels, int path,
+def add_panel_sums(const int16_t[::1] weights, const uint32_t[:, :, ::1] panels,
                    int64_t[::1] sums):
     """Add to ``sums[16 p + c]`` the weights of the rows where column c of panel p is true."""
     cdef:
-        sklb_masked_sums masked_sums = sklb_choose_masked_sums(path)
         int64_t n_words = panels.shape[1], n_panels = panels.shape[0]
         int64_t n_whole = weights.shape[0] // 32
         int16_t last[32]
     if n_panels == 0 or n_words == 0:
         return
     with nogil:
-        masked_sums(&weights[0], n_whole, &panels[0, 0, 0], n_words, n_panels, &sums[0])
+        sklb_masked_sums(&weights[0], n_whole, &panels[0, 0, 0], n_words, n_panels, &sums[0])
         if n_whole < n_words:
             memset(last, 0, sizeof(last))
             memcpy(last, &weights[32 * n_whole],
                    (weights.shape[0] - 32 * n_whole) * sizeof(int16_t))
-            masked_sums(last, 1, &panels[0, n_whole, 0], n_words, n_panels, &sums[0])
+            sklb_masked_sums(last, 1, &panels[0, n_whole, 0], n_words, n_panels, &sums[0])
 
 
 def add_posting_sums(const int16_t[::1] weights, const int64_t[::1] indptr,
@@ -78,8 +80,8 @@ def choose_by_column(const uint32_t[:, :, ::1] panels, Py_ssize_t column,
                      int16_t if_false, int16_t if_true, int16_t[::1] chosen):
     """Write one of two values for each row, by its bit in one column."""
     cdef:
-        Py_ssize_t w, n = chosen.shape[0], p = column // SKLB_LANES
-        Py_ssize_t n_whole = n // 32, c = column % SKLB_LANES
+        Py_ssize_t w, n = chosen.shape[0], p = column // SKLB_MASKED_LANES
+        Py_ssize_t n_whole = n // 32, c = column % SKLB_MASKED_LANES
         int16_t last[32]
     with nogil:
         for w in range(n_whole):

@@ -14,27 +14,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../_core/cpu.h"
+#include "../_core/dispatch.h"
 
-#define SKLB_LANES 16 /* columns in a panel */
-
-/* sums[16 p + c] += sum of weights[i] over i < 32 n_words with column c of panel p true.
- * Panel p starts at panels + 16 p stride; its word w holds rows 32 w to 32 w + 31.
- * Within a block of words 32 bits hold any sum; between blocks 64 bits do. */
-typedef void (*sklb_masked_sums)(const int16_t *weights, int64_t n_words,
-                                 const uint32_t *panels, int64_t stride, int64_t n_panels,
-                                 int64_t *sums);
+#define SKLB_MASKED_LANES 16 /* columns in a panel */
 
 /* -- eight rows to a table, in plain C ---------------------------------------------- */
 
-#define SKLB_PLAIN_BLOCK 4 /* words; their tables take 16 KiB */
+#define SKLB_MASKED_PLAIN_BLOCK 4 /* words; their tables take 16 KiB */
 
 static void sklb_masked_sums_plain(const int16_t *weights, int64_t n_words,
                                    const uint32_t *panels, int64_t stride,
                                    int64_t n_panels, int64_t *sums) {
-    int32_t tables[SKLB_PLAIN_BLOCK][4][256];
-    for (int64_t first = 0; first < n_words; first += SKLB_PLAIN_BLOCK) {
-        int n = n_words - first < SKLB_PLAIN_BLOCK ? (int)(n_words - first) : SKLB_PLAIN_BLOCK;
+    int32_t tables[SKLB_MASKED_PLAIN_BLOCK][4][256];
+    for (int64_t first = 0; first < n_words; first += SKLB_MASKED_PLAIN_BLOCK) {
+        int n = n_words - first < SKLB_MASKED_PLAIN_BLOCK ? (int)(n_words - first) : SKLB_MASKED_PLAIN_BLOCK;
         for (int t = 0; t < 4 * n; t++) {
             int32_t *table = tables[t / 4][t % 4];
             table[0] = 0;
@@ -44,15 +37,15 @@ static void sklb_masked_sums_plain(const int16_t *weights, int64_t n_words,
             }
         }
         for (int64_t p = 0; p < n_panels; p++) {
-            const uint32_t *words = panels + (p * stride + first) * SKLB_LANES;
-            for (int c = 0; c < SKLB_LANES; c++) {
+            const uint32_t *words = panels + (p * stride + first) * SKLB_MASKED_LANES;
+            for (int c = 0; c < SKLB_MASKED_LANES; c++) {
                 int32_t sum = 0;
                 for (int w = 0; w < n; w++) {
-                    uint32_t word = words[w * SKLB_LANES + c];
+                    uint32_t word = words[w * SKLB_MASKED_LANES + c];
                     sum += tables[w][0][word & 255] + tables[w][1][word >> 8 & 255] +
                            tables[w][2][word >> 16 & 255] + tables[w][3][word >> 24];
                 }
-                sums[p * SKLB_LANES + c] += sum;
+                sums[p * SKLB_MASKED_LANES + c] += sum;
             }
         }
     }
@@ -60,7 +53,7 @@ static void sklb_masked_sums_plain(const int16_t *weights, int64_t n_words,
 
 #if SKLB_X86
 
-#define SKLB_BLOCK 32 /* words, 1024 rows; their tables take 11 or 16 KiB */
+#define SKLB_MASKED_BLOCK 32 /* words, 1024 rows; their tables take 11 or 16 KiB */
 
 static inline int sklb_two_weights(const int16_t *weights) {
     int pair;
@@ -70,9 +63,9 @@ static inline int sklb_two_weights(const int16_t *weights) {
 
 /* -- three rows to a table: 32 = 10 * 3 + 2 ----------------------------------------- */
 
-#define SKLB_TRIPLES 11
+#define SKLB_MASKED_TRIPLES 11
 
-__attribute__((target("avx2"))) static void sklb_masked_sums_avx2(
+SKLB_TARGET_AVX2 static void sklb_masked_sums_avx2(
     const int16_t *weights, int64_t n_words, const uint32_t *panels, int64_t stride,
     int64_t n_panels, int64_t *sums) {
     /* Entry e of a table has the rows of e's bits: a lane holds two 16-bit selectors,
@@ -80,26 +73,26 @@ __attribute__((target("avx2"))) static void sklb_masked_sums_avx2(
     const __m256i rows01 = _mm256_setr_epi32(0, 1, 1 << 16, 1 + (1 << 16), 0, 1, 1 << 16,
                                              1 + (1 << 16));
     const __m256i row2 = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-    __m256i tables[SKLB_BLOCK][SKLB_TRIPLES];
-    for (int64_t first = 0; first < n_words; first += SKLB_BLOCK) {
-        int n = n_words - first < SKLB_BLOCK ? (int)(n_words - first) : SKLB_BLOCK;
+    __m256i tables[SKLB_MASKED_BLOCK][SKLB_MASKED_TRIPLES];
+    for (int64_t first = 0; first < n_words; first += SKLB_MASKED_BLOCK) {
+        int n = n_words - first < SKLB_MASKED_BLOCK ? (int)(n_words - first) : SKLB_MASKED_BLOCK;
         for (int w = 0; w < n; w++)
-            for (int t = 0; t < SKLB_TRIPLES; t++) {
+            for (int t = 0; t < SKLB_MASKED_TRIPLES; t++) {
                 const int16_t *three = weights + 32 * (first + w) + 3 * t;
                 __m256i table = _mm256_madd_epi16(_mm256_set1_epi32(sklb_two_weights(three)), rows01);
-                if (t < SKLB_TRIPLES - 1) /* the last table has two rows */
+                if (t < SKLB_MASKED_TRIPLES - 1) /* the last table has two rows */
                     table = _mm256_add_epi32(
                         table, _mm256_madd_epi16(_mm256_set1_epi32((uint16_t)three[2]), row2));
                 tables[w][t] = table;
             }
         for (int64_t p = 0; p < n_panels; p++) {
-            const uint32_t *words = panels + (p * stride + first) * SKLB_LANES;
+            const uint32_t *words = panels + (p * stride + first) * SKLB_MASKED_LANES;
             for (int half = 0; half < 2; half++) {
                 __m256i total = _mm256_setzero_si256();
                 for (int w = 0; w < n; w++) {
                     __m256i word = _mm256_loadu_si256(
-                        (const __m256i *)(words + w * SKLB_LANES + 8 * half));
-                    for (int t = 0; t < SKLB_TRIPLES; t++) {
+                        (const __m256i *)(words + w * SKLB_MASKED_LANES + 8 * half));
+                    for (int t = 0; t < SKLB_MASKED_TRIPLES; t++) {
                         /* the lookup reads the low three bits of a lane */
                         total = _mm256_add_epi32(
                             total, _mm256_permutevar8x32_epi32(tables[w][t], word));
@@ -108,7 +101,7 @@ __attribute__((target("avx2"))) static void sklb_masked_sums_avx2(
                 }
                 int32_t narrow[8];
                 _mm256_storeu_si256((__m256i *)narrow, total);
-                for (int c = 0; c < 8; c++) sums[p * SKLB_LANES + 8 * half + c] += narrow[c];
+                for (int c = 0; c < 8; c++) sums[p * SKLB_MASKED_LANES + 8 * half + c] += narrow[c];
             }
         }
     }
@@ -116,7 +109,7 @@ __attribute__((target("avx2"))) static void sklb_masked_sums_avx2(
 
 /* -- four rows to a table ----------------------------------------------------------- */
 
-__attribute__((target("avx512f,avx512bw"))) static void sklb_masked_sums_avx512(
+SKLB_TARGET_AVX512 static void sklb_masked_sums_avx512(
     const int16_t *weights, int64_t n_words, const uint32_t *panels, int64_t stride,
     int64_t n_panels, int64_t *sums) {
     const int a = 1, b = 1 << 16, ab = a + b;
@@ -124,9 +117,9 @@ __attribute__((target("avx512f,avx512bw"))) static void sklb_masked_sums_avx512(
         _mm512_setr_epi32(0, a, b, ab, 0, a, b, ab, 0, a, b, ab, 0, a, b, ab);
     const __m512i rows23 =
         _mm512_setr_epi32(0, 0, 0, 0, a, a, a, a, b, b, b, b, ab, ab, ab, ab);
-    __m512i tables[SKLB_BLOCK][8];
-    for (int64_t first = 0; first < n_words; first += SKLB_BLOCK) {
-        int n = n_words - first < SKLB_BLOCK ? (int)(n_words - first) : SKLB_BLOCK;
+    __m512i tables[SKLB_MASKED_BLOCK][8];
+    for (int64_t first = 0; first < n_words; first += SKLB_MASKED_BLOCK) {
+        int n = n_words - first < SKLB_MASKED_BLOCK ? (int)(n_words - first) : SKLB_MASKED_BLOCK;
         for (int t = 0; t < 8 * n; t++) {
             const int16_t *four = weights + 32 * first + 4 * t;
             tables[t / 8][t % 8] = _mm512_add_epi32(
@@ -134,11 +127,11 @@ __attribute__((target("avx512f,avx512bw"))) static void sklb_masked_sums_avx512(
                 _mm512_madd_epi16(_mm512_set1_epi32(sklb_two_weights(four + 2)), rows23));
         }
         for (int64_t p = 0; p < n_panels; p++) {
-            const uint32_t *words = panels + (p * stride + first) * SKLB_LANES;
-            int64_t *out = sums + p * SKLB_LANES;
+            const uint32_t *words = panels + (p * stride + first) * SKLB_MASKED_LANES;
+            int64_t *out = sums + p * SKLB_MASKED_LANES;
             __m512i total = _mm512_setzero_si512();
             for (int w = 0; w < n; w++) {
-                __m512i word = _mm512_loadu_si512(words + w * SKLB_LANES);
+                __m512i word = _mm512_loadu_si512(words + w * SKLB_MASKED_LANES);
                 for (int t = 0; t < 8; t++) {
                     /* the lookup reads the low four bits of a lane */
                     total = _mm512_add_epi32(total,
@@ -156,13 +149,12 @@ __attribute__((target("avx512f,avx512bw"))) static void sklb_masked_sums_avx512(
 
 #endif /* SKLB_X86 */
 
-static sklb_masked_sums sklb_choose_masked_sums(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sklb_masked_sums_avx512;
-    if (path == SKLB_AVX2) return sklb_masked_sums_avx2;
-#endif
-    (void)path;
-    return sklb_masked_sums_plain;
+/* sums[16 p + c] += sum of weights[i] over i < 32 n_words with column c of panel p true.
+ * Panel p starts at panels + 16 p stride; its word w holds rows 32 w to 32 w + 31.
+ * Within a block of words 32 bits hold any sum; between blocks 64 bits do. */
+static void sklb_masked_sums(const int16_t *weights, int64_t n_words, const uint32_t *panels,
+                             int64_t stride, int64_t n_panels, int64_t *sums) {
+    SKLB_CALL(sklb_masked_sums, weights, n_words, panels, stride, n_panels, sums);
 }
 
 /* Turn 32 rows of 32 columns into 32 columns of 32 rows, in place: swap the two

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean._core.parallel import each_slice
 from sklboolean.density._log_space import topological
 from sklboolean.density._states import (
@@ -212,7 +211,7 @@ def log_weights(tables, first, last, n_right):
     """Return the log weights of left states [first, last) with all right states."""
     logs = np.full((last - first, n_right), -np.inf)
     scratch = _aligned(32 * tables.left.shape[1], 0.0)
-    weigh_states(tables, first, scratch, logs, CPU_PATHS.index(cpu_path()))
+    weigh_states(tables, first, scratch, logs)
     return logs
 
 
@@ -229,7 +228,7 @@ class _Slab:
         self.right_means = _aligned(n_right * columns, 0.0) if gradient else None
         self.edges = np.zeros(columns) if gradient else None
 
-    def add(self, first, last, path):
+    def add(self, first, last):
         sum_states(
             self.tables,
             first,
@@ -241,7 +240,6 @@ class _Slab:
             self.left_means,
             self.right_means,
             self.edges,
-            path,
         )
 
 
@@ -264,7 +262,6 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     slabs = [
         _Slab(tables.part(first, last), gradient) for first, last in pairwise(edges)
     ]
-    path = CPU_PATHS.index(cpu_path())
     most = max(len(slab.left_sums) for slab in slabs)
     step = max(1, SLICE // max(1, n_right * columns))
     for row in range(
@@ -274,7 +271,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
         def add(first, last, row=row):
             for slab in slabs[first:last]:
                 if row < len(slab.left_sums):
-                    slab.add(row, row + step, path)
+                    slab.add(row, row + step)
 
         each_slice(add, n_slabs, n_jobs, small=work < SLICE // 8)
     highest = max(slab.scale[0] for slab in slabs)

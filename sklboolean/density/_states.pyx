@@ -6,6 +6,8 @@ Callers allocate and validate; the functions release the GIL.
 from libc.math cimport log
 from libc.stdint cimport int64_t
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "states.h" nogil:
     ctypedef struct sklb_states:
         int64_t n_columns, block, n_blocks
@@ -26,15 +28,16 @@ cdef extern from "states.h" nogil:
         double *edges
         double *scratch
         int64_t scale, highest, n_left, started
-    ctypedef void (*sklb_sum_states)(sklb_states *, int64_t, int64_t) noexcept nogil
-    ctypedef void (*sklb_weigh_states)(const sklb_states *, int64_t, int64_t, double *,
-                                       int64_t *) noexcept nogil
-    sklb_sum_states sklb_choose_sum_states(int path)
-    sklb_weigh_states sklb_choose_weigh_states(int path)
-    int SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP
-    double SKLB_UNIT
+    void sklb_sum_states(sklb_states *, int64_t first, int64_t last)
+    void sklb_weigh_states(const sklb_states *, int64_t left, int64_t block,
+                           double *mantissas, int64_t *exponents)
+    int SKLB_STATE_PANEL, SKLB_STATE_BLOCK, SKLB_STATE_GROUP
+    double SKLB_STATE_UNIT
 
-PANEL, BLOCK, GROUP, UNIT = SKLB_PANEL, SKLB_BLOCK, SKLB_GROUP, SKLB_UNIT
+PANEL, BLOCK = SKLB_STATE_PANEL, SKLB_STATE_BLOCK
+GROUP, UNIT = SKLB_STATE_GROUP, SKLB_STATE_UNIT
+
+sklb_cpu_level = &cpu_level
 
 
 cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
@@ -65,8 +68,7 @@ cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
 
 def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
                int64_t[::1] scale, double[::1] left_sums, double[::1] right_sums,
-               double[:, ::1] left_means, double[::1] right_means, double[::1] edges,
-               int path):
+               double[:, ::1] left_means, double[::1] right_means, double[::1] edges):
     """Add the weights of left states [first, last) with all right states to the sums.
 
     Sums are multiples of 2**scale[0]; ``scale`` holds the exponent in force, the highest
@@ -74,7 +76,6 @@ def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
     without a tree weight times P(+1) over UNIT; left out where ``left_means`` is None.
     """
     cdef sklb_states states
-    cdef sklb_sum_states run = sklb_choose_sum_states(path)
     fill(&states, tables, scratch)
     states.scale, states.highest, states.started = scale[0], scale[1], scale[2]
     states.left_sums, states.right_sums = &left_sums[0], &right_sums[0]
@@ -83,16 +84,14 @@ def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
         states.left_means, states.right_means = &left_means[0, 0], &right_means[0]
         states.edges = &edges[0]
     with nogil:
-        run(&states, first, last)
+        sklb_sum_states(&states, first, last)
     scale[0], scale[1], scale[2] = states.scale, states.highest, states.started
 
 
-def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] log_weights,
-                 int path):
+def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] log_weights):
     """Write the log weight of left states first, ... with each right state."""
     cdef:
         sklb_states states
-        sklb_weigh_states weigh = sklb_choose_weigh_states(path)
         double mantissas[128]
         int64_t exponents[128]
         double log_2 = log(2.0)
@@ -106,7 +105,7 @@ def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] l
                 count = min(states.limits[first + row], n_right) - start
                 if count <= 0:
                     break
-                weigh(&states, first + row, block, mantissas, exponents)
+                sklb_weigh_states(&states, first + row, block, mantissas, exponents)
                 for r in range(min(count, <Py_ssize_t> states.block)):
                     log_weights[row, start + r] = (log(mantissas[r])
                                                    + exponents[r] * log_2)

@@ -15,19 +15,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../_core/cpu.h"
+#include "../_core/dispatch.h"
 
-#define SKLB_PANEL 8    /* right states side by side */
-#define SKLB_BLOCK 128  /* right states whose tables stay in the second-level cache */
-#define SKLB_GROUP 4    /* columns that share one exponent and one division */
-#define SKLB_UNIT 0x1p-200 /* stands for 1: four sums of columns are 2^-800 to 2^800 */
-#define SKLB_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
-#define SKLB_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
+#define SKLB_STATE_PANEL 8    /* right states side by side */
+#define SKLB_STATE_BLOCK 128  /* right states whose tables stay in the second-level cache */
+#define SKLB_STATE_GROUP 4    /* columns that share one exponent and one division */
+#define SKLB_STATE_UNIT 0x1p-200 /* stands for 1: four sums of columns are 2^-800 to 2^800 */
+#define SKLB_STATE_HEADROOM 200 /* a weight may be 2^200 of the scale before all are rescaled */
+#define SKLB_STATE_SKIPPED 80   /* states below 2^-80 of the largest have no gradient */
 
 #if SKLB_GNU
-#define SKLB_ALIGNED __attribute__((aligned(64)))
+#define SKLB_STATE_ALIGNED __attribute__((aligned(64)))
 #else
-#define SKLB_ALIGNED
+#define SKLB_STATE_ALIGNED
 #endif
 
 typedef struct {
@@ -75,20 +75,20 @@ static void sklb_rescale_states(sklb_states *s, int64_t scale) {
 SKLB_INLINE void sklb_settle(sklb_states *s, int64_t l, int64_t first, int64_t n,
                              const double *restrict mantissas,
                              const int64_t *restrict exponents, double *restrict weights) {
-    int64_t top = exponents[0], padded = (n + SKLB_PANEL - 1) / SKLB_PANEL * SKLB_PANEL;
-    double total[SKLB_PANEL] = {0};
+    int64_t top = exponents[0], padded = (n + SKLB_STATE_PANEL - 1) / SKLB_STATE_PANEL * SKLB_STATE_PANEL;
+    double total[SKLB_STATE_PANEL] = {0};
     for (int64_t r = 0; r < n; r++) top = exponents[r] > top ? exponents[r] : top;
     if (!s->started) s->scale = s->highest = top;
     s->started = 1;
     if (top > s->highest) s->highest = top;
-    if (top > s->scale + SKLB_HEADROOM) sklb_rescale_states(s, top);
+    if (top > s->scale + SKLB_STATE_HEADROOM) sklb_rescale_states(s, top);
     int64_t scale = s->scale;
     for (int64_t r = 0; r < padded; r++)
         weights[r] = mantissas[r] * sklb_power(exponents[r] - scale);
     for (int64_t r = n; r < padded; r++) weights[r] = 0.0;
     double *restrict sums = s->right_sums + first;
-    for (int64_t r = 0; r < padded; r += SKLB_PANEL)
-        for (int k = 0; k < SKLB_PANEL; k++) {
+    for (int64_t r = 0; r < padded; r += SKLB_STATE_PANEL)
+        for (int k = 0; k < SKLB_STATE_PANEL; k++) {
             total[k] += weights[r + k];
             sums[r + k] += weights[r + k];
         }
@@ -98,15 +98,11 @@ SKLB_INLINE void sklb_settle(sklb_states *s, int64_t l, int64_t first, int64_t n
 
 /* Whether any state of a panel is worth its gradient. */
 SKLB_INLINE int sklb_matters(const sklb_states *s, const double *weights) {
-    double threshold = sklb_power(s->highest - SKLB_SKIPPED - s->scale), largest = 0.0;
-    for (int k = 0; k < SKLB_PANEL; k++)
+    double threshold = sklb_power(s->highest - SKLB_STATE_SKIPPED - s->scale), largest = 0.0;
+    for (int k = 0; k < SKLB_STATE_PANEL; k++)
         largest = weights[k] > largest ? weights[k] : largest;
     return largest > threshold;
 }
-
-typedef void (*sklb_sum_states)(sklb_states *s, int64_t first, int64_t last);
-typedef void (*sklb_weigh_states)(const sklb_states *s, int64_t l, int64_t block,
-                                  double *mantissas, int64_t *exponents);
 
 #define SKLB_JOIN_(a, b) a##b
 #define SKLB_JOIN(a, b) SKLB_JOIN_(a, b)
@@ -122,31 +118,24 @@ typedef void (*sklb_weigh_states)(const sklb_states *s, int64_t l, int64_t block
 
 #if SKLB_X86
 #define NAME(name) SKLB_JOIN(name, _avx2)
-#define TARGET __attribute__((target("avx2")))
+#define TARGET SKLB_TARGET_AVX2
 #define WIDTH 4
 #include "states_lanes.h"
 #define NAME(name) SKLB_JOIN(name, _avx512)
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#define TARGET SKLB_TARGET_AVX512
 #define WIDTH 8
 #include "states_lanes.h"
 #endif
 
-static sklb_sum_states sklb_choose_sum_states(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sum_states_avx512;
-    if (path == SKLB_AVX2) return sum_states_avx2;
-#endif
-    (void)path;
-    return sum_states_plain;
+/* Add the sums, and means where wanted, of left states [first, last) with all right states. */
+static void sklb_sum_states(sklb_states *s, int64_t first, int64_t last) {
+    SKLB_CALL(sum_states, s, first, last);
 }
 
-static sklb_weigh_states sklb_choose_weigh_states(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return weigh_states_avx512;
-    if (path == SKLB_AVX2) return weigh_states_avx2;
-#endif
-    (void)path;
-    return weigh_states_plain;
+/* Write mantissas and exponents of one left state with one block of right states. */
+static void sklb_weigh_states(const sklb_states *s, int64_t l, int64_t block,
+                              double *mantissas, int64_t *exponents) {
+    SKLB_CALL(weigh_states, s, l, block, mantissas, exponents);
 }
 
 #endif

@@ -50,11 +50,11 @@ TARGET static void NAME(weigh_block)(const double *left, const double *right,
                                      double *restrict mantissas,
                                      int64_t *restrict exponents) {
     for (int64_t g = 0; g < n_groups; g++, left += 4, right += 4 * stride)
-        for (int64_t r = 0; r < SKLB_PANEL * n_panels; r += WIDTH) {
-            const double *q = right + r / SKLB_PANEL * 32 + r % SKLB_PANEL;
+        for (int64_t r = 0; r < SKLB_STATE_PANEL * n_panels; r += WIDTH) {
+            const double *q = right + r / SKLB_STATE_PANEL * 32 + r % SKLB_STATE_PANEL;
             LANES product = AT(mantissas + r);
-            for (int c = 0; c < SKLB_GROUP; c++)
-                product *= SKLB_UNIT + left[c] * AT(q + SKLB_PANEL * c);
+            for (int c = 0; c < SKLB_STATE_GROUP; c++)
+                product *= SKLB_STATE_UNIT + left[c] * AT(q + SKLB_STATE_PANEL * c);
             *(INTS *)(exponents + r) += NAME(exponent)(product) - 1023;
             INTO(mantissas + r) = NAME(mantissa)(product);
         }
@@ -69,15 +69,15 @@ TARGET static void NAME(add_shares)(const double *left, const double *right,
     for (int64_t g = 0; g < n_groups; g++) {
         LANES total0 = {0}, total1 = {0}, total2 = {0}, total3 = {0};
         for (int64_t i = 0; i < n_panels; i++)
-            for (int k = 0; k < SKLB_PANEL; k += WIDTH) {
+            for (int k = 0; k < SKLB_STATE_PANEL; k += WIDTH) {
                 const double *q = right + panels[i] * 32 + k;
                 double *out = right_shares + panels[i] * 32 + k;
-                LANES s0 = SKLB_UNIT + left[0] * AT(q);
-                LANES s1 = SKLB_UNIT + left[1] * AT(q + 8);
-                LANES s2 = SKLB_UNIT + left[2] * AT(q + 16);
-                LANES s3 = SKLB_UNIT + left[3] * AT(q + 24);
+                LANES s0 = SKLB_STATE_UNIT + left[0] * AT(q);
+                LANES s1 = SKLB_STATE_UNIT + left[1] * AT(q + 8);
+                LANES s2 = SKLB_STATE_UNIT + left[2] * AT(q + 16);
+                LANES s3 = SKLB_STATE_UNIT + left[3] * AT(q + 24);
                 LANES s01 = s0 * s1, s23 = s2 * s3;
-                LANES share = AT(weights + panels[i] * SKLB_PANEL + k) / (s01 * s23);
+                LANES share = AT(weights + panels[i] * SKLB_STATE_PANEL + k) / (s01 * s23);
                 LANES share01 = share * s23, share23 = share * s01;
                 LANES share0 = share01 * s1, share1 = share01 * s0;
                 LANES share2 = share23 * s3, share3 = share23 * s2;
@@ -164,27 +164,27 @@ TARGET SKLB_INLINE void NAME(descend)(const sklb_states *s, LANES weight, LANES 
         kept[2 * c + 1] = v;
         LANES mean = u - v;
         left_means[c] += mean;
-        INTO(right_means + SKLB_PANEL * c) += mean;
+        INTO(right_means + SKLB_STATE_PANEL * c) += mean;
     }
 }
 
 TARGET static void NAME(sum_tree_states)(sklb_states *s, int64_t first, int64_t last) {
     int64_t n = s->n_columns;
     LANES *kept = (LANES *)s->scratch; /* [8 / WIDTH][column][2] */
-    LANES *means = kept + 2 * n * (SKLB_PANEL / WIDTH), *edges = means + n;
-    SKLB_ALIGNED double mantissas[SKLB_PANEL], weights[SKLB_PANEL];
-    SKLB_ALIGNED int64_t exponents[SKLB_PANEL];
+    LANES *means = kept + 2 * n * (SKLB_STATE_PANEL / WIDTH), *edges = means + n;
+    SKLB_STATE_ALIGNED double mantissas[SKLB_STATE_PANEL], weights[SKLB_STATE_PANEL];
+    SKLB_STATE_ALIGNED int64_t exponents[SKLB_STATE_PANEL];
     for (int64_t l = first; l < last; l++) {
         const double *left = s->left + 2 * n * l;
         memset(means, 0, 2 * n * sizeof(LANES));
-        for (int64_t r = 0; r < s->limits[l]; r += SKLB_PANEL) {
+        for (int64_t r = 0; r < s->limits[l]; r += SKLB_STATE_PANEL) {
             const double *right = s->right + 2 * n * r;
-            int64_t count = s->limits[l] - r < SKLB_PANEL ? s->limits[l] - r : SKLB_PANEL;
-            for (int k = 0; k < SKLB_PANEL; k++) {
+            int64_t count = s->limits[l] - r < SKLB_STATE_PANEL ? s->limits[l] - r : SKLB_STATE_PANEL;
+            for (int k = 0; k < SKLB_STATE_PANEL; k++) {
                 mantissas[k] = s->left_mantissas[l] * s->right_mantissas[r + k];
                 exponents[k] = s->left_exponents[l] + s->right_exponents[r + k];
             }
-            for (int k = 0; k < SKLB_PANEL; k += WIDTH)
+            for (int k = 0; k < SKLB_STATE_PANEL; k += WIDTH)
                 NAME(rise)(s, left, right + k, kept + 2 * n * (k / WIDTH), mantissas + k,
                            exponents + k);
             int64_t scale = s->scale;
@@ -194,7 +194,7 @@ TARGET static void NAME(sum_tree_states)(sklb_states *s, int64_t first, int64_t 
                 double factor = scale - s->scale < -1022 ? 0 : sklb_power(scale - s->scale);
                 for (int64_t c = 0; c < 2 * n; c++) means[c] *= factor;
             }
-            for (int k = 0; k < SKLB_PANEL; k += WIDTH)
+            for (int k = 0; k < SKLB_STATE_PANEL; k += WIDTH)
                 NAME(descend)(s, AT(weights + k), kept + 2 * n * (k / WIDTH), means, edges,
                               s->right_means + n * r + k);
         }
@@ -219,22 +219,22 @@ TARGET static void NAME(weigh_states)(const sklb_states *s, int64_t l, int64_t b
     if (s->parents) {
         for (int64_t r = 0; r < count; r += WIDTH)
             NAME(rise)(s, s->left + 2 * n * l,
-                       s->right + 2 * n * (start + r / SKLB_PANEL * SKLB_PANEL) +
-                           r % SKLB_PANEL,
+                       s->right + 2 * n * (start + r / SKLB_STATE_PANEL * SKLB_STATE_PANEL) +
+                           r % SKLB_STATE_PANEL,
                        (LANES *)s->scratch, mantissas + r, exponents + r);
     } else {
-        NAME(weigh_block)(s->left + n * l, s->right + n * start, n / SKLB_GROUP,
-                          s->block, (count + SKLB_PANEL - 1) / SKLB_PANEL, mantissas,
+        NAME(weigh_block)(s->left + n * l, s->right + n * start, n / SKLB_STATE_GROUP,
+                          s->block, (count + SKLB_STATE_PANEL - 1) / SKLB_STATE_PANEL, mantissas,
                           exponents);
     }
 }
 
 /* Sums, and means where wanted, of left states [first, last) with all right states. */
 TARGET static void NAME(sum_states)(sklb_states *s, int64_t first, int64_t last) {
-    SKLB_ALIGNED double mantissas[SKLB_BLOCK], weights[SKLB_BLOCK];
-    SKLB_ALIGNED int64_t exponents[SKLB_BLOCK];
+    SKLB_STATE_ALIGNED double mantissas[SKLB_STATE_BLOCK], weights[SKLB_STATE_BLOCK];
+    SKLB_STATE_ALIGNED int64_t exponents[SKLB_STATE_BLOCK];
     int64_t n = s->n_columns;
-    int32_t panels[SKLB_BLOCK / SKLB_PANEL];
+    int32_t panels[SKLB_STATE_BLOCK / SKLB_STATE_PANEL];
     if (s->parents) {
         NAME(sum_tree_states)(s, first, last);
         return;
@@ -247,10 +247,10 @@ TARGET static void NAME(sum_states)(sklb_states *s, int64_t first, int64_t last)
             NAME(weigh_states)(s, l, b, mantissas, exponents);
             sklb_settle(s, l, start, count, mantissas, exponents, weights);
             if (!s->left_means) continue;
-            for (int64_t r = 0; r < count; r += SKLB_PANEL)
+            for (int64_t r = 0; r < count; r += SKLB_STATE_PANEL)
                 if (sklb_matters(s, weights + r))
-                    panels[n_panels++] = (int32_t)(r / SKLB_PANEL);
-            NAME(add_shares)(s->left + n * l, s->right + n * start, n / SKLB_GROUP, s->block,
+                    panels[n_panels++] = (int32_t)(r / SKLB_STATE_PANEL);
+            NAME(add_shares)(s->left + n * l, s->right + n * start, n / SKLB_STATE_GROUP, s->block,
                              panels, n_panels, weights, s->left_means + n * l,
                              s->right_means + n * start);
         }

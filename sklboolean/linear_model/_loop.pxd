@@ -6,11 +6,8 @@ cdef extern from "rows.h" nogil:
     double sklb_dot_active(const double *, const int32_t *, const double *, int64_t)
     void sklb_score_many(const double *, const int32_t *, const double *, int64_t, int64_t,
                          double *)
-    ctypedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t) noexcept nogil
-    ctypedef void (*sklb_add_bits)(double *, double *, const uint64_t *, int64_t, double,
-                                   double) noexcept nogil
-    sklb_sum_bits sklb_choose_sum_bits(int path)
-    sklb_add_bits sklb_choose_add_bits(int path)
+    double sklb_sum_bits(const double *, const uint64_t *, int64_t)
+    void sklb_add_bits(double *, double *, const uint64_t *, int64_t, double, double)
     void sklb_add_active(double *, double *, const int32_t *, int64_t, int64_t, double, double)
     const int SKLB_PLUS, SKLB_MINUS, SKLB_SUM, SKLB_SINCE
     void sklb_multiply_one(double *, double *, int, int, double, double, double)

@@ -13,6 +13,10 @@ from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
+sklb_cpu_level = &cpu_level
+
 RULES = {"additive": ADDITIVE, "balanced": BALANCED, "positive": POSITIVE,
          "complement": COMPLEMENT}
 SCHEDULES = {"constant": CONSTANT, "inverse_sqrt": INVERSE_SQRT, "adagrad": ADAGRAD,
@@ -47,8 +51,6 @@ cdef class OnlineLoop:
     cdef double rate, alpha, margin_positive, margin_negative, threshold
     cdef double promotion, demotion
     cdef Py_ssize_t n_features, n_hypotheses, constant, negations
-    cdef sklb_sum_bits sum_bits
-    cdef sklb_add_bits add_bits
     # The example at hand
     cdef const int32_t *active
     cdef const double *values
@@ -58,7 +60,7 @@ cdef class OnlineLoop:
     cdef double *scores
     cdef double *dense  # its values by feature, for COMPLEMENT
 
-    def __init__(self, state, parameters, path):
+    def __init__(self, state, parameters):
         for name, value in state.items():
             setattr(self, name, value)
         self.rule = RULES[parameters["rule"]]
@@ -78,8 +80,6 @@ cdef class OnlineLoop:
         self.n_hypotheses = self.weights.shape[1]
         self.constant = self.weights.shape[0] - 1
         self.negations = self.weights.shape[0] - 2
-        self.sum_bits = sklb_choose_sum_bits(path)
-        self.add_bits = sklb_choose_add_bits(path)
 
     def run(self, const int64_t[::1] order, const int32_t[::1] codes,
             const double[::1] class_weights, const uint64_t[:, ::1] words,
@@ -172,7 +172,7 @@ cdef class OnlineLoop:
             sklb_score_many(weights, self.active, self.values, self.n_active,
                             self.n_hypotheses, self.scores)
         elif self.n_active < 0:
-            self.scores[0] = self.sum_bits(weights, self.bits, self.n_words)
+            self.scores[0] = sklb_sum_bits(weights, self.bits, self.n_words)
         elif self.values == NULL:
             self.scores[0] = sklb_sum_active(weights, self.active, self.n_active)
         else:
@@ -254,7 +254,7 @@ cdef class OnlineLoop:
         if self.schedule != ADAGRAD and self.values == NULL:
             x = step / self.scale
             if self.n_active < 0:
-                self.add_bits(&self.weights[0, k], lags, self.bits, self.n_words, x,
+                sklb_add_bits(&self.weights[0, k], lags, self.bits, self.n_words, x,
                               self.clock * x)
             else:
                 sklb_add_active(&self.weights[0, k], lags, self.active, self.n_active,

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean.linear_model._loop import OnlineLoop
 
 ARRAYS = (
@@ -174,8 +173,7 @@ def run_epochs(state, parameters, table, codes, class_weights, orders, after=Non
     -------
     progress : Progress
     """
-    path = CPU_PATHS.index(cpu_path())
-    loop = OnlineLoop(state.values, parameters, path)
+    loop = OnlineLoop(state.values, parameters)
     progress = Progress()
     step = max(1, TERMS_AT_A_TIME // _terms_of_a_row(state, parameters, table))
     for order in orders:

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "../_core/cpu.h"
+#include "../_core/dispatch.h"
 #include "../_core/words.h"
 
 #if SKLB_GNU
@@ -103,7 +103,7 @@ static double sklb_sum_bits_plain(const double *w, const uint64_t *words, int64_
 }
 
 #if SKLB_X86
-__attribute__((target("avx512f"))) static double sklb_sum_bits_avx512(
+SKLB_TARGET_AVX512 static double sklb_sum_bits_avx512(
     const double *w, const uint64_t *words, int64_t n_words) {
     const uint8_t *eight = (const uint8_t *)words; /* x86: the lowest byte comes first */
     __m512d sum[4];
@@ -127,7 +127,7 @@ static const int64_t sklb_lane_masks[16][4] = {
     SKLB_FOUR(12), SKLB_FOUR(13), SKLB_FOUR(14), SKLB_FOUR(15),
 };
 
-__attribute__((target("avx2"))) static double sklb_sum_bits_avx2(
+SKLB_TARGET_AVX2 static double sklb_sum_bits_avx2(
     const double *w, const uint64_t *words, int64_t n_words) {
     __m256d sum[8];
     double lane[32];
@@ -167,6 +167,10 @@ static double sklb_sum_bits_neon(const double *w, const uint64_t *words, int64_t
 }
 #endif
 
+static double sklb_sum_bits(const double *w, const uint64_t *words, int64_t n_words) {
+    return SKLB_CALL(sklb_sum_bits, w, words, n_words);
+}
+
 /* Add to the weights of the active features; `lags` (or NULL) takes what the average is
  * to be short of: see _loop.pyx. One addition for each feature: no order to keep. */
 static void sklb_add_active(double *w, double *lags, const int32_t *indices, int64_t n,
@@ -192,7 +196,7 @@ static void sklb_add_bits_plain(double *w, double *lags, const uint64_t *words,
 }
 
 #if SKLB_X86
-__attribute__((target("avx512f"))) static void sklb_add_bits_avx512(
+SKLB_TARGET_AVX512 static void sklb_add_bits_avx512(
     double *w, double *lags, const uint64_t *words, int64_t n_words, double step, double lag) {
     const __m512d steps = _mm512_set1_pd(step), all_lags = _mm512_set1_pd(lag);
     for (int64_t i = 0; i < 8 * n_words; i++) {
@@ -206,7 +210,13 @@ __attribute__((target("avx512f"))) static void sklb_add_bits_avx512(
         }
     }
 }
+#define sklb_add_bits_avx2 sklb_add_bits_plain
 #endif
+
+static void sklb_add_bits(double *w, double *lags, const uint64_t *words, int64_t n_words,
+                          double step, double lag) {
+    SKLB_CALL(sklb_add_bits, w, lags, words, n_words, step, lag);
+}
 
 /* Multiplied weights stay within 2**-300 and 2**300, or are 0 where a factor of 0
  * nullified them: neither sums nor averages overflow, and no weight sticks at 0. */
@@ -241,28 +251,6 @@ static void sklb_multiply_active(double *weights, double *parts, int balanced, i
         sklb_multiply_one(weights + j, parts + SKLB_PARTS * j, balanced, averaged, up, down,
                           clock);
     }
-}
-
-typedef double (*sklb_sum_bits)(const double *, const uint64_t *, int64_t);
-typedef void (*sklb_add_bits)(double *, double *, const uint64_t *, int64_t, double, double);
-
-static sklb_sum_bits sklb_choose_sum_bits(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sklb_sum_bits_avx512;
-    if (path == SKLB_AVX2) return sklb_sum_bits_avx2;
-#elif SKLB_ARM
-    if (path == SKLB_NEON) return sklb_sum_bits_neon;
-#endif
-    (void)path;
-    return sklb_sum_bits_plain;
-}
-
-static sklb_add_bits sklb_choose_add_bits(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sklb_add_bits_avx512;
-#endif
-    (void)path;
-    return sklb_add_bits_plain;
 }
 
 #endif

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sklboolean._core._popcount import CPU_PATHS, cpu_path
 from sklboolean._core.conjunction_search import MOST_LISTED
 from sklboolean.preprocessing._columns import (
     NO_INT32,
@@ -96,10 +95,9 @@ class LiteralBlocks:
     def supports(self, level):
         """Count the rows in which each conjunction of a level holds."""
         supports = np.zeros(len(level.children), dtype=np.int64)
-        path = CPU_PATHS.index(cpu_path())
         for _first, _last, blocks in self:
             for part in few_blocks(level, len(blocks)):
-                count_level(*level, blocks[part], path, supports)
+                count_level(*level, blocks[part], supports)
         return supports
 
 

@@ -7,6 +7,8 @@ arrays is empty.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
 cdef extern from "combinations.h" nogil:
     ctypedef struct sklb_numbering:
         const int64_t *tail
@@ -23,18 +25,18 @@ cdef extern from "combinations.h" nogil:
 
 cdef extern from "levels.h" nogil:
     const int SKLB_BLOCK_WORDS
-    ctypedef struct sklb_level:
+    ctypedef struct sklb_children:
         int64_t n_parents, length
         const int32_t *parents
         const int64_t *child_start
         const int32_t *children
-    ctypedef void (*sklb_count_level)(const sklb_level *, const uint64_t *,
-                                      int64_t *) noexcept nogil
-    sklb_count_level sklb_choose_count_level(int path)
-    void sklb_visit_level_short(const sklb_level *level, const uint64_t *block,
+    void sklb_count_level(const sklb_children *, const uint64_t *block, int64_t *supports)
+    void sklb_visit_level_short(const sklb_children *level, const uint64_t *block,
                                 int64_t first_column, int64_t *cursors, int32_t *out)
-    void sklb_visit_level_long(const sklb_level *level, const uint64_t *block,
+    void sklb_visit_level_long(const sklb_children *level, const uint64_t *block,
                                int64_t first_column, int64_t *cursors, int64_t *out)
+
+sklb_cpu_level = &cpu_level
 
 BLOCK_ROWS = 64 * SKLB_BLOCK_WORDS
 
@@ -110,9 +112,9 @@ def fill_blocks(const int64_t[::1] indptr, const int32_t[::1] indices,
                     blocks[i >> 9, literal, (i >> 6) & 7] |= (<uint64_t> 1) << (i & 63)
 
 
-cdef sklb_level level_of(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
+cdef sklb_children level_of(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
                          const int32_t[::1] children):
-    cdef sklb_level level
+    cdef sklb_children level
     level.n_parents, level.length = parents.shape[0], parents.shape[1]
     level.parents = &parents[0, 0] if parents.shape[0] and parents.shape[1] else NULL
     level.child_start, level.children = &child_start[0], &children[0]
@@ -120,19 +122,18 @@ cdef sklb_level level_of(const int32_t[:, ::1] parents, const int64_t[::1] child
 
 
 def count_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
-                const int32_t[::1] children, const uint64_t[:, :, ::1] blocks, int path,
+                const int32_t[::1] children, const uint64_t[:, :, ::1] blocks,
                 int64_t[::1] supports):
     """Add to ``supports`` the rows of the blocks in which each child holds."""
     cdef:
         Py_ssize_t b
-        sklb_level level
-        sklb_count_level count = sklb_choose_count_level(path)
+        sklb_children level
     if children.shape[0] == 0:
         return
     level = level_of(parents, child_start, children)
     with nogil:
         for b in range(blocks.shape[0]):
-            count(&level, &blocks[b, 0, 0], &supports[0])
+            sklb_count_level(&level, &blocks[b, 0, 0], &supports[0])
 
 
 def visit_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
@@ -146,7 +147,7 @@ def visit_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
     """
     cdef:
         Py_ssize_t b
-        sklb_level level
+        sklb_children level
         int32_t *as_short = &out_short[0] if out_short.shape[0] else NULL
     if children.shape[0] == 0:
         return

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../_core/cpu.h"
+#include "../_core/dispatch.h"
 #include "../_core/words.h"
 
 #define SKLB_BLOCK_WORDS 8
@@ -19,10 +19,10 @@ typedef struct {
     const int32_t *parents;     /* of shape (n_parents, length) */
     const int64_t *child_start; /* of shape (n_parents + 1,) */
     const int32_t *children;    /* last literals */
-} sklb_level;
+} sklb_children;
 
 /* Returns whether a row of the block has all literals of the parent. */
-SKLB_INLINE int sklb_cover(const sklb_level *level, int64_t parent, const uint64_t *block,
+SKLB_INLINE int sklb_cover(const sklb_children *level, int64_t parent, const uint64_t *block,
                            uint64_t *cover) {
     uint64_t any = 0;
     memset(cover, 255, SKLB_BLOCK_WORDS * sizeof(uint64_t));
@@ -34,10 +34,6 @@ SKLB_INLINE int sklb_cover(const sklb_level *level, int64_t parent, const uint64
     for (int w = 0; w < SKLB_BLOCK_WORDS; w++) any |= cover[w];
     return any != 0;
 }
-
-/* supports[child] += rows of the block in which the child holds. */
-typedef void (*sklb_count_level)(const sklb_level *level, const uint64_t *block,
-                                 int64_t *supports);
 
 /* The rows of a block that a cover and a literal share. */
 #define SKLB_DEFINE_SUPPORT(SUFFIX, TARGET, POPCOUNT)                                          \
@@ -51,7 +47,7 @@ typedef void (*sklb_count_level)(const sklb_level *level, const uint64_t *block,
 
 #define SKLB_DEFINE_COUNT_LEVEL(SUFFIX, TARGET)                                                \
     TARGET static void sklb_count_level_##SUFFIX(                                              \
-        const sklb_level *level, const uint64_t *block, int64_t *supports) {                   \
+        const sklb_children *level, const uint64_t *block, int64_t *supports) {                   \
         uint64_t cover[SKLB_BLOCK_WORDS];                                                      \
         for (int64_t p = 0; p < level->n_parents; p++) {                                       \
             if (!sklb_cover(level, p, block, cover)) continue;                                 \
@@ -68,12 +64,9 @@ SKLB_DEFINE_SUPPORT(plain, SKLB_NO_TARGET, sklb_popcount_plain)
 SKLB_DEFINE_COUNT_LEVEL(plain, SKLB_NO_TARGET)
 
 #if SKLB_X86
-#define SKLB_TARGET_POPCNT __attribute__((target("popcnt")))
-SKLB_DEFINE_SUPPORT(popcnt, SKLB_TARGET_POPCNT, __builtin_popcountll)
-SKLB_DEFINE_COUNT_LEVEL(popcnt, SKLB_TARGET_POPCNT)
+SKLB_DEFINE_SUPPORT(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
+SKLB_DEFINE_COUNT_LEVEL(avx2, SKLB_TARGET_AVX2)
 
-#define SKLB_TARGET_AVX512                                                                     \
-    __attribute__((target("popcnt,avx512f,avx512vl,avx512vpopcntdq")))
 SKLB_INLINE SKLB_TARGET_AVX512 int64_t sklb_support_avx512(const uint64_t *cover,
                                                            const uint64_t *literal) {
     __m512i shared = _mm512_and_si512(_mm512_loadu_si512(cover), _mm512_loadu_si512(literal));
@@ -93,21 +86,16 @@ SKLB_INLINE int64_t sklb_support_neon(const uint64_t *cover, const uint64_t *lit
 SKLB_DEFINE_COUNT_LEVEL(neon, SKLB_NO_TARGET)
 #endif
 
-static sklb_count_level sklb_choose_count_level(int path) {
-#if SKLB_X86
-    if (path == SKLB_AVX512) return sklb_count_level_avx512;
-    if (path >= SKLB_POPCNT) return sklb_count_level_popcnt;
-#elif SKLB_ARM
-    if (path == SKLB_NEON) return sklb_count_level_neon;
-#endif
-    (void)path;
-    return sklb_count_level_plain;
+/* supports[child] += rows of the block in which the child holds. */
+static void sklb_count_level(const sklb_children *level, const uint64_t *block,
+                             int64_t *supports) {
+    SKLB_CALL(sklb_count_level, level, block, supports);
 }
 
 /* For each row of the block in which a child holds: with `out`, write the child's column
  * at the row's cursor. The cursor goes on by one either way. */
 #define SKLB_DEFINE_VISIT_LEVEL(NAME, INDEX)                                                   \
-    static void NAME(const sklb_level *level, const uint64_t *block, int64_t first_column,     \
+    static void NAME(const sklb_children *level, const uint64_t *block, int64_t first_column,     \
                      int64_t *cursors, INDEX *out) {                                           \
         uint64_t cover[SKLB_BLOCK_WORDS];                                                      \
         for (int64_t p = 0; p < level->n_parents; p++) {                                       \

@@ -6,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sklboolean._core import _popcount
+from sklboolean._core import _cpu
 from sklboolean._core.bits import pack_dense
 from sklboolean.boosting._columns import StumpTable
 
-PATHS = _popcount.available_cpu_paths()
+PATHS = _cpu.available_cpu_paths()
 
 
 @pytest.fixture(autouse=True)
 def _restored():
-    before = _popcount.cpu_path()
+    before = _cpu.cpu_path()
     yield
-    _popcount.use_cpu_path(before)
+    _cpu.use_cpu_path(before)
 
 
 def table_of(X):
@@ -41,7 +41,7 @@ def sums_by_definition(X, weights):
 def assert_sums(table, X, weights):
     expected = sums_by_definition(X, weights)
     for path in PATHS:
-        _popcount.use_cpu_path(path)
+        _cpu.use_cpu_path(path)
         sums = table.sums(weights)
         assert sums.dtype == np.int64
         np.testing.assert_array_equal(sums, expected, err_msg=path)

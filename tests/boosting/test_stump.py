@@ -14,7 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from sklboolean import BooleanStump
-from sklboolean._core import _popcount
+from sklboolean._core import _cpu
 from sklboolean._core.bits import pack_dense
 from sklboolean.boosting._columns import StumpTable
 from sklboolean.boosting._literals import best_stump, class_signs, side_weights
@@ -119,14 +119,14 @@ def test_every_processor_path_and_layout_finds_the_same(n_classes):
     expected = find(X, codes, weights, n_classes)
     lists = StumpTable.from_boolean(sparse.csr_array(X), 150)
     assert not len(lists.panels)
-    before = _popcount.cpu_path()
+    before = _cpu.cpu_path()
     try:
-        for path in _popcount.available_cpu_paths():
-            _popcount.use_cpu_path(path)
+        for path in _cpu.available_cpu_paths():
+            _cpu.use_cpu_path(path)
             assert find(X, codes, weights, n_classes) == expected
             assert best_stump(lists, signs, weights) == expected
     finally:
-        _popcount.use_cpu_path(before)
+        _cpu.use_cpu_path(before)
 
 
 @pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, 1], [[1], [1], [1]]])

@@ -28,7 +28,7 @@ static void draw(int tree) {
         left_exponents[l] = (int64_t)(random_word() % 21) - 10 + (tree ? 0 : 200 * N_COLUMNS);
         limits[l] = l ? 1 + (int64_t)(random_word() % N_RIGHT) : N_RIGHT;
         for (int64_t c = 0; c < width(tree); c++)
-            left[l][c] = (0.1 + random_real()) * (tree ? 1 : SKLB_UNIT);
+            left[l][c] = (0.1 + random_real()) * (tree ? 1 : SKLB_STATE_UNIT);
     }
     for (int64_t r = 0; r < PADDED; r++) {
         right_mantissas[r] = 1 + random_real();
@@ -45,10 +45,10 @@ static void draw(int tree) {
     }
 }
 
-/* The weight of a pair and, times it, the chance of +1 (over SKLB_UNIT) or, in a tree, the
+/* The weight of a pair and, times it, the chance of +1 (over SKLB_STATE_UNIT) or, in a tree, the
  * means of columns and of their products with their parents. */
 static double by_definition(int64_t l, int64_t r, int tree, double *means, double *products) {
-    int64_t lift = tree ? 0 : 200 * N_COLUMNS; /* of SKLB_UNIT for each column */
+    int64_t lift = tree ? 0 : 200 * N_COLUMNS; /* of SKLB_STATE_UNIT for each column */
     double start = ldexp(left_mantissas[l] * right_mantissas[r],
                          (int)(left_exponents[l] + right_exponents[r] - lift));
     double weight = start, total = 0;
@@ -56,9 +56,9 @@ static double by_definition(int64_t l, int64_t r, int tree, double *means, doubl
     memset(products, 0, N_COLUMNS * 8);
     if (!tree) {
         for (int c = 0; c < N_COLUMNS; c++)
-            weight *= 1 + left[l][c] / SKLB_UNIT * right[r][c];
+            weight *= 1 + left[l][c] / SKLB_STATE_UNIT * right[r][c];
         for (int c = 0; c < N_COLUMNS; c++)
-            means[c] = weight / (SKLB_UNIT + left[l][c] * right[r][c]);
+            means[c] = weight / (SKLB_STATE_UNIT + left[l][c] * right[r][c]);
         return weight;
     }
     for (int x = 0; x < 1 << N_COLUMNS; x++) { /* bit c: column c is -1 */
@@ -109,7 +109,7 @@ static void check_states(int path, int tree) {
     if (tree) s.parents = parents, s.agree = agree, s.differ = differ;
     s.left_sums = left_sums, s.right_sums = right_sums, s.left_means = left_means[0];
     s.right_means = right_means, s.edges = edges, s.scratch = scratch;
-    sklb_choose_sum_states(path)(&s, 0, N_LEFT);
+    sklb_sum_states(&s, 0, N_LEFT);
     double unit = ldexp(1.0, (int)s.scale);
     for (int64_t l = 0; l < N_LEFT; l++) {
         CHECK(is_near(left_sums[l] * unit, want_left[l], want_left[l]));
@@ -127,9 +127,9 @@ static void check_states(int path, int tree) {
     for (int c = 0; tree && c < N_COLUMNS; c++) CHECK(is_near(edges[c] * unit, want_edges[c], all));
     for (int64_t l = 0; l < N_LEFT; l++)
         for (int64_t b = 0; b * BLOCK < limits[l]; b++) {
-            double mantissas[SKLB_BLOCK];
-            int64_t exponents[SKLB_BLOCK];
-            sklb_choose_weigh_states(path)(&s, l, b, mantissas, exponents);
+            double mantissas[SKLB_STATE_BLOCK];
+            int64_t exponents[SKLB_STATE_BLOCK];
+            sklb_weigh_states(&s, l, b, mantissas, exponents);
             for (int64_t r = b * BLOCK; r < limits[l] && r < (b + 1) * BLOCK; r++)
                 CHECK(fabs(log(mantissas[r - b * BLOCK]) + exponents[r - b * BLOCK] * log(2.0) -
                            log_weights[l][r]) < 1e-9);
@@ -137,8 +137,10 @@ static void check_states(int path, int tree) {
 }
 
 int main(void) {
-    for (int path = 0; path <= sklb_cpu_detect(); path++)
+    for (int path = 0; path <= sklb_highest_level(); path++) {
+        sklb_cpu_level = &path;
         for (int repeat = 0; repeat < 40; repeat++) check_states(path, repeat % 2);
-    printf("density: %d paths\n", sklb_cpu_detect() + 1);
+    }
+    printf("density: %d paths\n", sklb_highest_level() + 1);
     return 0;
 }

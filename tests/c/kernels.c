@@ -8,7 +8,7 @@ static int64_t count_bits(const uint64_t *row, const uint64_t *panel, int64_t n_
                           int use_xor) {
     int64_t count = 0;
     for (int64_t k = 0; k < 64 * n_words; k++) {
-        int a = bit(row, k), b = (int)(panel[k / 64 * SKLB_PANEL + j] >> (k % 64) & 1);
+        int a = bit(row, k), b = (int)(panel[k / 64 * SKLB_TILE_PANEL + j] >> (k % 64) & 1);
         count += use_xor ? a != b : a && b;
     }
     return count;
@@ -16,7 +16,7 @@ static int64_t count_bits(const uint64_t *row, const uint64_t *panel, int64_t n_
 
 static void check_counts(int path, int n_samples, int64_t n_words, int64_t n_panels, int use_xor,
                          int full) {
-    int64_t stride = n_panels * SKLB_PANEL, size = n_words * stride;
+    int64_t stride = n_panels * SKLB_TILE_PANEL, size = n_words * stride;
     uint64_t *rows = room(n_samples * n_words * 8), *panels = room(size * 8);
     int32_t *counts = room(n_samples * stride * 4);
     fill_words(rows, n_samples * n_words);
@@ -25,14 +25,14 @@ static void check_counts(int path, int n_samples, int64_t n_words, int64_t n_pan
         memset(rows, 255, n_samples * n_words * 8);
         memset(panels, use_xor ? 0 : 255, size * 8);
     }
-    sklb_choose_tiles(path).count_strip(rows, n_samples, n_words, panels, n_panels, use_xor, counts,
+    sklb_count_strip(rows, n_samples, n_words, panels, n_panels, use_xor, counts,
                                         stride);
     for (int r = 0; r < n_samples; r++)
         for (int64_t j = 0; j < stride; j++) {
-            const uint64_t *panel = panels + j / SKLB_PANEL * n_words * SKLB_PANEL;
+            const uint64_t *panel = panels + j / SKLB_TILE_PANEL * n_words * SKLB_TILE_PANEL;
             int64_t count = full ? 64 * n_words
                                  : count_bits(rows + r * n_words, panel, n_words,
-                                              (int)(j % SKLB_PANEL), use_xor);
+                                              (int)(j % SKLB_TILE_PANEL), use_xor);
             CHECK(counts[r * stride + j] == count);
         }
     free(rows), free(panels), free(counts);
@@ -41,14 +41,13 @@ static void check_counts(int path, int n_samples, int64_t n_words, int64_t n_pan
 static void check_maps(int path, int form, int64_t n, int n_samples) {
     double table[100], coefficients[SKLB_TILE_ROWS], *out = room(n * 8), *sums = room(n * 8);
     int32_t *counts = room(n_samples * n * 4);
-    sklb_tiles tiles = sklb_choose_tiles(path);
     for (int k = 0; k < 100; k++) table[k] = (double)(random_word() % 1000) - 500;
     for (int r = 0; r < n_samples; r++) coefficients[r] = (double)(random_word() % 99) - 49;
     for (int64_t j = 0; j < n_samples * n; j++) counts[j] = (int32_t)(random_word() % 30);
     sklb_formula g = {form, 40, -1, table};
     for (int64_t j = 0; j < n; j++) sums[j] = (double)j;
-    tiles.map_counts(&g, counts, n, out);
-    tiles.add_counts(&g, counts, n, n_samples, coefficients, n, sums);
+    sklb_map_counts(&g, counts, n, out);
+    sklb_add_counts(&g, counts, n, n_samples, coefficients, n, sums);
     for (int64_t j = 0; j < n; j++) {
         double sum = (double)j, value = 0; /* integers below 2^53: exact in any order */
         for (int r = n_samples - 1; r >= 0; r--) {
@@ -73,14 +72,15 @@ static void check_packing(int path, int64_t n) {
             uint64_t *words = room((n + 63) / 64 * 8);
             for (int64_t j = 0; j < n; j++) x[j] = (double)(random_word() % 2);
             if (strange) x[random_word() % n] = values[2 + random_word() % 6];
-            CHECK(sklb_choose_pack_row(path)(x, n, threshold, words) == strange);
+            CHECK(sklb_pack_row(x, n, threshold, words) == strange);
             for (int64_t j = 0; j < n; j++) CHECK(bit(words, j) == (x[j] > threshold));
             free(x), free(words);
         }
 }
 
 int main(void) {
-    for (int path = 0; path <= sklb_cpu_detect(); path++) {
+    for (int path = 0; path <= sklb_highest_level(); path++) {
+        sklb_cpu_level = &path;
         for (int use_xor = 0; use_xor < 2; use_xor++) {
             for (int n_samples = 1; n_samples <= SKLB_TILE_ROWS; n_samples++)
                 for (int64_t n_words = 1; n_words < 70; n_words += 1 + n_words / 4)
@@ -97,6 +97,6 @@ int main(void) {
                 for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_samples);
         for (int64_t n = 1; n < 200; n++) check_packing(path, n);
     }
-    printf("kernels: %d paths\n", sklb_cpu_detect() + 1);
+    printf("kernels: %d paths\n", sklb_highest_level() + 1);
     return 0;
 }

@@ -16,10 +16,10 @@ static void check_row(int path, int64_t n_words) {
         if (bit(words, j)) sum += w[j], size += fabs(w[j]);
     }
     double plain = sklb_sum_bits_plain(w, words, n_words);
-    double found = sklb_choose_sum_bits(path)(w, words, n_words);
+    double found = sklb_sum_bits(w, words, n_words);
     CHECK(memcmp(&plain, &found, 8) == 0);
     CHECK(fabs(plain - sum) <= n * 0x1p-52 * size);
-    sklb_choose_add_bits(path)(w, n_words % 2 ? lags : NULL, words, n_words, 0.3, -1.7);
+    sklb_add_bits(w, n_words % 2 ? lags : NULL, words, n_words, 0.3, -1.7);
     for (int64_t j = 0; j < n; j++) {
         CHECK(w[j] == (bit(words, j) ? w2[j] + 0.3 : w2[j]));
         CHECK(lags[j] == (bit(words, j) && n_words % 2 ? lags2[j] - 1.7 : lags2[j]));
@@ -52,9 +52,11 @@ static void check_shuffle(int64_t n) {
 int main(void) {
     check_words();
     check_shuffle(1000);
-    for (int path = 0; path <= sklb_cpu_detect(); path++)
+    for (int path = 0; path <= sklb_highest_level(); path++) {
+        sklb_cpu_level = &path;
         for (int repeat = 0; repeat < 10; repeat++)
             for (int64_t n_words = 0; n_words < 40; n_words++) check_row(path, n_words);
-    printf("online: %d paths\n", sklb_cpu_detect() + 1);
+    }
+    printf("online: %d paths\n", sklb_highest_level() + 1);
     return 0;
 }

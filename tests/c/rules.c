@@ -23,11 +23,11 @@ static void check_cover_sum(int path, int64_t first, int64_t n_words, int n_digi
         if (bit(a + first, i) && bit(b + first, i)) total += magnitudes[i];
     }
     sklb_side side = {first, n_words, n_digits, digits, NULL};
-    CHECK(sklb_choose_cover_sum(path)(&side, a, b) == total);
+    CHECK(sklb_cover_sum(&side, a, b) == total);
     if (!full) {
         sklb_fill_tables(magnitudes, 8 * n_words, tables);
         side.tables = tables;
-        CHECK(sklb_choose_cover_sum(path)(&side, a, b) == total);
+        CHECK(sklb_cover_sum(&side, a, b) == total);
     }
     free(a), free(b), free(digits), free(magnitudes), free(tables);
 }
@@ -47,8 +47,8 @@ static void check_level(int path, int64_t length) {
         supports[c] = c;
     }
     memset(cursors, 0, sizeof(cursors));
-    sklb_level level = {N_PARENTS, length, parents, starts, children};
-    sklb_choose_count_level(path)(&level, block, supports);
+    sklb_children level = {N_PARENTS, length, parents, starts, children};
+    sklb_count_level(&level, block, supports);
     sklb_visit_level_short(&level, block, 0, cursors, NULL);
     for (int64_t c = 0; c < N_PARENTS * N_CHILDREN; c++) {
         int64_t support = c;
@@ -84,7 +84,8 @@ static void check_best(void) {
 
 int main(void) {
     check_best();
-    for (int path = 0; path <= sklb_cpu_detect(); path++) {
+    for (int path = 0; path <= sklb_highest_level(); path++) {
+        sklb_cpu_level = &path;
         for (int n_digits = 1; n_digits < 20; n_digits += 6)
             for (int64_t n_words = 1; n_words < 40; n_words++)
                 check_cover_sum(path, n_words % 3, n_words, n_digits, 0);
@@ -93,6 +94,6 @@ int main(void) {
         for (int repeat = 0; repeat < 10; repeat++)
             for (int64_t length = 0; length < 5; length++) check_level(path, length);
     }
-    printf("rules: %d paths\n", sklb_cpu_detect() + 1);
+    printf("rules: %d paths\n", sklb_highest_level() + 1);
     return 0;
 }

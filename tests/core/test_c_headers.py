@@ -13,7 +13,7 @@ CC = shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(CC is None, reason="there is no C compiler"),
     pytest.mark.skipif(
-        not (ROOT / "sklboolean" / "_core" / "cpu.h").exists(),
+        not (ROOT / "sklboolean" / "_core" / "dispatch.h").exists(),
         reason="the headers are not installed",
     ),
 ]

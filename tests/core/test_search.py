@@ -14,7 +14,7 @@ from joblib import parallel_config
 from oracles.rules import correlated_rows, every_conjunction, heaviest, satisfies
 from scipy import sparse
 
-from sklboolean._core import _popcount
+from sklboolean._core import _cpu
 from sklboolean._core import conjunction_search as search
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_rows, search_conjunctions
@@ -120,19 +120,19 @@ def test_any_floats_are_summed_up_to_rounding(seed):
         assert value == float(exact)
 
 
-@pytest.mark.parametrize("path", _popcount.available_cpu_paths())
+@pytest.mark.parametrize("path", _cpu.available_cpu_paths())
 @pytest.mark.parametrize("kind", sorted(COEFFICIENTS))
 @pytest.mark.parametrize("n_samples", [1, 64, 200])
 def test_every_instruction_set_finds_the_same(path, kind, n_samples):
     rng = np.random.default_rng(n_samples)
     X = correlated_rows(n_samples, 9, rng)
     coefficients = COEFFICIENTS[kind](rng, n_samples)
-    before = _popcount.cpu_path()
+    before = _cpu.cpu_path()
     try:
-        _popcount.use_cpu_path(path)
+        _cpu.use_cpu_path(path)
         compare(X, coefficients, 15, 3, literals="both")
     finally:
-        _popcount.use_cpu_path(before)
+        _cpu.use_cpu_path(before)
 
 
 def test_sparse_rows_give_the_same():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.density import enumerate_machine, every_row, hidden_rows, joint_log_weights
 from scipy.special import logsumexp
-from sklboolean._core._popcount import available_cpu_paths, cpu_path, use_cpu_path
+from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 
 from sklboolean.density import _halves as halves
 from sklboolean.density import _hidden_states as hidden_states
@@ -55,7 +55,7 @@ def machines(draw, most=7, scales=(0.0, 0.3, 3.0, 30.0, 1000.0)):
     return weights, draw(st.none() | st.integers(0, m + 1))
 
 
-@pytest.fixture(params=[name for name in available_cpu_paths() if name != "popcnt"])
+@pytest.fixture(params=available_cpu_paths())
 def each_path(request):
     before = cpu_path()
     use_cpu_path(request.param)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import linear_model as oracles
 from scipy import sparse
 
-from sklboolean._core import _popcount
+from sklboolean._core import _cpu
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model import AveragedPerceptron, Winnow
 from sklboolean.theory import (
@@ -224,13 +224,13 @@ def test_layouts_and_processor_paths_give_one_model(learner, multi_class, n_clas
     X, y = rng.integers(0, 2, (150, 130)), rng.integers(0, n_classes, 150)
     learner = type(learner)(multi_class=multi_class, random_state=0)
     expected = learner.fit(X, y).coef_
-    before = _popcount.cpu_path()
+    before = _cpu.cpu_path()
     try:
-        for path in _popcount.available_cpu_paths():
-            _popcount.use_cpu_path(path)
+        for path in _cpu.available_cpu_paths():
+            _cpu.use_cpu_path(path)
             np.testing.assert_array_equal(learner.fit(X, y).coef_, expected)
     finally:
-        _popcount.use_cpu_path(before)
+        _cpu.use_cpu_path(before)
     for layout in (np.float64, np.bool_, sparse.csr_array):
         coefficients = learner.fit(layout(X), y).coef_
         np.testing.assert_allclose(coefficients, expected, rtol=1e-9, atol=1e-9)

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from sklboolean import ConjunctionClassifier, ConjunctionFeatures, Winnow
-from sklboolean._core import _popcount
+from sklboolean._core import _cpu
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.preprocessing import _columns as columns
 from sklboolean.preprocessing import _level_wise as level_wise
@@ -226,13 +226,13 @@ def test_every_processor_path_counts_the_same():
     X = np.random.default_rng(2).random((1500, 40)) < 0.4
     expected = (X[:, :, None] & X[:, None, :]).sum(axis=0)[np.triu_indices(40, 1)]
     features = ConjunctionFeatures(min_literals=2, min_support=1)
-    before = _popcount.cpu_path()
+    before = _cpu.cpu_path()
     try:
-        for path in _popcount.available_cpu_paths():
-            _popcount.use_cpu_path(path)
+        for path in _cpu.available_cpu_paths():
+            _cpu.use_cpu_path(path)
             np.testing.assert_array_equal(features.fit(X).supports_, expected)
     finally:
-        _popcount.use_cpu_path(before)
+        _cpu.use_cpu_path(before)
 
 
 # -- with other estimators ------------------------------------------------------------
