@@ -369,7 +369,6 @@ ALLOWED = {
     "rules": ("_core", "kernels"),
     "theory": (
         "boosting._majority_game",
-        "boosting._game_play",
         "boosting._game_rounds",
     ),
     "datasets": (),

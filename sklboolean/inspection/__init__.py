@@ -1,11 +1,12 @@
-"""Display classes: pictures of fitted learners; plotting needs matplotlib."""
+"""Display classes that plot fitted estimators. Plotting needs matplotlib."""
 
-from sklboolean.inspection._completion import CompletionDisplay
-from sklboolean.inspection._mistake_curve import MistakeCurveDisplay
-from sklboolean.inspection._potential import PotentialDisplay
-from sklboolean.inspection._query_curve import QueryCurveDisplay
+from sklboolean.inspection._curves import (
+    MistakeCurveDisplay,
+    PotentialDisplay,
+    QueryCurveDisplay,
+)
 from sklboolean.inspection._rules import RuleDisplay
-from sklboolean.inspection._weights import WeightsDisplay
+from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = [
     "CompletionDisplay",

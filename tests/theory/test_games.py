@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles.boosting import HALF, mark_in_order, play, tail
 
-from sklboolean.boosting._game_play import play_majority_game
+from sklboolean.theory import play_majority_game
 
 CHOOSERS = ["iid", "richest", "poorest", "adversarial"]
 odd_rounds = st.integers(0, 6).map(lambda half: 2 * half + 1)

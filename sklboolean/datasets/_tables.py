@@ -1,4 +1,4 @@
-"""Data sets that hold every possible row: tic-tac-toe end boards, the monks."""
+"""Complete Boolean data sets: tic-tac-toe end boards and the MONK's problems."""
 
 from itertools import product
 from numbers import Integral
@@ -6,8 +6,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from sklboolean.datasets._bunch import make_bunch
-from sklboolean.datasets._noise import flip_labels
+from sklboolean.datasets._bundled import make_bunch
+from sklboolean.datasets._generators import flip_labels
 
 _SQUARES = [
     f"{row}-{column}"
