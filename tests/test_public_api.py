@@ -368,6 +368,7 @@ ALLOWED = {
     "active_learning": ("_core", "kernels"),
     "rules": ("_core", "kernels"),
     "theory": (
+        "_core",
         "boosting._majority_game",
         "boosting._game_rounds",
     ),
