@@ -1,68 +1,33 @@
-"""Learners with ``n_jobs``, and what of them must not depend on it."""
+"""Fits with ``n_jobs``, and what must not depend on it."""
 
 import numpy as np
+from _instances import MODELS, answers, ignores_labels
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
 
-from sklboolean import (
-    AveragedPerceptron,
-    BernoulliMixture,
-    BoostByMajority,
-    CombinationMachine,
-    KernelPerceptron,
-    QueryByCommittee,
-    RuleClassifier,
-    Winnow,
-)
+from sklboolean import BoostByMajority
 
 rng = np.random.RandomState(0)
 X = rng.rand(90, 9) < 0.5
 Y = (X[:, 0] & X[:, 1]) | X[:, 2] ^ (rng.rand(90) < 0.1)
 CLASSES = Y + 2 * (X[:, 3] & X[:, 4])
 
-stump = DecisionTreeClassifier(max_depth=1)
-asking = {"n_members": 3, "batch_size": 10, "max_queries": 30, "random_state": 0}
+PARALLEL = [name for name, model in MODELS.items() if "n_jobs" in model.get_params()]
 
-# The estimator, and the labels that it learns from.
-LEARNERS = {
-    "kernel": (KernelPerceptron(probability=True, random_state=0), Y),
-    "kernel, three problems": (KernelPerceptron(random_state=0), CLASSES),
-    "kernel, three budgets": (
-        KernelPerceptron(max_support=12, budget="forgetron", random_state=0), CLASSES,
-    ),
-    "averaged": (AveragedPerceptron(probability=True, random_state=0), CLASSES),
-    "winnow": (Winnow(probability=True, random_state=0), CLASSES),
-    "stumps": (BoostByMajority(n_estimators=5, probability=True, random_state=0), Y),
-    "trees": (BoostByMajority(stump, n_estimators=5, random_state=0), CLASSES),
-    "committee": (QueryByCommittee(LogisticRegression(), **asking), CLASSES),
-    "committee of trees": (QueryByCommittee(**asking), Y),
-    "rules": (
-        RuleClassifier(
-            width=None, max_literals=3, max_rules=2, n_candidates=2, random_state=0
-        ),
-        Y,
-    ),
-    "machine": (CombinationMachine(3, n_init=3, max_iter=60, random_state=0), None),
-    "machine on a tree": (
-        CombinationMachine(
-            2, base="chow_liu", n_init=2, max_iter=40, early_stopping=True,
-            random_state=0,
-        ),
-        None,
-    ),
-    "mixture": (BernoulliMixture(3, n_init=3, random_state=0), None),
-    "mixture, not grown": (
-        BernoulliMixture(3, growth=None, n_init=2, random_state=0), None,
-    ),
-}  # fmt: skip
+
+def labels_for(name):
+    """Three classes where the model can have them: they are fitted in parallel."""
+    if ignores_labels(MODELS[name]):
+        return None
+    binary = not get_tags(MODELS[name]).classifier_tags.multi_class
+    return Y if binary or "gibbs" in name else CLASSES
 
 
 class Delayed:
-    """What fit_partitions asks of a Dask delayed object: callable, with compute.
+    """Looks to `fit_partitions` like a Dask delayed object: callable, with `compute`.
 
-    It stands here because worker processes can import this file.
+    It is defined here because worker processes can import this file.
     """
 
     def __init__(self, part):
@@ -76,7 +41,7 @@ class Delayed:
 
 
 def plain(value):
-    """Return what can be compared of fitted state: public attributes, by name."""
+    """Return the public fitted attributes by name, in a form that can be compared."""
     if isinstance(value, BaseEstimator):
         return {
             name: plain(part)
@@ -92,22 +57,22 @@ def plain(value):
         and type(value).__module__ == "sklearn.tree._tree"
     ):
         return plain(value.__getstate__())
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if type(value).__module__.startswith("sklboolean") and hasattr(value, "__dict__"):
+        return plain(vars(value))
     return value.toarray() if sparse.issparse(value) else value
 
 
-def learned(estimator, labels):
-    """Fit, and return fitted attributes and all answers."""
-    model = estimator.fit(X, labels)
-    answers = {
-        name: getattr(model, name)(X[:40])
-        for name in ("predict_proba", "decision_function", "score_samples", "predict")
-        if hasattr(model, name)
-    }
-    return plain(model), answers
+def learned(name, n_jobs=None):
+    """Fit a model, and return its fitted attributes and all answers."""
+    model = clone(MODELS[name]).set_params(n_jobs=n_jobs)
+    model.fit(X, labels_for(name))
+    return plain(model), answers(model, X[:40])
 
 
 def streamed(base, n_jobs=None):
-    """Learn from a stream, and return what came of it."""
+    """Fit to a stream, and return what must not depend on ``n_jobs``."""
     rng = np.random.RandomState(0)
     X = rng.rand(20000, 7) < 0.5
     y = X[:, :3].sum(axis=1) > 1

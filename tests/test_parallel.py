@@ -1,13 +1,13 @@
-"""What is learned and answered does not depend on ``n_jobs``, nor on the backend."""
+"""Fits and predictions do not depend on ``n_jobs``, nor on the backend of joblib."""
 
 import inspect
 
 import numpy as np
 import pytest
+from _instances import MODELS
 from joblib import parallel_config
 from numpy.testing import assert_array_equal, assert_equal
-from parallel_cases import LEARNERS, learned, streamed
-from sklearn.base import clone
+from parallel_cases import PARALLEL, learned, streamed
 from sklearn.tree import DecisionTreeClassifier
 
 import sklboolean
@@ -29,36 +29,36 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def alone():
-    """What each learner learns in the one thread it was called from."""
-    return {name: learned(clone(e), labels) for name, (e, labels) in LEARNERS.items()}
+    """What each model learns in the one thread it was called from."""
+    return {name: learned(name) for name in PARALLEL}
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", LEARNERS)
-def test_learners_learn_the_same_bits(name, way, alone, monkeypatch):
+@pytest.mark.parametrize("name", PARALLEL)
+def test_fits_have_the_same_bits(name, way, alone, monkeypatch):
     # Short searches have branches too.
     monkeypatch.setattr(search, "WIDTHS", (2,))
     n_jobs, context = WAYS[way]
-    estimator, labels = LEARNERS[name]
     with parallel_config(**context):
-        found = learned(clone(estimator).set_params(n_jobs=n_jobs), labels)
+        found = learned(name, n_jobs)
     assert_equal(found, alone[name])
 
 
-def test_no_learner_with_jobs_is_missing():
+def test_no_estimator_with_jobs_is_missing():
     classes = [getattr(sklboolean, name) for name in sklboolean.__all__]
     with_jobs = {
         item
         for item in classes
         if inspect.isclass(item) and "n_jobs" in inspect.signature(item).parameters
     }
-    assert {type(estimator) for estimator, _ in LEARNERS.values()} == with_jobs
+    assert {type(MODELS[name]) for name in PARALLEL} == with_jobs
 
 
 KERNELS = [
     name
     for name in kernels.__all__
     if callable(getattr(kernels, name))
+    and not hasattr(getattr(kernels, name), "fit")
     and "n_jobs" in inspect.signature(getattr(kernels, name)).parameters
 ]
 

@@ -3,57 +3,46 @@
 import numpy as np
 import pandas as pd
 import pytest
+from _instances import MODELS
+from sklearn.base import clone
 
-from sklboolean import (
-    BooleanStump,
-    ChowLiuTree,
-    ConjunctionFeatures,
-    KernelPerceptron,
-    RuleClassifier,
-    Winnow,
-)
+from sklboolean import KernelPerceptron
 
-LEARNERS = [
-    BooleanStump(),
-    ChowLiuTree(),
-    ConjunctionFeatures(),
-    KernelPerceptron(),
-    RuleClassifier(),
-    Winnow(binarize=0.0),
+BINARIZING = [
+    name
+    for name, model in MODELS.items()
+    if getattr(model, "binarize", None) == 0
+    and getattr(model, "visible", "binary") == "binary"
 ]
 
 
-def name_of(learner):
-    return type(learner).__name__
-
-
-def rows_with(column, n_samples=40):
-    """Return rows of bits and one more column."""
+def data_with(column, n_samples=40):
+    """Return samples of bits and one more column, and labels."""
     bits = np.random.default_rng(0).integers(0, 2, (n_samples, 3)).astype(float)
     return np.column_stack([bits, np.resize(column, n_samples)]), bits[:, 0]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("name", BINARIZING)
 @pytest.mark.parametrize("column", [(1, 2), (17.5, 40, 64)])
-def test_columns_that_differ_but_are_all_true_are_named_in_a_warning(learner, column):
-    X, y = rows_with(column)
-    table = pd.DataFrame(X, columns=["a", "b", "c", "age"])
+def test_columns_that_differ_but_are_all_true_are_named_in_a_warning(name, column):
+    X, y = data_with(column)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "age"])
     with pytest.warns(UserWarning, match="Column age is above binarize=0.0 in every"):
-        learner.fit(table, y)
+        clone(MODELS[name]).fit(frame, y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+@pytest.mark.parametrize("name", BINARIZING)
 @pytest.mark.parametrize(
     "column",
     [1, 7, (0, 1), (0, 5, 6)],
     ids=["always true", "one number", "bits", "counts"],
 )
-def test_other_columns_are_no_reason_for_a_warning(learner, column):
-    X, y = rows_with(column)
-    learner.fit(X, y)
-    learner.fit(X.astype(bool), y)
+def test_other_columns_are_no_reason_for_a_warning(name, column):
+    X, y = data_with(column)
+    clone(MODELS[name]).fit(X, y)
+    clone(MODELS[name]).fit(X.astype(bool), y)
 
 
-def test_a_few_rows_are_no_reason_for_a_warning():
-    X, y = rows_with((1, 2))
+def test_a_few_samples_are_no_reason_for_a_warning():
+    X, y = data_with((1, 2))
     KernelPerceptron().partial_fit(X[:10], y[:10], classes=[0, 1])

@@ -1,10 +1,11 @@
-"""Fits whose tasks run on the workers of a cluster are those of one process."""
+"""Fits whose tasks run on the workers of a cluster equal those of one process."""
 
 import numpy as np
 import pytest
+from _instances import MODELS, STUMP
 from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_equal
-from parallel_cases import LEARNERS, X, Y, learned, streamed, stump
+from parallel_cases import PARALLEL, X, Y, labels_for, learned, streamed
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -22,46 +23,43 @@ from sklboolean._core import conjunction_search as search
 pytest.importorskip("distributed")
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_learners_learn_the_same_bits(name, client):
-    estimator, labels = LEARNERS[name]
-    alone = learned(clone(estimator), labels)
+@pytest.mark.parametrize("name", PARALLEL)
+def test_fits_have_the_same_bits(name, client):
+    alone = learned(name)
     with parallel_config("dask"):
-        assert_equal(learned(clone(estimator), labels), alone)
+        assert_equal(learned(name), alone)
 
 
 def test_branches_of_a_search_find_the_same(finished, monkeypatch):
     # Short searches have branches too.
     monkeypatch.setattr(search, "WIDTHS", (2,))
-    estimator, labels = LEARNERS["rules"]
-    alone = learned(clone(estimator), labels)
+    alone = learned("rule_classifier_whole_search")
     with parallel_config("dask"):
-        found = learned(clone(estimator), labels)
+        found = learned("rule_classifier_whole_search")
     assert sum("explore" in key for key in finished) > 1
     assert_equal(found, alone)
 
 
 def test_streams_are_filtered_alike(finished):
     with parallel_config("dask"):
-        found = streamed(stump)
+        found = streamed(STUMP)
     assert sum("open_board" in key for key in finished) > 1
-    assert_equal(found, streamed(stump))
+    assert_equal(found, streamed(STUMP))
 
 
 @pytest.mark.parametrize(
     ("name", "function"),
     [
-        ("trees", "_margins_of_fold"),
-        ("committee", "fit_member"),
-        ("committee", "ask_member"),
-        ("machine", "_advanced"),
-        ("mixture", "fit_start"),
+        ("boost_by_majority_trees", "_margins_of_fold"),
+        ("query_by_committee_bagging", "fit_member"),
+        ("query_by_committee_bagging", "ask_member"),
+        ("combination_machine_base", "_advanced"),
+        ("bernoulli_mixture_starts", "fit_start"),
     ],
 )
 def test_tasks_are_run_by_the_workers(name, function, finished):
-    estimator, labels = LEARNERS[name]
     with parallel_config("dask"):
-        clone(estimator).fit(X, labels)
+        clone(MODELS[name]).fit(X, labels_for(name))
     assert sum(function in key for key in finished) > 1
 
 
@@ -70,7 +68,7 @@ def test_tasks_are_run_by_the_workers(name, function, finished):
     [
         (KernelPerceptron(random_state=0), {"max_literals": [1, 2]}),
         (AveragedPerceptron(random_state=0), {"max_iter": [1, 5]}),
-        (LEARNERS["trees"][0], {"n_estimators": [3, 5]}),
+        (MODELS["boost_by_majority_trees"], {"n_estimators": [3, 5]}),
         (RuleClassifier(), {"max_literals": [1, 2]}),
     ],
     ids=lambda value: type(value).__name__,

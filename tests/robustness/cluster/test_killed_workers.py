@@ -1,10 +1,11 @@
 """A worker is killed in the middle of a fit."""
 
 import pytest
+from _instances import MODELS
 from joblib import parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.testing import assert_equal
-from parallel_cases import LEARNERS, X, Y, plain
+from parallel_cases import CLASSES, X, Y, plain
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -69,17 +70,17 @@ def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, mortals, make_tree):
 
 
 def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(make_tree):
-    estimator, labels = LEARNERS["committee of trees"]
-    learner = clone(estimator).fit(X, labels)
+    estimator = MODELS["query_by_committee"]
+    learner = clone(estimator).fit(X, CLASSES)
     before = plain(learner)
     learner.set_params(estimator=make_tree(), n_jobs=2)
     with (
         parallel_config("loky"),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
-        learner.fit(X[::-1], labels[::-1])
+        learner.fit(X[::-1], CLASSES[::-1])
     assert_equal(plain(learner), before)
     # New processes take the place of the old ones.
     with parallel_config("loky"):
-        again = learner.fit(X, labels).predict(X)
-    assert_equal(again, clone(estimator).fit(X, labels).predict(X))
+        again = learner.fit(X, CLASSES).predict(X)
+    assert_equal(again, clone(estimator).fit(X, CLASSES).predict(X))

@@ -1,7 +1,7 @@
-"""Kill a learner that writes checkpoints, start it again, and compare the model.
+"""Kill a process that writes checkpoints, start it again, and compare the model.
 
-``python tests/faults/killed.py 20`` kills twenty times and prints what was survived.
-The recipe is that of docs/user_guide/persistence.md.
+``python tests/robustness/faults/killed.py 20`` kills twenty times and prints at which
+chunks. The recipe is that of docs/user_guide/persistence.md.
 """
 
 import multiprocessing

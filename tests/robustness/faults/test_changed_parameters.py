@@ -5,7 +5,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-import zoo
+from _instances import MODELS, answers, data, ignores_labels, same_answers
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
@@ -90,15 +90,15 @@ def begun(model):
 
 
 def learn(model, seed):
-    X, y = zoo.rows(seed=seed)
-    if zoo.ignores_labels(model):
+    X, y = data(seed=seed)
+    if ignores_labels(model):
         return model.partial_fit(X)
     return model.partial_fit(X, y, classes=[0, 1])
 
 
 @pytest.mark.parametrize(("name", "parameter"), LISTED)
 def test_what_cannot_go_on_is_refused_and_can_be_set_back(name, parameter):
-    model, twin = begun(zoo.MODELS[name]), begun(zoo.MODELS[name])
+    model, twin = begun(MODELS[name]), begun(MODELS[name])
     was = model.get_params()[parameter]
     model.set_params(**{parameter: FIXED[name][parameter]})
     before = joblib.hash(vars(model))
@@ -107,12 +107,12 @@ def test_what_cannot_go_on_is_refused_and_can_be_set_back(name, parameter):
         learn(model, 1)
     assert joblib.hash(vars(model)) == before
     model.set_params(**{parameter: was})
-    zoo.same_answers(*(zoo.answers(learn(m, 1), zoo.rows()[0]) for m in (model, twin)))
+    same_answers(*(answers(learn(m, 1), data()[0]) for m in (model, twin)))
 
 
 @pytest.mark.parametrize("name", FIXED)
 def test_everything_else_may_change(name):
-    model = begun(zoo.MODELS[name])
+    model = begun(MODELS[name])
     others = model.get_params(deep=False).keys() - FIXED[name].keys() - IDLE
     model.set_params(**{other: FREE[other] for other in others})
     learn(pickle.loads(pickle.dumps(model)), 1)
@@ -124,7 +124,7 @@ def test_everything_else_may_change(name):
     ids=lambda m: type(m).__name__,
 )
 def test_how_several_classes_are_learned_stays(model):
-    X, y = zoo.rows()
+    X, y = data()
     more = y + 2 * (X[:, 1] & X[:, 2])
     model.partial_fit(X, more, classes=np.unique(more)).set_params(multi_class="joint")
     with pytest.raises(ValueError, match=r"multi_class='joint': .* multi_class='ovr'"):
@@ -135,7 +135,7 @@ def test_how_several_classes_are_learned_stays(model):
 
 
 def test_a_session_of_questions_reads_its_parameters_once():
-    X, y = zoo.rows()
+    X, y = data()
     model = QueryByCommittee(random_state=0, initial=4).teach(X[:9], y[:9])
     asking = [lambda m: m.teach(X[9:], y[9:]), lambda m: m.query(X)]
     for name, value in [("n_members", 3), ("committee", "gibbs"), ("epsilon", 0.5)]:

@@ -5,7 +5,15 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-import zoo
+from _instances import (
+    MODELS,
+    answers,
+    data,
+    fitted,
+    ignores_labels,
+    same_answers,
+    target_for,
+)
 from faults.moments import count_moments, interrupt
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -15,18 +23,18 @@ def learning_calls(model, X, y):
     """What can fail: fit, and partial_fit where there is one."""
     calls = {"fit": lambda: model.fit(X, y)}
     if hasattr(model, "partial_fit"):
-        options = {} if zoo.ignores_labels(model) else {"classes": np.unique(y)}
+        options = {} if ignores_labels(model) else {"classes": np.unique(y)}
         calls["partial_fit"] = lambda: model.partial_fit(X, y, **options)
     return calls
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("is_fitted", [False, True], ids=["unfitted", "fitted"])
 def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):
     """A warning comes when all is learned: what strikes then finds the new model."""
-    X, y = zoo.rows(seed=1)
-    model = zoo.fitted(name) if is_fitted else clone(zoo.MODELS[name])
-    y = zoo.target_for(model, X, y)
+    X, y = data(seed=1)
+    model = fitted(name) if is_fitted else clone(MODELS[name])
+    y = target_for(model, X, y)
     for method, call in learning_calls(model, X, y).items():
         whole = copy_of(model)
         last = count_moments(learning_calls(whole, X, y)[method]) - 1
@@ -35,7 +43,7 @@ def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):
             with pytest.raises(KeyboardInterrupt):
                 interrupt(call, moment)
             if moment == last and joblib.hash(vars(model)) != before:
-                zoo.same_answers(zoo.answers(model, X), zoo.answers(whole, X))
+                same_answers(answers(model, X), answers(whole, X))
                 model = whole
             else:
                 assert joblib.hash(vars(model)) == before, (method, moment)
@@ -49,10 +57,10 @@ def copy_of(model):
 @pytest.mark.filterwarnings(
     "ignore:.*'object' object has no attribute '__sklearn_tags__':DeprecationWarning"
 )
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_parameters_of_no_sense_leave_the_state(name):
-    model, (X, y) = zoo.fitted(name), zoo.rows(seed=1)
-    y, n_refused = zoo.target_for(model, X, y), 0
+    model, (X, y) = fitted(name), data(seed=1)
+    y, n_refused = target_for(model, X, y), 0
     parameters = model.get_params(deep=False)
     for parameter in parameters:
         model.set_params(**{parameter: object()})
@@ -63,10 +71,10 @@ def test_parameters_of_no_sense_leave_the_state(name):
             n_refused += 1
             assert same_objects(vars(model), before), parameter
         else:
-            model = zoo.fitted(name)
+            model = fitted(name)
         model.set_params(**parameters)
     assert n_refused >= len(parameters) // 2
-    zoo.same_answers(zoo.answers(model, X), zoo.answers(zoo.fitted(name), X))
+    same_answers(answers(model, X), answers(fitted(name), X))
 
 
 def same_objects(first, second):
@@ -79,7 +87,7 @@ def with_nan(X, y):
     return X, y
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -91,14 +99,14 @@ def with_nan(X, y):
     ids=["labels_missing", "no_rows", "table_of_labels", "nan"],
 )
 def test_bad_data_leave_the_answers(name, spoil):
-    model, (X, y) = zoo.fitted(name), zoo.rows(seed=1)
-    before = zoo.answers(model, X)
-    bad = spoil(X, zoo.target_for(model, X, y))
+    model, (X, y) = fitted(name), data(seed=1)
+    before = answers(model, X)
+    bad = spoil(X, target_for(model, X, y))
     for call in learning_calls(model, *bad).values():
-        if zoo.ignores_labels(model) and bad[0] is X:
+        if ignores_labels(model) and bad[0] is X:
             continue
         if spoil is with_nan and get_tags(model).input_tags.allow_nan:
             continue
         with pytest.raises((ValueError, TypeError)):
             call()
-        zoo.same_answers(zoo.answers(model, X), before)
+        same_answers(answers(model, X), before)

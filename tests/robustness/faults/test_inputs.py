@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-import zoo
+from _instances import MODELS, answers, data, fitted, same_answers, target_for
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -11,23 +11,23 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean import kernels
 
-EVEN_X, EVEN_Y = zoo.rows()
-NEW_X, _ = zoo.rows(30, seed=1)
+EVEN_X, EVEN_Y = data()
+NEW_X, _ = data(30, seed=1)
 
 
 def learn_and_answer(model, X, y, weights, new):
     """Use all that takes rows: fit, partial_fit, and the answers."""
     weigh = weights is not None and has_fit_parameter(model, "sample_weight")
     options = {"sample_weight": weights} if weigh else {}
-    said = zoo.answers(model.fit(X, y, **options), new)
+    said = answers(model.fit(X, y, **options), new)
     if hasattr(model, "partial_fit"):
         model.partial_fit(X, y)
-        said |= {f"{k} later": v for k, v in zoo.answers(model, new).items()}
+        said |= {f"{k} later": v for k, v in answers(model, new).items()}
     return said
 
 
 def data_of(model):
-    y = zoo.target_for(model, EVEN_X, EVEN_Y)
+    y = target_for(model, EVEN_X, EVEN_Y)
     return {"X": EVEN_X, "y": y, "weights": np.ones(len(y)), "new": NEW_X}
 
 
@@ -37,37 +37,37 @@ def frozen(array):
     return array
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_read_only_arrays_serve_and_stay(name, dtype):
-    model = clone(zoo.MODELS[name])
+    model = clone(MODELS[name])
     data = {k: v.astype(dtype) if v.ndim == 2 else v for k, v in data_of(model).items()}
     expected = learn_and_answer(clone(model), **data)
     given = {k: frozen(v) for k, v in data.items()}
-    zoo.same_answers(learn_and_answer(model, **given), expected)
+    same_answers(learn_and_answer(model, **given), expected)
     writable = {k: v.copy() for k, v in data.items()}
-    zoo.same_answers(learn_and_answer(clone(model), **writable), expected)
+    same_answers(learn_and_answer(clone(model), **writable), expected)
     for key in data:
         np.testing.assert_array_equal(writable[key], data[key], err_msg=key)
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_memory_mapped_arrays_serve(name, tmp_path):
-    model = clone(zoo.MODELS[name])
+    model = clone(MODELS[name])
     data = data_of(model)
     joblib.dump(data, tmp_path / "data.joblib")
     mapped = joblib.load(tmp_path / "data.joblib", mmap_mode="r")
     assert all(isinstance(array, np.memmap) for array in mapped.values())
     expected = learn_and_answer(clone(model), **data)
-    zoo.same_answers(learn_and_answer(model, **mapped), expected)
+    same_answers(learn_and_answer(model, **mapped), expected)
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_memory_mapped_model_answers(name, tmp_path):
-    model = zoo.fitted(name)
+    model = fitted(name)
     joblib.dump(model, tmp_path / "model.joblib")
     mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
-    zoo.same_answers(zoo.answers(mapped, NEW_X), zoo.answers(model, NEW_X))
+    same_answers(answers(mapped, NEW_X), answers(model, NEW_X))
 
 
 def as_csr(array):
@@ -77,16 +77,16 @@ def as_csr(array):
     return table
 
 
-TAKE_SPARSE = [n for n, m in zoo.MODELS.items() if get_tags(m).input_tags.sparse]
+TAKE_SPARSE = [n for n, m in MODELS.items() if get_tags(m).input_tags.sparse]
 
 
 @pytest.mark.parametrize("name", TAKE_SPARSE)
 def test_read_only_sparse_tables_serve(name):
-    model = clone(zoo.MODELS[name])
+    model = clone(MODELS[name])
     data = data_of(model)
     data["X"], data["new"] = (as_csr(data[k]) for k in ("X", "new"))
     expected = learn_and_answer(clone(model), **{k: v.copy() for k, v in data.items()})
-    zoo.same_answers(learn_and_answer(model, **data), expected)
+    same_answers(learn_and_answer(model, **data), expected)
 
 
 @pytest.mark.parametrize("name", sorted(kernels.BOOLEAN_KERNELS))

@@ -1,9 +1,9 @@
 """Ctrl-C inside compiled loops: answered soon, and nothing has changed.
 
-Each case runs for many seconds when it is let. The signal comes as from the
-keyboard, a moment after the start; answers take well below a second (``python
-tests/faults/test_interrupt.py`` prints how long). Processor time is measured: it does
-not grow when the machine is busy with something else.
+Each case would run for many seconds. The signal comes as from the keyboard, a moment
+after the start, and each call ends well within a second (``python
+tests/robustness/faults/test_interrupt.py`` prints how long it takes). Processor time is
+measured, because it does not grow when the machine is busy with something else.
 """
 
 import os

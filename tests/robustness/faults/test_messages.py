@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import zoo
+from _instances import METHODS, MODELS, data, ignores_labels, target_for
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -23,13 +23,13 @@ from sklboolean import (
 )
 from sklboolean._core.validation import check_array_strict
 
-X, Y = zoo.rows()
+X, Y = data()
 GAPS, BEYOND = X.astype(np.float64), X.astype(np.float64)
 GAPS[[3, 5], [2, 6]] = np.nan
 BEYOND[3, 2] = -np.inf
-REFUSE_NAN = [n for n, m in zoo.MODELS.items() if not get_tags(m).input_tags.allow_nan]
-TAKE_SPARSE = [n for n, m in zoo.MODELS.items() if get_tags(m).input_tags.sparse]
-LEARN_LABELS = [n for n, m in zoo.MODELS.items() if not zoo.ignores_labels(m)]
+REFUSE_NAN = [n for n, m in MODELS.items() if not get_tags(m).input_tags.allow_nan]
+TAKE_SPARSE = [n for n, m in MODELS.items() if get_tags(m).input_tags.sparse]
+LEARN_LABELS = [n for n, m in MODELS.items() if not ignores_labels(m)]
 
 
 def named(values):
@@ -38,15 +38,15 @@ def named(values):
 
 def check_refusals(name, values, message):
     """Fit, and what answers, tell the column by its name or its number."""
-    y = zoo.target_for(zoo.MODELS[name], X, Y)
+    y = target_for(MODELS[name], X, Y)
     for clean, bad, place in [
         (named(X), named(values), "column 'c'"),
         (X, values, "column 2"),
         *[(X, sparse.csr_array(values), "column 2")] * (name in TAKE_SPARSE),
     ]:
         message_here = message.format(place=place)
-        model = clone(zoo.MODELS[name]).fit(clean, y)
-        ask = next(getattr(model, m) for m in zoo.ASKED if hasattr(model, m))
+        model = clone(MODELS[name]).fit(clean, y)
+        ask = next(getattr(model, m) for m in METHODS if hasattr(model, m))
         for use in (ask, lambda table, model=model: model.fit(table, y)):
             with pytest.raises(ValueError, match=message_here) as caught:
                 use(bad)
@@ -57,15 +57,15 @@ def check_refusals(name, values, message):
 @pytest.mark.parametrize("name", REFUSE_NAN)
 def test_nan_has_a_column_and_two_ways_out(name):
     """Density models answer about rows with gaps, but not all learn from them."""
-    if hasattr(zoo.MODELS[name], "impute"):
+    if hasattr(MODELS[name], "impute"):
         with pytest.raises(ValueError, match=r"^Input X contains NaN in column 'c'\."):
-            clone(zoo.MODELS[name]).fit(named(GAPS))
+            clone(MODELS[name]).fit(named(GAPS))
     else:
         message = r"^Input X contains NaN in {place}\. Make .*OneHotEncoder.*impute"
         check_refusals(name, GAPS, message)
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_infinity_has_a_column_and_a_way_out(name):
     check_refusals(name, BEYOND, r"^Input X contains infinity in {place}\. .*threshold")
 
@@ -165,7 +165,7 @@ def test_every_learner_of_labels_refuses_missing_ones(name):
     """With None QueryByCommittee would ask for other labels, or none."""
     for kind in ("NaN",) if name.startswith("query") else MISSING:
         with pytest.raises(ValueError, match=r"^Input y contains missing values"):
-            clone(zoo.MODELS[name]).fit(X, MISSING[kind])
+            clone(MODELS[name]).fit(X, MISSING[kind])
 
 
 def test_marks_of_missing_labels():
@@ -188,7 +188,7 @@ TEXT = np.where(X, "convex", "flat")
 @pytest.mark.parametrize(
     "learner",
     [
-        *zoo.MODELS.values(),
+        *MODELS.values(),
         BoostByMajorityRegressor(),
         QueryByCommittee(),
         QueryByCommittee(n_jobs=2),

@@ -1,7 +1,7 @@
 """Models stored by each release load, and say what they said then.
 
-The files are those of ``tests/pickles/make.py``. What is promised is that later
-releases load them; NumPy promises no more for its own objects.
+The files are those of ``tests/robustness/pickles/make.py``. The promise is that
+later releases load them; NumPy promises no more for its own objects.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-import zoo
+from _instances import MODELS, answers, data
 from sklearn.exceptions import InconsistentVersionWarning
 
 import sklboolean
@@ -49,14 +49,14 @@ def test_stored_model_loads_and_answers(path):
     assert {w.category for w in caught} <= {InconsistentVersionWarning}
     if of_another_scikit_learn(path, caught):
         pytest.skip("holds estimators of another version of scikit-learn")
-    said = zoo.answers(stored["model"], stored["X"])
+    said = answers(stored["model"], stored["X"])
     assert said.keys() == stored["answers"].keys()
     for name, expected in stored["answers"].items():
         np.testing.assert_allclose(said[name], expected, rtol=1e-9, atol=1e-12)
     if learned_in_parts(stored["model"]):
-        X, y = zoo.rows(20, seed=3)
+        X, y = data(20, seed=3)
         for _ in range(2):  # what an older format lacks is there the second time
-            zoo.answers(stored["model"].partial_fit(X, y), X)
+            answers(stored["model"].partial_fit(X, y), X)
 
 
 def learned_in_parts(model):
@@ -74,8 +74,8 @@ def of_another_scikit_learn(path, caught):
 def test_every_estimator_is_stored_by_this_version():
     """A new version runs make.py once; folders of releases stay, others go."""
     here = FOLDER / sklboolean.__version__
-    assert {path.stem for path in here.glob("*.joblib")} == zoo.MODELS.keys()
+    assert {path.stem for path in here.glob("*.joblib")} == MODELS.keys()
     assert all(path.stat().st_size < 40_000 for path in STORED)
-    stored = {type(model).__name__ for model in zoo.MODELS.values()}
+    stored = {type(model).__name__ for model in MODELS.values()}
     things = {name: getattr(sklboolean, name) for name in sklboolean.__all__}
     assert stored == {name for name, t in things.items() if hasattr(t, "get_params")}

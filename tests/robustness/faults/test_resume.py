@@ -3,13 +3,13 @@
 import joblib
 import numpy as np
 import pytest
-import zoo
+from _instances import MODELS, answers, data, ignores_labels, same_answers
 from sklearn.base import clone
 
-IN_PARTS = [n for n, m in zoo.MODELS.items() if hasattr(clone(m), "partial_fit")]
-WARM = [n for n, m in zoo.MODELS.items() if "warm_start" in m.get_params()]
+IN_PARTS = [n for n, m in MODELS.items() if hasattr(clone(m), "partial_fit")]
+WARM = [n for n, m in MODELS.items() if "warm_start" in m.get_params()]
 
-X, Y = zoo.rows(120, seed=2)
+X, Y = data(120, seed=2)
 
 
 def through_file(model, folder):
@@ -26,32 +26,32 @@ def same_state(first, second):
 
 
 def learn_part(model, part):
-    options = {} if zoo.ignores_labels(model) else {"classes": np.unique(Y)}
+    options = {} if ignores_labels(model) else {"classes": np.unique(Y)}
     return model.partial_fit(X[part], Y[part], **options)
 
 
 @pytest.mark.parametrize("name", IN_PARTS)
 def test_stored_between_parts(name, tmp_path):
-    whole, parts = clone(zoo.MODELS[name]), clone(zoo.MODELS[name])
+    whole, parts = clone(MODELS[name]), clone(MODELS[name])
     for first in range(0, len(X), 30):
         part = slice(first, first + 30)
         whole = learn_part(whole, part)
         parts = through_file(learn_part(parts, part), tmp_path)
     same_state(through_file(whole, tmp_path), through_file(parts, tmp_path))
-    zoo.same_answers(zoo.answers(parts, X), zoo.answers(whole, X))
+    same_answers(answers(parts, X), answers(whole, X))
 
 
 @pytest.mark.parametrize("name", WARM)
 def test_warm_start_goes_on_from_a_file(name, tmp_path):
-    whole = clone(zoo.MODELS[name]).set_params(warm_start=True)
+    whole = clone(MODELS[name]).set_params(warm_start=True)
     parts = clone(whole)
     for _ in range(3):
         whole = whole.fit(X, Y)
         parts = through_file(parts, tmp_path).fit(X, Y)
     same_state(through_file(whole, tmp_path), through_file(parts, tmp_path))
-    zoo.same_answers(zoo.answers(parts, X), zoo.answers(whole, X))
+    same_answers(answers(parts, X), answers(whole, X))
 
 
 def test_estimators_that_learn_on_are_here():
-    assert len({type(zoo.MODELS[name]) for name in IN_PARTS}) >= 8
-    assert len({type(zoo.MODELS[name]) for name in WARM}) == 5
+    assert len({type(MODELS[name]) for name in IN_PARTS}) >= 8
+    assert len({type(MODELS[name]) for name in WARM}) == 5

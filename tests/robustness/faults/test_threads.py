@@ -5,22 +5,22 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-import zoo
+from _instances import MODELS, answers, data, fitted
 
 N_THREADS = 8
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", MODELS)
 def test_eight_threads_agree(name):
-    model = zoo.fitted(name)
-    X, _ = zoo.rows(200, seed=1)
-    expected = zoo.answers(zoo.fitted(name), X)
+    model = fitted(name)
+    X, _ = data(200, seed=1)
+    expected = answers(fitted(name), X)
     start = Barrier(N_THREADS, timeout=60)
 
     def ask(number):
         start.wait()  # what is computed on first use is computed by all at once
         order = np.random.default_rng(number).permutation(len(X))
-        said = zoo.answers(model, X[order])
+        said = answers(model, X[order])
         return {k: v[np.argsort(order)] for k, v in said.items()}
 
     with ThreadPoolExecutor(N_THREADS) as pool:

@@ -5,38 +5,33 @@ import inspect
 
 import numpy as np
 import pytest
+from _instances import CASES, MODELS, KernelFunction
 from fuzz.attempt import attempt
 from fuzz.runner import explore
-from fuzz.test_learners import LEARNERS, SAID, use
+from fuzz.test_learners import EXPECTED, use
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean.kernels import ConjunctionKernel, DNFKernel
 
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}")
-    for said in [*SAID, "The log-likelihood is an estimate:UserWarning"]
+    pytest.mark.filterwarnings(each)
+    for each in [*EXPECTED, "ignore:The log-likelihood is an estimate:UserWarning"]
 ]
 
+WHOLE = {f"{name}, not small": case.estimator for name, case in CASES.items()}
 IN_PARTS = ("partial_fit", "teach")
-# Compiled loops hold more for some parameters than for others.
-MORE = [
-    KernelPerceptron(average="voted"),
-    KernelPerceptron(multi_class="joint", max_support=5),
-    KernelPerceptron(ConjunctionKernel(max_literals=2), average=None),
-    AveragedPerceptron(average=None),
-    AveragedPerceptron(average="longest", multi_class="joint"),
-    Winnow(average=None, variant="positive"),
-    Winnow(average="longest"),
-]
-STREAMING = [
-    learner
-    for learner in LEARNERS + MORE
-    if any(hasattr(learner, name) for name in IN_PARTS)
-]
+# Copies of functions, and of estimators in a list, do not equal them.
+STREAMING = {
+    name: estimator
+    for name, estimator in (MODELS | WHOLE).items()
+    if any(hasattr(estimator, method) for method in IN_PARTS)
+    and not isinstance(getattr(estimator, "kernel", None), KernelFunction)
+    and not isinstance(getattr(estimator, "committee", None), list)
+}
 
 # Values that make sense, so that what comes after the checks is tried too.
 VALUES = {
@@ -108,14 +103,12 @@ def draw_changes(data, learner):
     }
 
 
-@pytest.mark.parametrize(
-    "number", range(len(STREAMING)), ids=lambda k: str(STREAMING[k])
-)
-def test_learning_on_with_changed_parameters(number):
+@pytest.mark.parametrize("name", STREAMING)
+def test_learning_on_with_changed_parameters(name):
     """A learner goes on, or refuses and does so with the parameters that it had."""
 
     def check(data):
-        learner = copy.deepcopy(STREAMING[number])
+        learner = clone(STREAMING[name])
         n_classes = data.draw(st.sampled_from([2, 3]), label="n_classes")
         begun = learn(learner, 0, n_classes)
         for seed in range(1, 4):
