@@ -1,20 +1,21 @@
-"""Boolean kernels: how many formulas two rows satisfy together."""
+"""Boolean kernels: how many formulas two samples satisfy together."""
 
-from sklboolean.kernels._functions import (
+from sklboolean.kernels._kernel_perceptron import KernelPerceptron
+from sklboolean.kernels._kernels import (
     BOOLEAN_KERNELS,
+    CNFKernel,
+    ConjunctionKernel,
+    DisjunctionKernel,
+    DNFKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    TanimotoKernel,
     cnf_kernel,
     conjunction_kernel,
     disjunction_kernel,
     dnf_kernel,
     tanimoto_kernel,
-)
-from sklboolean.kernels._kernel_perceptron import KernelPerceptron
-from sklboolean.kernels._kernels import (
-    CNFKernel,
-    ConjunctionKernel,
-    DisjunctionKernel,
-    DNFKernel,
-    TanimotoKernel,
 )
 
 __all__ = [
@@ -24,6 +25,9 @@ __all__ = [
     "DNFKernel",
     "DisjunctionKernel",
     "KernelPerceptron",
+    "LinearKernel",
+    "PolynomialKernel",
+    "RBFKernel",
     "TanimotoKernel",
     "cnf_kernel",
     "conjunction_kernel",

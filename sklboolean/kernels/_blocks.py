@@ -1,33 +1,112 @@
-"""Kernel values between blocks of Boolean rows."""
+"""Kernel values between blocks of Boolean samples."""
 
 from functools import partial
 
 import numpy as np
+from scipy import sparse
 
 from sklboolean._core._popcount import FORMS, PANEL, add_scores, map_pairs, mirror
-from sklboolean._core.bits import count_common
+from sklboolean._core.bits import (
+    BitColumns,
+    BitRows,
+    as_csr,
+    choose_packed_features,
+    count_common,
+    sparse_rows,
+)
 from sklboolean._core.parallel import each_slice
+from sklboolean._core.validation import check_binarize, check_boolean_array
 from sklboolean.kernels._count_table import CountTable
 
-# Counts of this many pairs at a time when numpy finishes the values.
+# Number of pairs counted at a time where numpy computes the values.
 PAIRS_AT_A_TIME = 2**20
-# Pairs times words between two looks at the keyboard.
+# Number of pairs times words between two checks for an interrupt.
 WORDS_AT_A_TIME = 2**27
-# Fewer pairs than this are done before a second thread has started.
+# With fewer pairs one thread finishes before a second has started.
 PAIRS_FOR_THREADS = 2**20
-# Counting one half and copying it to the other pays when a count takes many words.
+# Counting one half of a symmetric matrix and mirroring it pays from this many words.
 MIRROR_WORDS = 48
 
 
+class PairFormula:
+    """A kernel that depends on common, |x| and |z|.
+
+    Parameters
+    ----------
+    values : callable
+        ``values(common, a, b)`` computes the kernel of an int32 matrix of counts, a
+        column of row sizes and a row of column sizes (numbers or Python integers).
+    """
+
+    def __init__(self, values):
+        self.values = values
+
+
+class SparseLayout:
+    """Which features of sparse samples are packed into words, to compare samples.
+
+    Parameters
+    ----------
+    table : csr_array of shape (n_samples, n_features)
+        The samples whose frequencies decide.
+    """
+
+    def __init__(self, table):
+        n_samples, n_features = table.shape
+        frequencies = np.bincount(table.indices, minlength=n_features)
+        self.bit_of_feature = choose_packed_features(frequencies / max(1, n_samples))
+
+    def rows(self, table):
+        """Lay out a Boolean table, words or CSR, as `BitRows`."""
+        table = as_csr(table, len(self.bit_of_feature))
+        return sparse_rows(table, self.bit_of_feature)
+
+
+def lay_out_pair(X, Y, binarize):
+    """Check two tables of samples and lay them out for counting.
+
+    Parameters
+    ----------
+    X, Y : as given by the user
+        ``Y=None``: the same as ``X``.
+    binarize : float or None
+
+    Returns
+    -------
+    rows : BitRows
+    columns : BitColumns
+    max_ones : int
+        Largest number of true features in a sample.
+    """
+    check_binarize(binarize)
+    A, n_features = check_boolean_array(X, "X", binarize)
+    B, n_features_Y = (
+        (A, n_features) if Y is None else check_boolean_array(Y, "Y", binarize)
+    )
+    if n_features != n_features_Y:
+        raise ValueError(
+            f"X has {n_features} features and Y has {n_features_Y}. Both must have the "
+            "same columns."
+        )
+    if sparse.issparse(A) or sparse.issparse(B):
+        lay_out = SparseLayout(as_csr(B, n_features)).rows
+    else:
+        lay_out = partial(BitRows.from_words, n_features=n_features)
+    rows = lay_out(A)
+    others = rows if A is B else lay_out(B)
+    max_ones = max(rows.ones.max(initial=0), others.ones.max(initial=0))
+    return rows, BitColumns.from_rows(others), int(max_ones)
+
+
 def _orientation(table, n_features):
-    """Return (use_xor, offset, sign) with count = offset + sign * popcount."""
+    """Compute (use_xor, offset, sign) with count = offset + sign * popcount."""
     return (True, n_features, -1) if table.count == "same" else (False, 0, 1)
 
 
 def _map_table(
     rows, columns, table, values, n_jobs=None, *, form="table", symmetric=False
 ):
-    """Return ``values[count]`` for all pairs: float64 (n_samples, n_columns)."""
+    """Compute ``values[count]`` for all pairs: float64 (n_rows, n_columns)."""
     out = np.empty((len(rows), len(columns)))
     if not out.size:
         return out
@@ -43,7 +122,7 @@ def _map_table(
             values, first if half else -len(rows), out[first:last],
         )  # fmt: skip
 
-    # Values are written as well: they take their time where words are few.
+    # Writing the values takes time too where words are few.
     n_words = max(8, rows.words.shape[1])
     step = max(16, WORDS_AT_A_TIME // (2 * n_words * len(columns)))
     small = out.size < PAIRS_FOR_THREADS
@@ -67,11 +146,11 @@ def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0, symmetric=Fal
     shift : int
         Divide a `CountTable` by 2**shift.
     symmetric : bool
-        Rows and columns are the same.
+        Rows and columns are the same samples.
 
     Returns
     -------
-    K : ndarray of shape (n_samples, n_columns), float64
+    K : ndarray of shape (n_rows, n_columns), float64
 
     Raises
     ------
@@ -92,11 +171,11 @@ def kernel_matrix(formula, rows, columns, n_jobs=None, *, shift=0, symmetric=Fal
     return K
 
 
-def too_large_message(way_out):
-    """Say that a kernel value does not fit float64 and what to do."""
+def too_large_message(remedy):
+    """Write the error message for a kernel value that does not fit float64."""
     return (
-        "A kernel value exceeds float64 (about 2**1024): these rows satisfy too many "
-        f"formulas together. Use {way_out}."
+        "A kernel value exceeds float64 (about 2**1024): these samples satisfy too "
+        f"many formulas together. Use {remedy}."
     )
 
 
@@ -126,18 +205,11 @@ def _to_float(values):
         raise ValueError(too_large_message("fewer or shorter formulas")) from None
 
 
-def log2_matrix(table, rows, columns, n_jobs=None):
-    """Evaluate log2 of a kernel that is a function of one count, on all pairs."""
-    return _finite_logarithms(
-        _map_table(rows, columns, table, table.log2_values(), n_jobs)
-    )
+def normalized_matrix(table, rows, columns, n_jobs=None):
+    """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)) on all pairs.
 
-
-def normalized_matrix(table, rows, columns, log2=False, n_jobs=None):
-    """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)), or its log2, on all pairs.
-
-    Mantissas and exponents are divided apart, so that nothing overflows on the way.
-    A row with K(x, x) = 0 has value 0 with every row.
+    Mantissas and exponents are divided separately, so that nothing overflows. A sample
+    with K(x, x) = 0 has the value 0 with every sample.
     """
     n, same = rows.n_features, table.count == "same"
     row_sizes = np.full(len(rows), n) if same else rows.ones
@@ -149,17 +221,13 @@ def normalized_matrix(table, rows, columns, log2=False, n_jobs=None):
         counts = count_common(rows.take(part), columns)
         if same:
             counts = n - rows.ones[part, None] - columns.ones + 2 * counts
-        out[part] = _normalize(table, counts, row_sizes[part, None], column_sizes, log2)
+        out[part] = _normalize(table, counts, row_sizes[part, None], column_sizes)
 
     each_slice(fill, len(rows), n_jobs, step=_few_rows(columns))
-    return _finite_logarithms(out) if log2 else out
+    return out
 
 
-def _normalize(table, counts, a, b, log2):
-    if log2:
-        logarithms = table.log2_values()
-        with np.errstate(invalid="ignore"):
-            return logarithms[counts] - (logarithms[a] + logarithms[b]) / 2
+def _normalize(table, counts, a, b):
     # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2), of the product: the root of a
     # square is exact, so that K(x, x) becomes 1.
     exponents = table.exponents[a] + table.exponents[b]
@@ -171,15 +239,6 @@ def _normalize(table, counts, a, b, log2):
         return np.ldexp(quotients, table.exponents[counts] - exponents // 2)
 
 
-def _finite_logarithms(logarithms):
-    if not np.isfinite(logarithms).all():
-        raise ValueError(
-            "log2=True met a pair of rows that share no conjunction, so K = 0. "
-            "Use min_literals=0, which counts the empty conjunction, or log2=False."
-        )
-    return logarithms
-
-
 def add_kernel_scores(
     table, rows, coefficients, columns, scores, *, exact=False, shift=0, n_jobs=None
 ):
@@ -189,12 +248,12 @@ def add_kernel_scores(
     ----------
     table : CountTable
     rows : BitRows
-    coefficients : ndarray of shape (n_scores, n_samples), float64
+    coefficients : ndarray of shape (n_scores, n_rows), float64
     columns : BitColumns
     scores : ndarray of shape (n_scores, n_columns), float64
     exact : bool
-        All sums are integers that float64 holds (`CountTable.is_exact_in_float64`),
-        so that a faster form with a common denominator may be used.
+        All sums are integers that float64 holds (`CountTable.is_exact_in_float64`). A
+        faster form with a common denominator may then be used.
     shift : int
     n_jobs : int or None
     """
@@ -214,7 +273,7 @@ def add_kernel_scores(
         scores[:, first:last] = part
 
     small = len(rows) * len(columns) < PAIRS_FOR_THREADS
-    # Parts with postings are kept for the next call: their edges must not wander.
+    # Parts with postings are kept for the next call, so their edges must stay.
     step = WORDS_AT_A_TIME // (len(rows) * (1 + rows.words.shape[1]))
     step = None if columns.postings is not None else step
     each_slice(add, len(columns), n_jobs, multiple=PANEL, small=small, step=step)

@@ -8,9 +8,9 @@ from math import sqrt
 
 import numpy as np
 
+from sklboolean.kernels._count_table import rounding_slack
 from sklboolean.kernels._dual import next_update
 from sklboolean.kernels._dual_training import MISTAKE, UNDECIDED
-from sklboolean.kernels._exact import rounding_slack
 
 WINDOW = 64
 

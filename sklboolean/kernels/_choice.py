@@ -3,9 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core.bits import BitRows
-from sklboolean._core.validation import check_integer, check_real
-from sklboolean.kernels._count_table import integer_table, real_table
+from sklboolean._core.bits import BitRows, as_csr
+from sklboolean.kernels._blocks import PairFormula, SparseLayout
 from sklboolean.kernels._evaluators import (
     CallableScorer,
     CountScorer,
@@ -14,12 +13,14 @@ from sklboolean.kernels._evaluators import (
     GramScorer,
     TableRows,
 )
-from sklboolean.kernels._formulas import PairFormula, conjunction_formula
-from sklboolean.kernels._functions import lay_out
 from sklboolean.kernels._kernels import (
     CNFKernel,
+    ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
     TanimotoKernel,
 )
 
@@ -79,25 +80,20 @@ def choose_scorer(learner, n_features, max_ones, n_jobs=None):
 
 
 def _named_table(learner, n_features, max_ones):
-    if learner.kernel == "conjunction":
-        return conjunction_formula(
-            n_features, max_ones, min_literals=learner.min_literals,
-            max_literals=learner.max_literals, monotone=learner.monotone,
+    kernel = {
+        "conjunction": lambda: ConjunctionKernel(
+            min_literals=learner.min_literals,
+            max_literals=learner.max_literals,
+            monotone=learner.monotone,
             decay=learner.decay,
-        )  # fmt: skip
-    if learner.kernel == "linear":
-        return integer_table("common", range(max_ones + 1), newton=(0, 1, 0, 0))
-    gamma = 1.0 / n_features if learner.gamma is None else learner.gamma
-    check_real(gamma, "gamma", 0, strict=True)
-    if learner.kernel == "rbf":
-        # On Boolean rows the squared distance is the number of differing features.
-        distance = n_features - np.arange(n_features + 1)
-        return real_table("same", np.exp(-gamma * distance))
-    check_integer(learner.degree, "degree", 1)
-    check_real(learner.coef0, "coef0", 0)
-    with np.errstate(over="ignore"):
-        values = (gamma * np.arange(max_ones + 1) + learner.coef0) ** learner.degree
-    return real_table("common", values)
+        ),
+        "linear": LinearKernel,
+        "rbf": lambda: RBFKernel(gamma=learner.gamma),
+        "poly": lambda: PolynomialKernel(
+            degree=learner.degree, gamma=learner.gamma, coef0=learner.coef0
+        ),
+    }[learner.kernel]()
+    return kernel.formula(n_features, max_ones)
 
 
 def open_rows(scorer, n_features, support, queries):
@@ -121,8 +117,14 @@ def open_rows(scorer, n_features, support, queries):
         )
     if isinstance(scorer, CallableScorer):
         return TableRows(support, n_features), TableRows(queries, n_features)
-    queries, support = lay_out(queries, support, n_features)
-    return support, queries
+    if not (sparse.issparse(support) or sparse.issparse(queries)):
+        rows = BitRows.from_words(support, n_features)
+        if queries is support:
+            return rows, rows
+        return rows, BitRows.from_words(queries, n_features)
+    layout = SparseLayout(as_csr(support, n_features))
+    rows = layout.rows(support)
+    return rows, rows if queries is support else layout.rows(queries)
 
 
 def most_ones(table):

@@ -1,18 +1,28 @@
-"""Kernels that are a function of one count, as tables.
+"""Exact mathematics of kernels that are a function of one count.
 
-For Boolean rows every kernel g(common) or g(same) weighs conjunctions by length:
-g(s) = sum_l a_l C(s, l) with a_l the l-th difference of g at 0 (Newton). `common`
-counts the features true in both rows, `same` those of equal value. A table holds g
-as correctly rounded numbers (mantissa and exponent, so that nothing overflows) and
-can give each value as an exact integer over a power of two.
+For Boolean samples every kernel g(common) or g(same) is a weighting of conjunctions by
+length: g(s) = sum_l a_l C(s, l), where a_l is the l-th difference of g at 0 (Newton).
+`common` counts the features that are true in both samples, `same` the features of equal
+value. A `CountTable` holds g as correctly rounded numbers (mantissa and exponent, so
+that nothing overflows) and computes each value as an exact integer over a power of two.
+`LengthWeights` holds the weights a_l in the same form.
+
+Scores f = sum_i c_i g(s_i) have integer coefficients. Floats lose the sign of f when
+terms of very different size cancel. `exact_value` first sums the coefficients of equal
+counts in int64, which is exact. What remains is one product of Python integers for each
+count that occurs.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, repeat
-from math import comb, frexp, ldexp
+from math import comb, copysign, frexp, ldexp, nextafter
 
 import numpy as np
+
+SMALLEST = nextafter(0.0, 1.0)
+CONJUNCTION_REMEDY = "max_literals or normalize=True"
 
 
 def split_integer(value, exponent=0):
@@ -21,7 +31,7 @@ def split_integer(value, exponent=0):
     Returns
     -------
     mantissa : float
-        0 or of format_large_int in [0.5, 1), correctly rounded.
+        0, or of magnitude in [0.5, 1), correctly rounded.
     exponent : int
     """
     # 64 leading bits and a sticky bit decide the rounding; float() then rounds once.
@@ -41,29 +51,29 @@ class CountTable:
     Parameters
     ----------
     count : {"common", "same"}
+        Which count the kernel depends on.
     mantissas : ndarray of shape (n + 1,), float64
     exponents : ndarray of shape (n + 1,), int64
         g(s) is ``mantissas[s] * 2**exponents[s]``, correctly rounded.
     numerator : callable
         ``numerator(s)`` is the exact integer ``g(s) * 2**scale``.
     scale : int
+        Power of two over which all values are integers.
     power_constant : int or None
-        c when g(s) = 2**s + c.
-    newton : tuple of 4 ints or None
-        The weights of conjunctions of 0 to 3 literals when they are integers and
-        longer ones have none.
-
-    Attributes
-    ----------
+        c if g(s) = 2**s + c.
     geometric : (int, int, int) or None
-        (top, q, c) when g(s) = (1 + top / 2**q)**s - c.
+        (top, q, c) if g(s) = (1 + top / 2**q)**s - c.
+    newton : tuple of 4 ints or None
+        The weights of conjunctions of 0 to 3 literals if they are integers and longer
+        conjunctions have no weight.
     remedy : str
-        What to use instead when a value exceeds float64.
+        What to use instead if a value exceeds float64.
     """
 
     def __init__(
         self, count, mantissas, exponents, numerator, scale=0, *,
-        power_constant=None, newton=None,
+        power_constant=None, geometric=None, newton=None,
+        remedy="fewer or shorter formulas",
     ):  # fmt: skip
         self.count = count
         self.mantissas = mantissas
@@ -71,10 +81,10 @@ class CountTable:
         self.numerator = numerator
         self.scale = scale
         self.power_constant = power_constant
+        self.geometric = geometric
         self.newton = newton
-        self.geometric = None
+        self.remedy = remedy
         self._values = {}
-        self.remedy = "fewer or shorter formulas"
 
     @property
     def max_count(self):
@@ -82,45 +92,34 @@ class CountTable:
         return len(self.mantissas) - 1
 
     def plus(self, constant):
-        """Return the table of g(s) + constant: the empty conjunction weighs more."""
+        """Make the table of g(s) + constant, which adds to the empty conjunction."""
         if not constant:
             return self
-        numerator = self.numerator
-        unit = constant << self.scale
-        if self.power_constant is not None:
-            mantissas, exponents = _power_values(
-                self.max_count, self.power_constant + constant
-            )
-        elif self.geometric is not None:
-            top, q, subtracted = self.geometric
-            mantissas, exponents = _geometric_values(
-                self.max_count, top, q, subtracted - constant
-            )
-        else:
-            values = _split_all(
-                (numerator(s) + unit for s in range(self.max_count + 1)), -self.scale
-            )
-            mantissas, exponents = values
-        power_constant = self.power_constant
-        newton = self.newton
-        table = CountTable(
-            self.count,
-            mantissas,
-            exponents,
-            lambda s: numerator(s) + unit,
-            self.scale,
-            power_constant=None
-            if power_constant is None
-            else power_constant + constant,
-            newton=None if newton is None else (newton[0] + constant, *newton[1:]),
-        )
-        table.remedy = self.remedy
+        old_numerator, unit = self.numerator, constant << self.scale
+        power_constant, geometric, newton = None, None, None
+
+        def numerator(s):
+            return old_numerator(s) + unit
+
+        if self.newton is not None:
+            newton = (self.newton[0] + constant, *self.newton[1:])
         if self.geometric is not None:
-            table.geometric = top, q, subtracted - constant
-        return table
+            top, q, subtracted = self.geometric
+            geometric = top, q, subtracted - constant
+        if self.power_constant is not None:
+            power_constant = self.power_constant + constant
+            values = _power_values(self.max_count, power_constant)
+        elif geometric is not None:
+            values = _geometric_values(self.max_count, *geometric)
+        else:
+            values = _split_all(map(numerator, range(self.max_count + 1)), -self.scale)
+        return CountTable(
+            self.count, *values, numerator, self.scale, power_constant=power_constant,
+            geometric=geometric, newton=newton, remedy=self.remedy,
+        )  # fmt: skip
 
     def values(self, shift=0):
-        """Return ``g(s) / 2**shift`` as float64; inf where it is too large."""
+        """Compute ``g(s) / 2**shift`` as float64; inf where it is too large."""
         if shift not in self._values:
             with np.errstate(over="ignore", under="ignore"):
                 values = np.ldexp(self.mantissas, self.exponents - shift)
@@ -128,26 +127,22 @@ class CountTable:
             self._values[shift] = values
         return self._values[shift]
 
-    def log2_values(self):
-        """Return log2 g(s); -inf where g(s) = 0."""
-        with np.errstate(divide="ignore"):
-            return np.log2(self.mantissas) + self.exponents
-
     def exact_value(self, s):
-        """Return g(s) as a Fraction."""
+        """Compute g(s) as a Fraction."""
         return Fraction(self.numerator(s), 1 << self.scale)
 
     def largest(self):
-        """Return the largest abs(g(s)) as (mantissa, exponent)."""
+        """Find the largest abs(g(s)), as (mantissa, exponent)."""
         size = np.abs(self.mantissas)
         exponents = np.where(size > 0, self.exponents, np.iinfo(np.int64).min)
         best = np.lexsort((size, exponents))[-1]
         return float(size[best]), int(self.exponents[best])
 
     def is_exact_in_float64(self, weight):
-        """Tell whether sums of g with coefficients of total ``weight`` are exact.
+        """Test whether sums of g with coefficients of total ``weight`` are exact.
 
-        Coefficients are integers; all partial sums then are integers below 2**53.
+        They are if all partial sums are integers of at most 2**53. The coefficients
+        must be integers.
         """
         if self.scale:
             return False
@@ -155,7 +150,7 @@ class CountTable:
         return exponent <= 54 and weight * int(ldexp(mantissa, exponent)) <= 2**53
 
     def cubic(self):
-        """Return (coefficients of s**0 to s**3, divisor) of an integer cubic g."""
+        """Compute (coefficients of s**0 to s**3, divisor) of an integer cubic g."""
         if self.newton is None:
             return None
         a0, a1, a2, a3 = self.newton
@@ -163,23 +158,14 @@ class CountTable:
 
     @cached_property
     def cubic_size(self):
-        """The largest sum of absolute terms of the cubic: what its sums must hold."""
+        """The largest sum of absolute terms of the cubic."""
         terms, _ = self.cubic()
         return sum(abs(c) * self.max_count**power for power, c in enumerate(terms))
 
-    def newton_coefficients(self):
-        """Return a_l, the weight of every conjunction of l literals, as float64."""
-        differences = [self.numerator(s) for s in range(self.max_count + 1)]
-        weights = []
-        while differences:
-            weights.append(differences[0])
-            differences = [b - a for a, b in pairwise(differences)]
-        mantissas, exponents = _split_all(weights, -self.scale)
-        if exponents.max() > 1024:
-            raise ValueError(
-                "A weight exceeds float64; ask for fewer features or shorter formulas."
-            )
-        return np.ldexp(mantissas, exponents)
+    def length_weights(self, monotone):
+        """Compute the weight of conjunctions by length, as `LengthWeights`."""
+        numerators = [self.numerator(s) for s in range(self.max_count + 1)]
+        return difference_weights(numerators, self.max_count, monotone, self.scale)
 
 
 def _split_all(numerators, exponent=0):
@@ -199,19 +185,19 @@ def _power_values(max_count, constant):
 
 
 def integer_table(count, values, newton=None):
-    """Make a table of Python integers."""
+    """Make a `CountTable` of Python integers."""
     values = list(values)
     mantissas, exponents = _split_all(values)
     return CountTable(count, mantissas, exponents, values.__getitem__, newton=newton)
 
 
 def real_table(count, values):
-    """Make a table of float64 values, each taken as the number that it is."""
+    """Make a `CountTable` of float64 values, each taken as an exact number."""
     values = np.asarray(values, dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError(
-            "The kernel has values that float64 cannot hold on these rows; "
-            "choose smaller gamma, coef0 or degree."
+            "The kernel has values that exceed float64 on these samples. Use a "
+            "smaller gamma, coef0 or degree."
         )
     mantissas, exponents = np.frexp(values)
     exponents = exponents.astype(np.int64)
@@ -234,9 +220,13 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     min_literals, max_literals : int, int or None
         None: no bound.
     decay : float > 0
+
+    Returns
+    -------
+    table : CountTable
     """
     longest = max_count if max_literals is None else min(max_literals, max_count)
-    whole = longest == max_count
+    unbounded = longest == max_count
     top, bottom = float(decay).as_integer_ratio()
     q = bottom.bit_length() - 1  # decay = top / 2**q
 
@@ -247,44 +237,44 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
         )
 
     def numerator(s):
-        if not whole:
+        if not unbounded:
             return bounded(s, min_literals, min(s, longest))
         everything = (bottom + top) ** s << q * (longest - s)
         return everything - bounded(s, 0, min(s, min_literals - 1))
 
     scale = q * longest
-    if whole and decay == 1 and min_literals <= 1:
-        mantissas, exponents = _power_values(max_count, -min_literals)
+    geometric = newton = None
+    if unbounded and decay == 1 and min_literals <= 1:
         return CountTable(
             count,
-            mantissas,
-            exponents,
+            *_power_values(max_count, -min_literals),
             lambda s: (1 << s) - min_literals,
             power_constant=-min_literals,
+            remedy=CONJUNCTION_REMEDY,
         )
-    if whole and min_literals <= 1:
-        mantissas, exponents = _geometric_values(max_count, top, q, min_literals)
-    elif whole:
-        mantissas, exponents = _split_all(map(numerator, range(max_count + 1)), -scale)
+    if unbounded and min_literals <= 1:
+        geometric = top, q, min_literals
+        values = _geometric_values(max_count, *geometric)
+    elif unbounded:
+        values = _split_all(map(numerator, range(max_count + 1)), -scale)
     else:
         upper = _bounded_numerators(max_count, longest, top, q)
         lower = _bounded_numerators(max_count, min_literals - 1, top, q)
         shift = q * (longest - min_literals + 1)
         bounds = zip(upper, lower, strict=True)
-        mantissas, exponents = _split_all((u - (v << shift) for u, v in bounds), -scale)
-    newton = None
+        values = _split_all((u - (v << shift) for u, v in bounds), -scale)
     if longest <= 3 and decay == 1:
         newton = tuple(int(min_literals <= length <= longest) for length in range(4))
-    table = CountTable(count, mantissas, exponents, numerator, scale, newton=newton)
-    if whole and min_literals <= 1:
-        table.geometric = top, q, min_literals
-    return table
+    return CountTable(
+        count, *values, numerator, scale, geometric=geometric, newton=newton,
+        remedy=CONJUNCTION_REMEDY,
+    )  # fmt: skip
 
 
 def _bounded_numerators(max_count, longest, top, q):
-    """Yield G(s) 2**(q longest), G(s) the sum of (top / 2**q)**l C(s, l) to longest.
+    """Yield G(s) 2**(q longest), where G(s) sums (top / 2**q)**l C(s, l) to longest.
 
-    One row of Pascal's triangle makes the next:
+    By Pascal's rule,
     G(s + 1) = (1 + decay) G(s) - decay**(longest + 1) C(s, longest).
     """
     if longest < 0:
@@ -303,7 +293,7 @@ def _bounded_numerators(max_count, longest, top, q):
 def _geometric_values(max_count, top, q, constant):
     """Split (1 + top / 2**q)**s - constant for s = 0 ... max_count.
 
-    Carrying 256 bits beyond the finest digit that the subtraction can uncover.
+    The powers carry 256 bits beyond the finest digit that the subtraction can uncover.
     """
     factor = (1 << q) + top
     numerators, exponents = [], []
@@ -317,3 +307,185 @@ def _geometric_values(max_count, top, q, constant):
         value, exponent = value >> excess, exponent + excess
     pairs = [split_integer(*pair) for pair in zip(numerators, exponents, strict=True)]
     return np.array([m for m, _ in pairs]), np.array([e for _, e in pairs], np.int64)
+
+
+@dataclass(frozen=True)
+class LengthWeights:
+    """Weights that a kernel gives to conjunctions, by their number of literals.
+
+    Mantissas and exponents are kept apart because weights may lie beyond float64.
+    `to_float` converts them.
+
+    Attributes
+    ----------
+    mantissas : ndarray of shape (n_features + 1,), float64
+    exponents : ndarray of shape (n_features + 1,), int64
+        Every conjunction of l literals has the weight
+        ``mantissas[l] * 2**exponents[l]``.
+    monotone : bool
+        True: only conjunctions without negated features have this weight, all others
+        have none.
+    """
+
+    mantissas: np.ndarray
+    exponents: np.ndarray
+    monotone: bool
+
+    @property
+    def longest(self):
+        """The length of the longest conjunctions with a weight."""
+        return int(np.flatnonzero(self.mantissas).max(initial=0))
+
+    def to_float(self):
+        """Convert the weights to float64, shape (n_features + 1,).
+
+        Raises
+        ------
+        ValueError
+            If a weight exceeds float64.
+        """
+        if self.exponents.max() > 1024:
+            raise ValueError(
+                "A weight exceeds float64. Use fewer features or shorter formulas."
+            )
+        with np.errstate(under="ignore"):
+            return np.ldexp(self.mantissas, self.exponents)
+
+    def scaled(self, max_literals):
+        """Divide the weights up to a length by a power of two, the largest near 1.
+
+        The weight of the empty conjunction is set to 0. What underflows becomes 0.
+
+        Returns
+        -------
+        weights : ndarray of shape (max_literals + 1,), float64
+        exponent : int
+            The weights were divided by ``2**exponent``.
+        """
+        mantissas = self.mantissas[: max_literals + 1].copy()
+        mantissas[0] = 0.0
+        used = mantissas != 0
+        top = int(self.exponents[: max_literals + 1][used].max(initial=-(2**40)))
+        shifts = np.maximum(self.exponents[: max_literals + 1] - top, -2000)
+        return np.ldexp(mantissas, np.where(used, shifts, 0)), top
+
+    def times(self, length, value):
+        """Multiply the weight of a length by a value.
+
+        Raises
+        ------
+        ValueError
+            If the product exceeds float64.
+        """
+        if length >= len(self.mantissas) or not value:
+            return 0.0
+        mantissa, exponent = frexp(value)
+        exponent += int(self.exponents[length])
+        with np.errstate(over="ignore", under="ignore"):
+            product = np.ldexp(mantissa * self.mantissas[length], max(exponent, -2000))
+        if not np.isfinite(product):
+            raise ValueError(
+                f"The weight of a conjunction of {length} literals exceeds float64. "
+                "Rank by 'weight', or lower max_literals or the kernel's parameters."
+            )
+        return float(product)
+
+
+def difference_weights(numerators, n_features, monotone, scale=0):
+    """Compute weights by length as the differences at 0 of g (Newton).
+
+    Parameters
+    ----------
+    numerators : iterable of int
+        ``g(s) * 2**scale`` for s = 0, 1, ...; differences beyond the last are 0.
+    n_features : int
+    monotone : bool
+    scale : int
+
+    Returns
+    -------
+    weights : LengthWeights
+    """
+    mantissas = np.zeros(n_features + 1)
+    exponents = np.zeros(n_features + 1, dtype=np.int64)
+    differences = list(numerators)
+    for length in range(len(differences)):
+        mantissas[length], exponents[length] = split_integer(differences[0], -scale)
+        differences = [b - a for a, b in pairwise(differences)]
+    return LengthWeights(mantissas, exponents, monotone)
+
+
+def power_weights(base, n_features, monotone, shortest=0, longest=None):
+    """Weigh length l by ``base**l`` from ``shortest`` to ``longest``.
+
+    The weights are correctly rounded.
+
+    Parameters
+    ----------
+    base : float > 0
+    n_features : int
+    monotone : bool
+    shortest, longest : int, int or None
+        None: no bound.
+
+    Returns
+    -------
+    weights : LengthWeights
+    """
+    longest = n_features if longest is None else min(longest, n_features)
+    mantissas = np.zeros(n_features + 1)
+    exponents = np.zeros(n_features + 1, dtype=np.int64)
+    top, bottom = float(base).as_integer_ratio()
+    q = bottom.bit_length() - 1  # base = top / 2**q
+    value, exponent = 1, 0
+    for length in range(longest + 1):
+        if length >= shortest:
+            mantissas[length], exponents[length] = split_integer(value, exponent)
+        value, exponent = value * top, exponent - q
+        excess = max(0, value.bit_length() - 256)
+        value, exponent = value >> excess, exponent + excess
+    return LengthWeights(mantissas, exponents, monotone)
+
+
+def rounding_slack(n_terms):
+    """Bound the relative error of a float64 sum of products with rounded values.
+
+    A sum of m products of exact coefficients and correctly rounded values errs by at
+    most (m + 2) 2**-53 of the sum of absolute terms, to first order, and so does that
+    sum itself. The factor 2**-52 leaves a factor of two for the higher orders.
+    """
+    return (n_terms + 8) * 2.0**-52
+
+
+def exact_value(table, counts, coefficients):
+    """Compute sum_i c_i g(s_i) * 2**table.scale as a Python integer.
+
+    Parameters
+    ----------
+    table : CountTable
+    counts : ndarray of shape (n_terms,), int
+    coefficients : ndarray of shape (n_terms,), int64
+        The sum of absolute values is below 2**63.
+    """
+    distinct, where = np.unique(counts, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, where, coefficients)
+    return sum(
+        amount * table.numerator(count)
+        for count, amount in zip(distinct.tolist(), sums.tolist(), strict=True)
+        if amount
+    )
+
+
+def float_of_exact(numerator, scale):
+    """Round the exact score ``numerator / 2**scale`` to a finite float64.
+
+    A score that is too small for float64 becomes the smallest number of its sign, so
+    that the sign stays exact.
+    """
+    mantissa, exponent = split_integer(numerator, -scale)
+    if not mantissa:
+        return 0.0
+    with np.errstate(under="ignore"):
+        size = abs(float(np.ldexp(mantissa, exponent)))
+    return copysign(max(size, SMALLEST), mantissa)

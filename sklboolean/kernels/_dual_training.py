@@ -16,9 +16,9 @@ from fractions import Fraction
 import numpy as np
 
 from sklboolean._core._popcount import PANEL
+from sklboolean.kernels._count_table import rounding_slack
 from sklboolean.kernels._dual import next_update, run_block
 from sklboolean.kernels._evaluators import add_queries
-from sklboolean.kernels._exact import rounding_slack
 
 UNIT = 2**16
 BLOCK = 8 * PANEL

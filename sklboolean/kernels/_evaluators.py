@@ -15,7 +15,7 @@ from sklboolean._core._popcount import PANEL
 from sklboolean._core.bits import BitColumns, count_common, unpack_words
 from sklboolean._core.parallel import count_threads
 from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
-from sklboolean.kernels._exact import exact_value
+from sklboolean.kernels._count_table import exact_value
 
 PAIRS_AT_A_TIME = 2**22
 # Many pairs more, where no matrix is formed: an interrupt is seen after them.

@@ -1,10 +1,12 @@
 """Scores of new rows under a dual model, with the right sign, and votes."""
 
+from math import copysign, log1p, log2
+
 import numpy as np
 
+from sklboolean.kernels._count_table import SMALLEST, rounding_slack, split_integer
 from sklboolean.kernels._dual import count_votes
 from sklboolean.kernels._evaluators import add_queries
-from sklboolean.kernels._exact import finite_score, rounding_slack
 
 # A float score this many times its rounding bound away from 0 has three good digits.
 CLEAR = 1024
@@ -154,3 +156,17 @@ def _exact_votes(scorer, rows, changes, survivals, query, n_scores, tie_positive
         else:
             votes[scores.index(max(scores))] += survival
     return votes
+
+
+def finite_score(numerator, scale, logarithmic):
+    """Return the exact score ``numerator / 2**scale`` as a finite float64."""
+    mantissa, exponent = split_integer(numerator, -scale)
+    if not mantissa:
+        return 0.0
+    if logarithmic and exponent > 60:
+        size = log2(abs(mantissa)) + exponent
+    else:
+        with np.errstate(under="ignore"):
+            size = abs(float(np.ldexp(mantissa, exponent)))
+        size = log1p(size) / np.log(2) if logarithmic else size
+    return copysign(max(size, SMALLEST), mantissa)

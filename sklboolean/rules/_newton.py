@@ -6,7 +6,6 @@ by a_l. The count is of features true in both rows (conjunctions of true feature
 of features of equal value (literals of both signs).
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import exp2, expm1, floor, frexp, log
@@ -15,12 +14,11 @@ import numpy as np
 
 from sklboolean.kernels import (
     CNFKernel,
-    ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
     TanimotoKernel,
 )
-from sklboolean.kernels._count_table import split_integer
+from sklboolean.kernels._count_table import LengthWeights, split_integer
 
 KERNEL_OBJECTS = {
     "disjunction": DisjunctionKernel,
@@ -32,62 +30,6 @@ REMEDY = (
     "Use a kernel whose weights are known and not negative: 'linear', 'rbf', 'poly' "
     "with coef0 >= 0, or ConjunctionKernel."
 )
-
-
-@dataclass(frozen=True)
-class LengthWeights:
-    """Weights of conjunctions by length.
-
-    Attributes
-    ----------
-    mantissas : ndarray of shape (n_features + 1,), float64
-    exponents : ndarray of shape (n_features + 1,), int64
-        Every conjunction of l literals weighs ``mantissas[l] * 2**exponents[l]``.
-    monotone : bool
-        Whether only conjunctions of true features have this weight, others none.
-    """
-
-    mantissas: np.ndarray
-    exponents: np.ndarray
-    monotone: bool
-
-    @property
-    def longest(self):
-        """The length of the longest conjunctions with a weight."""
-        return int(np.flatnonzero(self.mantissas).max(initial=0))
-
-    def scaled(self, max_literals):
-        """Return the weights up to a length over a power of two, the largest near 1.
-
-        The power of two comes second. What underflows counts as 0.
-        """
-        mantissas = self.mantissas[: max_literals + 1].copy()
-        mantissas[0] = 0.0
-        used = mantissas != 0
-        top = int(self.exponents[: max_literals + 1][used].max(initial=-(2**40)))
-        shifts = np.maximum(self.exponents[: max_literals + 1] - top, -2000)
-        return np.ldexp(mantissas, np.where(used, shifts, 0)), top
-
-    def times(self, length, value):
-        """Return the weight of a length times a value.
-
-        Raises
-        ------
-        ValueError
-            When it exceeds float64.
-        """
-        if length >= len(self.mantissas) or not value:
-            return 0.0
-        mantissa, exponent = frexp(value)
-        exponent += int(self.exponents[length])
-        with np.errstate(over="ignore", under="ignore"):
-            product = np.ldexp(mantissa * self.mantissas[length], max(exponent, -2000))
-        if not np.isfinite(product):
-            raise ValueError(
-                f"The weight of a conjunction of {length} literals exceeds float64; "
-                "rank by 'weight', or lower max_literals or the kernel's parameters."
-            )
-        return float(product)
 
 
 def geometric_weights(first, ratio, n_features, monotone, shortest=0, longest=None):
@@ -185,18 +127,11 @@ def object_weights(kernel, n_features):
         For kernels that are not a weighting of conjunctions by length, and for
         callables that do not say what they are.
     """
-    if not hasattr(kernel, "newton_coefficients"):
+    if not hasattr(kernel, "length_weights"):
         raise ValueError(
             f"What the kernel {kernel!r} gives to conjunctions is unknown. {REMEDY}"
         )
-    plain = not (getattr(kernel, "normalize", False) or getattr(kernel, "log2", False))
-    if isinstance(kernel, ConjunctionKernel) and plain:
-        return geometric_weights(
-            (0.5, 1), frexp(float(kernel.decay)), n_features, bool(kernel.monotone),
-            kernel.min_literals, kernel.max_literals,
-        )  # fmt: skip
-    mantissas, exponents = np.frexp(kernel.newton_coefficients(n_features))
-    if mantissas[1:].min() < 0:
+    weights = kernel.length_weights(n_features)
+    if weights.mantissas[1:].min() < 0:
         raise ValueError(f"{kernel!r} has negative weights. {REMEDY}")
-    # Of the kernels that are functions of one count the others are not monotone.
-    return LengthWeights(mantissas, exponents.astype(np.int64), monotone=False)
+    return weights

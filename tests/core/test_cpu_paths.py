@@ -17,9 +17,8 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean.kernels import _blocks as blocks
-from sklboolean.kernels import cnf_kernel, conjunction_kernel
+from sklboolean.kernels import ConjunctionKernel, cnf_kernel, conjunction_kernel
 from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
-from sklboolean.kernels._formulas import conjunction_formula
 
 PATHS = _cpu.available_cpu_paths()
 # The AVX2 version adds bytes over at most 31 words before it widens them.
@@ -175,7 +174,7 @@ def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
 @pytest.mark.parametrize("n_features", [7, 520, LIMIT + 1])
 def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
     _, _, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
-    table = conjunction_formula(n_features, n_features, **parameters)
+    table = ConjunctionKernel(**parameters).formula(n_features, n_features)
     shift = max(0, table.largest()[1] - 900)
     rng = np.random.default_rng(n_features)
     coefficients = rng.standard_normal((3, n_samples))
@@ -197,7 +196,7 @@ def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
 def test_sums_that_are_exact_are_exact(n_samples, name):
     parameters, n_features = CONJUNCTIONS[name], 40
     A, B, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
-    table = conjunction_formula(n_features, n_features, **parameters)
+    table = ConjunctionKernel(**parameters).formula(n_features, n_features)
     coefficients = np.random.default_rng(n_samples).integers(-99, 99, (2, n_samples))
     assert table.is_exact_in_float64(int(np.abs(coefficients).sum(axis=1).max()))
     counts = A.astype(int) @ B.T.astype(int)

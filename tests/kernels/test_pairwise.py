@@ -18,7 +18,6 @@ from oracles.kernels import (
     count_hitting_sets,
     disjunction_holds,
     kernel_value,
-    log2_of_fraction,
     shared_conjunctions,
     truth_table,
 )
@@ -37,8 +36,7 @@ from sklboolean.kernels import (
 from sklboolean.kernels import (
     _blocks as blocks,
 )
-from sklboolean.kernels import _functions as pairwise
-from sklboolean.kernels._formulas import conjunction_formula
+from sklboolean.kernels._count_table import conjunction_table
 
 # One of every form: powers, tables, both counts, row sizes.
 KERNELS = {
@@ -53,8 +51,6 @@ KERNELS = {
     "decay, monotone": partial(conjunction_kernel, decay=0.1, monotone=True),
     "normalized": partial(conjunction_kernel, decay=0.4, normalize=True),
     "normalized, monotone": partial(conjunction_kernel, monotone=True, normalize=True),
-    "log2": partial(conjunction_kernel, max_literals=3, log2=True),
-    "normalized log2": partial(conjunction_kernel, normalize=True, log2=True),
     "disjunctions": disjunction_kernel,
     "all disjunctions": partial(disjunction_kernel, n_literals=3, monotone=False),
     "DNFs": partial(dnf_kernel, n_terms=3),
@@ -434,7 +430,7 @@ def test_any_split_of_sparse_tables_has_the_same_kernel(kernel, n_packed, monkey
         bit_of_feature[order[:n_packed]] = np.arange(n_packed)
         return bit_of_feature
 
-    monkeypatch.setattr(pairwise, "choose_packed_features", split)
+    monkeypatch.setattr(blocks, "choose_packed_features", split)
     A, B = sparse.csr_array(X), sparse.csr_array(Y)
     assert np.array_equal(kernel(A, B), expected)
     assert np.array_equal(kernel(A), gram)
@@ -456,7 +452,7 @@ def test_threads_do_not_change_the_kernel(kernel, make, n_jobs):
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_do_not_change_sums(n_packed, n_jobs):
     # From 2**20 pairs on.
-    table = conjunction_formula(100, 100, decay=0.3)
+    table = conjunction_table("same", 100, decay=0.3)
     bit_of_feature = np.where(np.arange(100) < n_packed, np.arange(100), -1)
     rows, columns = (
         sparse_rows(
@@ -688,60 +684,6 @@ def test_a_row_that_satisfies_nothing_is_0_when_normalized():
     assert K.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"monotone": True},
-        {"max_literals": 20},
-        {"decay": 0.3},
-        {"decay": 1e-3, "monotone": True},
-        {"decay": 7.5},
-    ],
-)
-@pytest.mark.parametrize("n_features", [5, 1100])
-def test_log2_is_the_logarithm_of_the_exact_kernel(n_features, parameters):
-    X, Y = random_rows(5, n_features, 0.3), random_rows(4, n_features, 0.8, seed=1)
-    options = {
-        "min_literals": 0, "max_literals": None, "monotone": False, "decay": 1.0,
-        **parameters,
-    }  # fmt: skip
-    logs = conjunction_kernel(X, Y, log2=True, **parameters)
-    normalized = conjunction_kernel(X, Y, log2=True, normalize=True, **parameters)
-
-    def log_of(x, z):
-        return log2_of_fraction(Fraction(kernel_value(x, z, **options)))
-
-    for i, j in product(range(len(X)), range(len(Y))):
-        exact, own_x, own_z = log_of(X[i], Y[j]), log_of(X[i], X[i]), log_of(Y[j], Y[j])
-        # As in test_tables: three roundings of at most 2**-53 and one of the result.
-        bound = [Fraction(3, 2**53) + value / 2**53 for value in (exact, own_x, own_z)]
-        assert abs(Fraction(logs[i, j]) - exact) <= bound[0]
-        both = own_x + own_z
-        bound = bound[0] + (bound[1] + bound[2]) / 2 + (both + abs(exact)) / 2**53
-        assert abs(Fraction(normalized[i, j]) - exact + both / 2) <= bound
-
-
-def test_log2_of_all_conjunctions_is_the_count():
-    X = random_rows(10, 3000)
-    same = (X[:, None] == X).sum(axis=2)
-    assert np.array_equal(conjunction_kernel(X, log2=True), same)
-    assert np.array_equal(conjunction_kernel(X, log2=True, normalize=True), same - 3000)
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-def test_the_logarithm_of_a_pair_that_shares_nothing_is_an_error(normalize):
-    X = [[1, 0, 0], [0, 1, 0]]
-    with pytest.raises(ValueError, match=r"log2=True .* min_literals=0"):
-        conjunction_kernel(
-            X, monotone=True, min_literals=1, log2=True, normalize=normalize
-        )
-    with pytest.raises(ValueError, match=r"log2=True .* min_literals=0"):
-        conjunction_kernel(
-            [[0, 0]], monotone=True, min_literals=1, log2=True, normalize=normalize
-        )
-
-
 # -- too large for float64 ----------------------------------------------------------
 
 
@@ -766,10 +708,10 @@ def test_conjunction_counts_that_overflow_are_an_error_with_a_way_out(make, para
     X = make(np.ones((2, n_features)))
     with pytest.raises(
         ValueError,
-        match=r"exceeds float64 .* Use max_literals, normalize=True or log2=True",
+        match=r"exceeds float64 .* Use max_literals or normalize=True",
     ):
         conjunction_kernel(X, **parameters)
-    for way_out in ({"max_literals": 3}, {"normalize": True}, {"log2": True}):
+    for way_out in ({"max_literals": 3}, {"normalize": True}):
         assert np.isfinite(conjunction_kernel(X, **{**parameters, **way_out})).all()
 
 
@@ -800,7 +742,7 @@ def test_a_large_decay_that_overflows_is_an_error():
 def test_other_counts_that_overflow_are_an_error_with_a_way_out(
     kernel, parameters, monotone
 ):
-    # These kernels have neither max_literals nor normalize nor log2.
+    # These kernels have neither max_literals nor normalize.
     X = np.ones((2, 1500))
     X[1, 700:] = 0
     with pytest.raises(
@@ -868,7 +810,7 @@ def test_formulas_of_nothing_are_an_error_naming_the_parameter(kernel, name):
         kernel([[1, 0]], **{name: 0})
 
 
-@pytest.mark.parametrize("options", [{}, {"normalize": True}, {"log2": True}])
+@pytest.mark.parametrize("options", [{}, {"normalize": True}])
 def test_an_empty_range_of_lengths_is_an_error(options):
     with pytest.raises(ValueError, match="max_literals=1 is below min_literals=2"):
         conjunction_kernel([[1, 0]], min_literals=2, max_literals=1, **options)

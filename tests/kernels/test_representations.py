@@ -117,7 +117,6 @@ KERNELS = {
     "conjunctions": ConjunctionKernel(),
     "short conjunctions": ConjunctionKernel(max_literals=3, monotone=True, decay=0.5),
     "normalized": ConjunctionKernel(max_literals=2, normalize=True),
-    "log2": ConjunctionKernel(monotone=True, log2=True),
     "disjunctions": DisjunctionKernel(n_literals=3),
     "DNFs": DNFKernel(),
     "CNFs": CNFKernel(monotone=False),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from oracles.kernels import kernel_value, log2_of_fraction
+from oracles.kernels import kernel_value
 
 from sklboolean.kernels._count_table import (
     conjunction_table,
@@ -194,27 +194,6 @@ def test_values_beyond_float64_are_infinite():
 
 
 @settings(deadline=None)
-@given(st.integers(0, 60), conjunction_parameters(60))
-def test_logarithms_are_to_base_2(max_count, parameters):
-    table = conjunction_table("same", max_count, **parameters)
-    for s, logarithm in enumerate(table.log2_values().tolist()):
-        value = g(s, parameters)
-        if not value:
-            assert logarithm == -inf
-            continue
-        exact = log2_of_fraction(value)
-        # Rounding the mantissa to 2**-53 of itself moves its logarithm by at most
-        # 1.45 * 2**-53, and its logarithm, in [-1, 0], and the sum are rounded.
-        bound = Fraction(3, 2**53) + abs(exact) / 2**53
-        assert abs(Fraction(logarithm) - exact) <= bound
-
-
-def test_logarithms_of_powers_of_two_are_exact():
-    table = conjunction_table("same", 5000)
-    assert table.log2_values().tolist() == list(range(5001))
-
-
-@settings(deadline=None)
 @given(st.integers(0, 40), conjunction_parameters(), st.integers(0, 2**70))
 def test_plus_adds_a_constant(max_count, parameters, constant):
     table = conjunction_table("same", max_count, **parameters).plus(constant)
@@ -283,7 +262,7 @@ def test_what_is_no_integer_cubic_has_none(parameters):
 
 @settings(deadline=None)
 @given(st.integers(0, 25), conjunction_parameters(25))
-def test_newton_coefficients_are_the_weights_by_length(max_count, parameters):
+def test_length_weights_are_the_weights_by_length(max_count, parameters):
     table = conjunction_table("same", max_count, **parameters)
     decay = Fraction(parameters["decay"])
     low, high = parameters["min_literals"], parameters["max_literals"]
@@ -294,15 +273,15 @@ def test_newton_coefficients_are_the_weights_by_length(max_count, parameters):
     ]
     if inf in expected:
         with pytest.raises(ValueError, match="weight exceeds float64"):
-            table.newton_coefficients()
+            table.length_weights(False).to_float()
     else:
-        assert table.newton_coefficients().tolist() == expected
+        assert table.length_weights(False).to_float().tolist() == expected
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=12))
-def test_newton_coefficients_give_the_table_back(values):
-    weights = integer_table("same", values).newton_coefficients()
+def test_length_weights_give_the_table_back(values):
+    weights = integer_table("same", values).length_weights(False).to_float()
     # a_l is the l-th difference at 0, an alternating sum; here in Python integers.
     for length in range(len(values)):
         terms = (
@@ -313,8 +292,10 @@ def test_newton_coefficients_give_the_table_back(values):
 
 
 @pytest.mark.parametrize("decay", [1e155, 2.0**512])
-def test_newton_coefficients_beyond_float64_are_an_error(decay):
+def test_length_weights_beyond_float64_are_an_error(decay):
     with pytest.raises(ValueError, match="weight exceeds float64"):
-        conjunction_table("same", 2, decay=decay).newton_coefficients()
-    weights = conjunction_table("same", 2, 0, 1, decay=decay).newton_coefficients()
+        conjunction_table("same", 2, decay=decay).length_weights(False).to_float()
+    weights = (
+        conjunction_table("same", 2, 0, 1, decay=decay).length_weights(False).to_float()
+    )
     assert weights.tolist() == [1, decay, 0]

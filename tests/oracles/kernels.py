@@ -1,7 +1,6 @@
 """Slow twins of the package's formulas, each the definition spelled out."""
 
 from collections import Counter
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from math import comb
@@ -176,14 +175,6 @@ def count_hitting_sets(both, only_x, only_z, neither, size):
         for k in range(min(only_z, size - i - j) + 1)
         if i or (j and k)
     )
-
-
-def log2_of_fraction(value):
-    """log2 of a positive Fraction to 40 digits, as a Fraction."""
-    with localcontext() as context:
-        context.prec = 40
-        difference = Decimal(value.numerator).ln() - Decimal(value.denominator).ln()
-        return Fraction(difference / Decimal(2).ln())
 
 
 def kernel_rows(X, Z, *, constant=0, **parameters):
