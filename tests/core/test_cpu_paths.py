@@ -16,8 +16,8 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
-from sklboolean.kernels import _blocks as blocks
 from sklboolean.kernels import ConjunctionKernel, cnf_kernel, conjunction_kernel
+from sklboolean.kernels import _blocks as blocks
 from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
 
 PATHS = _cpu.available_cpu_paths()
