@@ -61,12 +61,12 @@ class BooleanKernel(BaseEstimator):
         """
         rows, columns, max_ones = lay_out_pair(X, Y, self.binarize)
         formula = self.formula(rows.n_features, max_ones)
-        if self.is_normalized:
+        if self._is_normalized:
             return normalized_matrix(formula, rows, columns, self.n_jobs)
         return kernel_matrix(formula, rows, columns, self.n_jobs, symmetric=Y is None)
 
     @property
-    def is_normalized(self):
+    def _is_normalized(self):
         """Whether the kernel is divided by the root of both diagonals."""
         normalize = getattr(self, "normalize", False)
         return check_choice(normalize, "normalize", (True, False))
@@ -111,7 +111,7 @@ class BooleanKernel(BaseEstimator):
         """
         n_features = check_integer(n_features, "n_features", 1)
         formula = self.formula(n_features, n_features)
-        if self.is_normalized or not isinstance(formula, CountTable):
+        if self._is_normalized or not isinstance(formula, CountTable):
             raise ValueError(
                 f"{self!r} is not a weighting of conjunctions by their length. "
                 "Use ConjunctionKernel, or monotone=False."
