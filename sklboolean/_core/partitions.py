@@ -1,4 +1,4 @@
-"""Partitions: rows that stand elsewhere and are loaded where a task runs."""
+"""Partitions: samples that are stored elsewhere and loaded where a task runs."""
 
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -8,37 +8,37 @@ import numpy as np
 from sklboolean._core.validation import encode_classes
 
 
-class Layout(NamedTuple):
-    """What the tables of all partitions share: their width and column names."""
+class TableSchema(NamedTuple):
+    """What the data of all partitions share: number and names of the features."""
 
     n_features: int
     names: np.ndarray | None
 
     @classmethod
-    def of(cls, learner):
-        """Return the layout of the table that a learner has just checked."""
-        names = getattr(learner, "feature_names_in_", None)
-        return cls(learner.n_features_in_, names)
+    def of(cls, estimator):
+        """Read the schema that `validate_data` stored in an estimator."""
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(estimator.n_features_in_, names)
 
     def check(self, other):
-        """Refuse a table that is laid out otherwise than the first."""
+        """Refuse another schema with an error that names the difference."""
         if other.n_features != self.n_features:
             raise ValueError(
-                f"X has {other.n_features} features, but {self.n_features} were in "
-                "what came first; all partitions need the same columns."
+                f"X has {other.n_features} features, but the data before it had "
+                f"{self.n_features}; all partitions need the same columns."
             )
         if not np.array_equal(self.names, other.names):
             raise ValueError(
-                f"{_difference(self.names, other.names)} what came first; all "
-                "partitions need the same columns in one order."
+                f"{_difference(self.names, other.names)} the data before it; all "
+                "partitions need the same columns in the same order."
             )
 
-    def publish(self, learner):
+    def set_attributes(self, estimator):
         """Set the attributes that `validate_data` would have set."""
-        learner.n_features_in_ = self.n_features
-        vars(learner).pop("feature_names_in_", None)
+        estimator.n_features_in_ = self.n_features
+        vars(estimator).pop("feature_names_in_", None)
         if self.names is not None:
-            learner.feature_names_in_ = self.names
+            estimator.feature_names_in_ = self.names
 
 
 def _difference(first, names):
@@ -49,8 +49,25 @@ def _difference(first, names):
     return f"Column {column} of X is {names[column]!r}, and {first[column]!r} in"
 
 
+class PartitionInfo(NamedTuple):
+    """What is known of a partition before training."""
+
+    number: int
+    schema: TableSchema | None
+    labels: np.ndarray
+    n_samples: int
+
+    def check_n_samples(self, n_samples):
+        """Refuse a partition that was loaded with another number of samples."""
+        if n_samples != self.n_samples:
+            raise ValueError(
+                f"{self.n_samples} samples were loaded at first, and now {n_samples}; "
+                "a partition must load the same samples every time."
+            )
+
+
 def open_partitions(partitions):
-    """Return for each partition the arguments from which a task loads it.
+    """List, for each partition, the arguments from which a task loads it.
 
     Arrays become arguments of their own: joblib's backends recognise them there, to
     map them into memory or to keep them where they were scattered.
@@ -75,16 +92,16 @@ def open_partitions(partitions):
         else:
             raise ValueError(
                 f"Partition {number} must be a pair (X, y), a callable that returns "
-                f"one, or a delayed object; got {type(partition).__name__}. One table "
-                "alone is given as [(X, y)]."
+                f"one, or a delayed object; got {type(partition).__name__}. A single "
+                "table is given as [(X, y)]."
             )
     if not sources:
-        raise ValueError("partitions is empty: give one pair (X, y) at least.")
+        raise ValueError("partitions is empty: give at least one pair (X, y).")
     return sources
 
 
 def load_partition(*source):
-    """Return (X, y) from the arguments made by `open_partitions`."""
+    """Load (X, y) from the arguments made by `open_partitions`."""
     if len(source) == 2:
         return source
     loader = source[0]
@@ -94,35 +111,59 @@ def load_partition(*source):
     return tuple(loaded)
 
 
-def agree(surveys, layout, classes):
-    """Return the layout and the classes of all partitions.
+def describe_partition(estimator, number, *source):
+    """Check one partition, in a task of its own, and describe it."""
+    with prefix_errors(number):
+        X, y = load_partition(*source)
+        if not _n_samples(X) and not _n_samples(y):
+            return PartitionInfo(number, None, np.empty(0), 0)
+        _, y = estimator._check_X(X, y, reset=True)
+        labels, _ = encode_classes(y, min_classes=1)
+        return PartitionInfo(number, TableSchema.of(estimator), labels, len(y))
+
+
+def _n_samples(data):
+    return data.shape[0] if hasattr(data, "shape") else len(data)
+
+
+def common_schema(estimator, infos, classes, resume):
+    """Find the schema and the classes that all partitions share.
 
     Parameters
     ----------
-    surveys : list
-        Of what was looked at: each with ``layout`` and ``labels``.
-    layout : Layout or None
-        Of what was learned before.
+    estimator : OnlineClassifier
+    infos : list of PartitionInfo
+        Of the partitions that are not empty.
     classes : ndarray of shape (n_classes,) or None
-        None: those that occur.
+        None: the labels that occur.
+    resume : bool
+        Whether the schema is that of earlier training.
+
+    Returns
+    -------
+    schema : TableSchema
+    classes : ndarray of shape (n_classes,)
     """
-    layout = surveys[0].layout if layout is None else layout
-    for number, survey in enumerate(surveys):
-        with prefix_errors(number):
-            layout.check(survey.layout)
+    if not infos:
+        raise ValueError("All partitions are empty: give at least one sample.")
+    schema = TableSchema.of(estimator) if resume else infos[0].schema
+    for info in infos:
+        with prefix_errors(info.number):
+            schema.check(info.schema)
+            if classes is not None:
+                encode_classes(info.labels, classes)
     if classes is None:
-        labels = np.concatenate([survey.labels for survey in surveys])
-        classes, _ = encode_classes(labels)
-    return layout, classes
+        classes, _ = encode_classes(np.concatenate([info.labels for info in infos]))
+    return schema, classes
 
 
 @contextmanager
 def prefix_errors(number):
-    """Let errors in data say in which partition they are."""
+    """Put the number of the partition before the message of any error."""
     try:
         yield
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from error
-    except Exception as error:  # of the loader: its kind tells what to do
+    except Exception as error:  # from the loader: its type tells what to do
         error.add_note(f"This was partition {number}.")
         raise

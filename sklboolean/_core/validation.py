@@ -640,56 +640,56 @@ def _classes_again(estimator, classes):
     return estimator.classes_
 
 
-def remember_params(learner, names):
-    """Note with which parameters a learner learned, for `check_same_params`."""
-    learner._learned_with = _parameters_of(learner, names)
+def remember_params(estimator, names):
+    """Store the parameters of a fit, for `check_same_params`."""
+    estimator._fitted_params = flat_params(estimator, names)
 
 
-def check_same_params(learner, names, **known):
-    """Refuse to go on from what was learned with other parameters.
+def check_same_params(estimator, names, **known):
+    """Refuse to resume training with other parameters than those of the fit.
 
     Parameters
     ----------
-    learner : object
-        Fitted. One that remembers nothing, from an older file, has changed nothing.
+    estimator : object
+        Fitted. Parameters that it did not store count as unchanged.
     names : iterable of str
-        Parameters on which what was learned depends, all their own parameters included.
+        Parameters on which the fitted state depends.
     **known
-        What can be read from the state itself, which comes before what is remembered.
+        Values read from the state itself. They replace the stored ones.
 
     Raises
     ------
     ValueError
-        With the parameter, what it was and is, and the way out.
+        With the parameter, its old and new value, and the fix.
     """
-    known = vars(learner).get("_learned_with", {}) | known
-    refuse_changed_params(known, _parameters_of(learner, names))
+    known = vars(estimator).get("_fitted_params", {}) | known
+    refuse_changed_params(known, flat_params(estimator, names))
 
 
 def refuse_changed_params(known, wanted):
-    """Compare parameters by name; those that are not known have not changed."""
+    """Compare parameters by name; unknown ones count as unchanged."""
     for name, value in wanted.items():
         if name in known and not is_same(known[name], value):
             raise ValueError(
-                f"What was learned cannot go on with {name}={value!r}: it was learned "
-                f"with {name}={known[name]!r}. Set it back, or fit again without "
-                "warm_start."
+                f"Training cannot be resumed with {name}={value!r}: the model was "
+                f"fitted with {name}={known[name]!r}. Set it back, or fit again "
+                "without warm_start."
             )
 
 
-def _parameters_of(learner, names):
-    """Return parameters, flat: of one that has its own the class and all of these.
+def flat_params(estimator, names):
+    """Collect parameters; of a nested object its class and all its parameters.
 
-    An object may be changed after it was remembered: what is remembered is not it.
+    The object itself is not stored, because it may be changed later.
     """
-    parameters = {}
+    params = {}
     for name in names:
-        value = getattr(learner, name)
-        parameters[name] = _class_or_value(value)
-        if parameters[name] is not value:
+        value = getattr(estimator, name)
+        params[name] = _class_or_value(value)
+        if params[name] is not value:
             for inner, found in value.get_params().items():
-                parameters[f"{name}__{inner}"] = _class_or_value(found)
-    return parameters
+                params[f"{name}__{inner}"] = _class_or_value(found)
+    return params
 
 
 def _class_or_value(value):

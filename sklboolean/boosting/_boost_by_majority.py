@@ -132,7 +132,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         the rounds) and "" (it may go on).
     compression_indices_ : list of ndarrays or None
         Distinct rows drawn in each round, for "resample".
-    slope_ : float
+    calibration_slope_ : float
         Slope of the sigmoid; None unless ``probability``.
     n_features_in_ : int
         Number of features.
@@ -245,7 +245,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
             )  # fmt: skip
             self._publish(learner, game, policy, kept)
             self._warn(learner, game, policy)
-            self.slope_ = None
+            self.calibration_slope_ = None
             if self.probability:
                 if margins is None:
                     (margins,) = held_out_margins(
@@ -254,7 +254,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
                     )  # fmt: skip
                 rows = were_tested(margins)
                 counts = None if values is None else values[rows]
-                self.slope_ = fit_slope(margins[rows], codes[rows], counts)
+                self.calibration_slope_ = fit_slope(margins[rows], codes[rows], counts)
         return self
 
     def _report(self, game):

@@ -160,7 +160,7 @@ class StreamMixin:
         self.policy_, self.stop_reason_ = "stream", stream.stop_reason
         for name in (
             "policy_scores_", "required_edges_", "divergences_", "potentials_",
-            "training_error_", "compression_indices_", "slope_",
+            "training_error_", "compression_indices_", "calibration_slope_",
         ):  # fmt: skip
             setattr(self, name, None)
 

@@ -20,8 +20,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.partitions import (
-    Layout,
-    agree,
+    TableSchema,
     load_partition,
     open_partitions,
     prefix_errors,
@@ -64,14 +63,14 @@ def fit_cascade(learner, partitions, classes, resume):
     if len(sources) == 1:
         _fit_one(learner, sources[0], classes, resume)
         return
-    layout = Layout.of(learner) if resume else None
+    layout = TableSchema.of(learner) if resume else None
     with Parallel(n_jobs=learner.n_jobs) as parallel:
         surveys = parallel(
             delayed(_survey_partition)(clone(learner), number, *source)
             for number, source in enumerate(sources)
         )
-        layout, classes = agree(surveys, layout, classes)
-        layout.publish(learner)
+        layout, classes = _agree(surveys, layout, classes)
+        layout.set_attributes(learner)
         learner.classes_ = classes
         steps = choose_steps(learner, classes, coarsest=UNIT)
         state = current_state(learner) if resume else None
@@ -95,6 +94,17 @@ def fit_cascade(learner, partitions, classes, resume):
     learner._budget_history = Lesson(learner, steps).budget_history
     publish(learner, state, None)
     learner.n_iter_ = len(mistakes)
+
+
+def _agree(surveys, layout, classes):
+    """Find the schema and the classes of all partitions."""
+    layout = surveys[0].layout if layout is None else layout
+    for number, survey in enumerate(surveys):
+        with prefix_errors(number):
+            layout.check(survey.layout)
+    if classes is None:
+        classes, _ = encode_classes(np.concatenate([s.labels for s in surveys]))
+    return layout, classes
 
 
 def _check_mixable(learner):
@@ -135,7 +145,7 @@ def _fit_one(learner, source, classes, resume):
 class Survey(NamedTuple):
     """What is to be known of a partition before learning."""
 
-    layout: Layout
+    layout: TableSchema
     labels: np.ndarray
     n_samples: int
 
@@ -145,7 +155,7 @@ def _survey_partition(learner, number, *source):
         learner = clone(learner)
         _, y = read_table(learner, *load_partition(*source), reset=True)
         labels, _ = encode_classes(y, min_classes=1)
-        return Survey(Layout.of(learner), labels, len(y))
+        return Survey(TableSchema.of(learner), labels, len(y))
 
 
 def _epochs(parallel, learner, steps, layout, sources, sizes, state):
@@ -176,7 +186,7 @@ def _train_partition(
     with prefix_errors(number):
         learner = clone(learner)
         table, y = read_table(learner, *load_partition(*source), reset=True)
-        layout.check(Layout.of(learner))
+        layout.check(TableSchema.of(learner))
         _, codes = encode_classes(y, classes)
         if len(codes) != n_samples:
             raise ValueError(

@@ -123,7 +123,7 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         ``sign(f) * log2(1 + abs(f))``.
     score_bound_ : float
         The largest score possible.
-    slope_ : float
+    calibration_slope_ : float
         Slope of the sigmoid of scores over ``score_bound_``; None unless
         ``probability``.
     n_features_in_ : int
@@ -235,7 +235,7 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
                 self, table, codes, steps, resume, self.max_iter, self.shuffle,
                 part=False,
             )  # fmt: skip
-            self.slope_, self._recent = slope, None
+            self.calibration_slope_, self._recent = slope, None
         return self
 
     @available_if(learns_in_parts)
@@ -267,7 +267,7 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             if self.probability:
                 slope = progressive_slope(self, table, codes, steps)
             learn_more(self, table, codes, steps, resume, 1, False, part=True)
-            self.slope_ = slope
+            self.calibration_slope_ = slope
             self.n_iter_ = self.n_iter_ if resume else 1
         return self
 
@@ -302,7 +302,7 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         with restore_on_error(self):
             resume = self.warm_start and hasattr(self, "classes_")
             fit_cascade(self, partitions, classes, resume)
-            self.slope_, self._recent = None, None
+            self.calibration_slope_, self._recent = None, None
         return self
 
     def decision_function(self, X):
@@ -323,6 +323,9 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         return DualModel(self, current_state(self)).decision(table)
+
+    def _calibration_scores(self, X):
+        return self.decision_function(X) / self.score_bound_
 
     def decision_exact(self, X):
         """Return the score of each row without rounding.

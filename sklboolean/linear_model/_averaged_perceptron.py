@@ -1,72 +1,76 @@
-"""Averaged perceptron."""
+"""The averaged perceptron."""
 
 from sklboolean._core.validation import check_choice, check_real
-from sklboolean.linear_model._base import OnlineLinearClassifier
-from sklboolean.linear_model._fitting import margin_pair
+from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._state import LoopConfig
 
 
-class AveragedPerceptron(OnlineLinearClassifier):
+class AveragedPerceptron(BaseOnlineLinear):
     """Perceptron that predicts with the mean of its hypotheses.
 
-    Fast and hard to beat on sparse Boolean features; the default needs no tuning.
+    Fast and accurate on sparse Boolean features. The defaults need no tuning.
 
     Parameters
     ----------
     average : {"mean", "longest"} or None, default="mean"
-        "mean": the mean of the hypotheses after each example. "longest": the one that
-        survived the most examples. None: the last.
+        Which hypothesis predicts. "mean": the mean of the hypotheses after each
+        sample. "longest": the hypothesis that survived the most samples. None: the
+        last one.
     learning_rate : float, default=1.0
-        Size of an update.
-    schedule : {"constant", "inverse_sqrt", "adagrad"}, default="constant"
-        How the rate falls: not, with the square root of the time, or feature by
-        feature with the square root of what was learned there.
+        Size of an update, above 0. It matters only relative to ``margin``.
+    learning_rate_schedule : {"constant", "inverse_sqrt", "adagrad"}, default="constant"
+        "constant", proportional to ``1 / sqrt(t)``, or AdaGrad (per feature).
     margin : float or pair of floats, default=5.0
-        Update also on right answers with a score below it (thick separator); a pair
-        for positive and negative examples.
+        Update also when a sample is classified correctly with a score below the margin
+        (thick separator). A pair gives the margins of positive and negative samples.
     aggressive : bool, default=False
-        Update just so far that the score lands on the margin.
+        Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0
-        Every example shrinks the weights by the factor ``1 - rate * alpha`` (L2).
+        L2 penalty: every sample shrinks the weights by ``1 - learning_rate * alpha``.
     fit_intercept : bool, default=True
-        Learn the threshold.
+        Learn a threshold. False: the threshold is 0.
     multi_class : {"ovr", "joint"}, default="ovr"
-        Each class against the rest, or on a mistake the right one and its rival.
+        Updates with more than two classes. "ovr" trains each class against the rest.
+        "joint" updates the correct class and its strongest rival on a mistake.
     max_iter : int, default=10
-        Epochs.
+        Maximum number of passes over the training data.
     tol : float or None, default=None
-        Stop when the share of mistakes has not fallen by ``tol`` for
-        ``n_iter_no_change`` epochs. None: run all epochs.
+        Stop when the error rate in training has not fallen by ``tol`` for
+        ``n_iter_no_change`` passes. None: make all passes.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
-        keep the order.
+        Use a new random order in each pass of ``fit``. ``partial_fit`` and
+        ``fit_partitions`` keep the order.
     early_stopping : bool, default=False
-        Stop when the accuracy of the averaged weights on held-out rows no longer
-        rises, and keep the best epoch.
+        Hold out samples, stop when the accuracy on them stops rising, and keep the
+        best pass.
     validation_fraction : float, default=0.1
-        Share of rows held out for ``early_stopping``.
+        Fraction of samples held out for ``early_stopping``, between 0 and 1.
     n_iter_no_change : int, default=5
-        Epochs to wait.
+        Number of passes without improvement before training stops.
     class_weight : dict, "balanced" or None, default=None
-        Factor on the updates of each class.
+        Factor on the updates of each class. "balanced": inversely proportional to the
+        class frequencies.
     probability : bool, default=False
-        Fit a sigmoid with one parameter on held-out scores: three folds in ``fit``,
-        scores before learning in ``partial_fit``.
+        Fit a sigmoid with one parameter to held-out scores, for ``predict_proba``:
+        by cross-validation in ``fit``, by scores predicted before training in
+        ``partial_fit``. It does not change the model.
     warm_start : bool, default=False
-        ``fit`` goes on from the weights of the last call.
+        Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
-        For shuffling and holding out.
+        Seed of the shuffling and of held-out samples. An int makes the result
+        reproducible.
     n_jobs : int or None, default=None
-        Threads for the three folds of ``probability``, tasks of ``fit_partitions``.
-        All classes are learned in one pass, which is one thread's.
+        Number of tasks of ``fit_partitions``. ``fit`` trains all classes in one pass,
+        in one thread.
     verbose : int, default=0
-        1 prints a line for each epoch.
+        1 prints one line for each pass.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
-    coef_ : ndarray or csr_array of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+        The class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights that predict, averaged if ``average`` says so.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Minus the learned threshold.
     raw_coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
@@ -74,16 +78,16 @@ class AveragedPerceptron(OnlineLinearClassifier):
     raw_intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept of the last hypothesis.
     n_mistakes_ : int
-        Mistakes made in training, over all epochs (and classes with "ovr").
+        Mistakes made in training, over all passes (and classes with "ovr").
     mistakes_per_epoch_ : list of int
-        They add up to ``n_mistakes_``.
+        Mistakes of each pass.
     n_updates_ : int
-        Updates: mistakes, and right answers within the margin.
+        Updates: mistakes, and correct predictions within the margin.
     n_iter_ : int
-        Epochs of the last ``fit``. The parts of a stream are one epoch.
+        Passes of the last ``fit``. The parts of a stream count as one pass.
     t_ : int
-        Rows seen, over all epochs.
-    slope_ : float
+        Samples seen, over all passes.
+    calibration_slope_ : float
         Slope of the sigmoid; None unless ``probability``.
     n_features_in_ : int
         Number of features.
@@ -93,7 +97,7 @@ class AveragedPerceptron(OnlineLinearClassifier):
     See Also
     --------
     Winnow : Multiplicative updates, for many irrelevant features.
-    sklboolean.theory.perceptron_mistake_bound : How many mistakes are possible.
+    sklboolean.theory.perceptron_mistake_bound : Bound on the number of mistakes.
 
     References
     ----------
@@ -113,15 +117,15 @@ class AveragedPerceptron(OnlineLinearClassifier):
     """
 
     def __init__(
-        self, *, average="mean", learning_rate=1.0, schedule="constant", margin=5.0,
-        aggressive=False, alpha=0.0, fit_intercept=True, multi_class="ovr",
+        self, *, average="mean", learning_rate=1.0, learning_rate_schedule="constant",
+        margin=5.0, aggressive=False, alpha=0.0, fit_intercept=True, multi_class="ovr",
         max_iter=10, tol=None, shuffle=True, early_stopping=False,
         validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
         probability=False, warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.average = average
         self.learning_rate = learning_rate
-        self.schedule = schedule
+        self.learning_rate_schedule = learning_rate_schedule
         self.margin = margin
         self.aggressive = aggressive
         self.alpha = alpha
@@ -140,28 +144,28 @@ class AveragedPerceptron(OnlineLinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _loop_parameters(self, table):
+    def _config(self):
         check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
         check_real(self.alpha, "alpha", 0.0)
-        schedules = ("constant", "inverse_sqrt", "adagrad")
-        check_choice(self.schedule, "schedule", schedules)
-        margin = margin_pair(self)
+        check_choice(
+            self.learning_rate_schedule,
+            "learning_rate_schedule",
+            ("constant", "inverse_sqrt", "adagrad"),
+        )
+        margin = self._margins()
         if self.aggressive and min(margin) == 0:
             raise ValueError(
-                "aggressive=True moves the score onto the margin; with margin=0 it "
-                "would stay undecided. Give margin=5.0, say."
+                "aggressive=True needs a margin above 0, to which an update moves "
+                f"the score; got margin={self.margin}. Set margin=5.0, for example."
             )
-        return {
-            "rule": "additive",
-            "schedule": "aggressive" if self.aggressive else self.schedule,
-            "average": self.average,
-            "fit_intercept": bool(self.fit_intercept),
-            "flipped": False,
-            "rate": float(self.learning_rate),
-            "alpha": float(self.alpha),
-            "margin": margin,
-            "threshold": 0.0,
-            "promotion": 1.0,
-            "demotion": 1.0,
-            "n_features": table.n_features,
-        }, (0.0, 0.0)
+        return LoopConfig(
+            rule="additive",
+            n_features=self.n_features_in_,
+            margin=margin,
+            average=self.average,
+            fit_intercept=bool(self.fit_intercept),
+            joint=self._is_joint(),
+            schedule="aggressive" if self.aggressive else self.learning_rate_schedule,
+            rate=float(self.learning_rate),
+            alpha=float(self.alpha),
+        )

@@ -1,238 +1,240 @@
-"""The scikit-learn side of the on-line linear learners."""
+"""What the averaged perceptron and Winnow share: online linear classification."""
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, fit_slope, restore_on_error
-from sklboolean._core.partitions import Layout, open_partitions
+from sklboolean._core.base import History, OnlineClassifier, break_ties
+from sklboolean._core.bits import always_true
 from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    as_boolean,
+    check_binarize,
+    check_choice,
+    check_integer,
     check_real,
-    encode_classes,
-    given_classes,
-    known_classes,
+    validate_data_strict,
+    warn_of_lost_columns,
 )
-from sklboolean.linear_model._fitting import (
-    REMEMBERED_SCORES,
-    Fitter,
-    check_shared_parameters,
-    class_weights,
-)
-from sklboolean.linear_model._partitions import check_mixable, learn_partitions
-from sklboolean.linear_model._tables import read_table
-
-SMALLEST = np.nextafter(0.0, 1.0)
+from sklboolean.linear_model._data import OnlineData, pack_samples
+from sklboolean.linear_model._loop import shuffle as shuffle_in_place
+from sklboolean.linear_model._state import LinearState, run_epoch
 
 
-def _learns_in_parts(learner):
-    if learner.class_weight == "balanced":
-        raise AttributeError(
-            "partial_fit is not available with class_weight='balanced'; give a dict."
-        )
-    return True
+class BaseOnlineLinear(OnlineClassifier):
+    """Base class of the online linear classifiers.
 
+    A subclass has the parameters of `AveragedPerceptron` that are not about its update
+    rule, and defines ``_config()``, which checks the others and returns a `LoopConfig`.
+    """
 
-def as_decision(scores):
-    """Return the only column of scores as a vector; several columns as they are."""
-    return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def add_epochs(earlier, mistakes, part):
-    """Append the mistakes of new epochs; the parts of a stream are one epoch."""
-    if part and earlier:
-        return [*earlier[:-1], earlier[-1] + mistakes[0]]
-    return [*earlier, *mistakes]
-
-
-class OnlineLinearClassifier(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
-    """Common methods; a learner adds its parameters and `_loop_parameters`."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def fit(self, X, y):
-        """Learn from rows and their labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features; zeros and ones are kept as bits.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data. What was learned before is kept.
-        """
-        with restore_on_error(self):
-            resume = self.warm_start and hasattr(self, "classes_")
-            known = self.classes_ if resume else None
-            fitter = self._open(X, y, known, resume, part=False)
-            scores = fitter.held_out_scores() if self.probability else None
-            if self.probability and scores is None:
-                raise ValueError(
-                    "probability=True needs at least two rows of each class, to hold "
-                    "some out."
-                )
-            state = fitter.open_state(self._state if resume else None)
-            state, progress = fitter.fit(state)
-            self._publish(fitter, state, progress, resume, part=False)
-            self.n_iter_ = len(progress.mistakes)
-            self.slope_, self._recent = None, None
-            if scores is not None:
-                self.slope_ = fit_slope(as_decision(scores), fitter.codes)
-        return self
-
-    @available_if(_learns_in_parts)
-    def partial_fit(self, X, y, classes=None):
-        """Learn from more rows, in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features; zeros and ones are kept as bits.
-        y : array-like of shape (n_samples,)
-            Labels among ``classes``.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; needed in the first call.
-
-        Returns
-        -------
-        self : object
-            The fitted learner. As for ``fit``, errors leave it as it was.
-        """
-        with restore_on_error(self):
-            resume = hasattr(self, "classes_")
-            known = known_classes(self, classes)
-            fitter = self._open(X, y, known, resume, part=True)
-            self._recent = self._recent if resume else None
-            slope = None
-            if self.probability:
-                slope = self._progressive_slope(fitter, resume)
-            state = fitter.open_state(self._state if resume else None)
-            progress = fitter.train(state, np.arange(len(fitter.codes)), 1, False)
-            self._publish(fitter, state, progress, resume, part=True)
-            self.slope_ = slope
-            self.n_iter_ = self.n_iter_ if resume else 1
-        return self
-
-    def fit_partitions(self, partitions, classes=None):
-        """Learn from rows that stand in several places, by parameter mixing.
-
-        In each epoch every partition is learned from the same weights, in its own
-        order, as one joblib task; then the weights are mixed. One partition gives
-        what ``fit`` gives with ``shuffle=False``, and the model depends neither on
-        ``n_jobs`` nor on joblib's backend.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Pairs (X, y) as for ``fit``, callables that load and return one, or
-            objects with such a method ``compute``, as Dask's delayed ones. Callables
-            are loaded where the task runs, once for each epoch, the first one once
-            before; arrays are sent.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; a partition may lack some. None: they are
-            collected first, which loads each partition once more.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data, with the number of the partition. What was
-            learned before is kept.
-
-        Notes
-        -----
-        The shares of the mix are in proportion to the updates in each partition. Sums
-        are mixed by the arithmetic mean, Winnow's factors by the geometric mean. On
-        separable rows the mistake bound of the perceptron then holds for the mistakes
-        weighted by these shares (McDonald, Hall, Mann 2010, Theorem 3). With
-        ``average="mean"`` the mean is over all examples of all partitions, each with
-        the hypothesis that its partition had after it.
-
-        References
-        ----------
-        McDonald, Hall, Mann. "Distributed Training Strategies for the Structured
-        Perceptron". NAACL 2010, Figure 3 and Theorem 3.
-        """
-        with restore_on_error(self):
-            check_shared_parameters(self)
-            check_mixable(self)
-            resume = self.warm_start and hasattr(self, "classes_")
-            classes = given_classes(self, classes, resume)
-            self.classes_, fitter, layout, state, progress = learn_partitions(
-                self,
-                open_partitions(partitions),
-                classes,
-                Layout.of(self) if resume else None,
-                self._state if resume else None,
+    def _check_params(self):
+        check_choice(self.average, "average", ("mean", "longest", None))
+        check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
+        check_integer(self.max_iter, "max_iter", 1)
+        if self.tol is not None:
+            check_real(self.tol, "tol", 0.0)
+        check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
+        check_real(self.validation_fraction, "validation_fraction", 0.0, strict=True)
+        if self.validation_fraction >= 1:
+            raise ValueError(
+                f"validation_fraction must be below 1; got {self.validation_fraction}."
             )
-            layout.publish(self)
-            self._publish(fitter, state, progress, resume, part=False)
-            self.n_iter_ = len(progress.mistakes)
-            self.slope_, self._recent = None, None
-        return self
+        self._margins()
 
-    def _open(self, X, y, known, resume, *, part):
-        check_shared_parameters(self)
-        table, y = read_table(self, X, y, reset=not resume)
-        self.classes_, codes = encode_classes(y, known)
-        weights = class_weights(self, self.classes_, None if part else y)
-        parameters, initial = self._loop_parameters(table)
-        parameters["joint"] = self.multi_class == "joint" and len(weights) > 2
-        return Fitter(self, parameters, initial, table, codes, weights)
+    def _margins(self):
+        """Check ``margin`` and return the margins of positive and negative samples."""
+        is_pair = isinstance(self.margin, tuple | list)
+        pair = tuple(self.margin) if is_pair else (self.margin, self.margin)
+        if len(pair) != 2:
+            raise ValueError(
+                f"margin must be a number or a pair of numbers; got {self.margin}."
+            )
+        for value in pair:
+            check_real(value, "margin", 0.0)
+        if self.multi_class == "joint" and pair[0] != pair[1]:
+            raise ValueError(
+                "multi_class='joint' compares two classes: margin must be one number; "
+                f"got the pair {self.margin}."
+            )
+        return tuple(float(value) for value in pair)
 
-    def _progressive_slope(self, fitter, resume):
-        """Fit the slope to scores given before the rows are learned."""
-        if not resume:
-            scores = fitter.held_out_scores()
-            if scores is None:
-                return 1.0
-            return fit_slope(as_decision(scores), fitter.codes)
-        X, codes = fitter.table.values(), fitter.codes
-        scores = X @ self._dense_coef().T + self.intercept_
-        n_seen = self.t_ + len(codes)
-        if self._recent is not None:
-            scores = np.concatenate([self._recent[0], scores])
-            codes = np.concatenate([self._recent[1], codes])
-        # Half of the stream at most: the scores of a beginner say little.
-        n_kept = min(REMEMBERED_SCORES, n_seen // 2 + 1)
-        self._recent = scores[-n_kept:], codes[-n_kept:]
-        return fit_slope(as_decision(self._recent[0]), self._recent[1])
+    def _check_partial_fit(self):
+        if self.class_weight == "balanced":
+            raise AttributeError(
+                "partial_fit is not available with class_weight='balanced', which "
+                "needs all labels; give a dict of weights."
+            )
 
-    def _publish(self, fitter, state, progress, resume, *, part):
-        if not resume:
-            self.mistakes_per_epoch_, self.n_updates_ = [], 0
-        self.mistakes_per_epoch_ = add_epochs(
-            self.mistakes_per_epoch_, progress.mistakes, part
+    def _check_partitions(self):
+        if self.average == "longest":
+            raise ValueError(
+                "average='longest' needs one stream, in which a hypothesis survives; "
+                "fit_partitions takes average='mean' or None."
+            )
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping=True holds out samples of one table; with "
+                "fit_partitions use tol, which watches the training mistakes."
+            )
+        if self.probability:
+            raise ValueError(
+                "probability=True holds out samples of one table; after "
+                "fit_partitions use CalibratedClassifierCV(FrozenEstimator(model)) on "
+                "samples left aside."
+            )
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the labels of all partitions at once; "
+                "give a dict of weights."
+            )
+
+    def _check_X(self, X, y="no_validation", *, reset):
+        """Check X (and y), make X Boolean if ``binarize`` asks for it, and pack it."""
+        binarize = getattr(self, "binarize", False)
+        if binarize is not False:
+            check_binarize(binarize)
+        # Packing finds NaN and infinity by itself.
+        checked = validate_data_strict(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
+            ensure_all_finite=binarize is not False,
+        )  # fmt: skip
+        only_X = isinstance(y, str) and y == "no_validation"
+        given, (X, y) = X, (checked, None) if only_X else checked
+        if binarize is False:
+            data = pack_samples(X, given)
+        else:
+            n_features, bits = X.shape[1], as_boolean(X, binarize)
+            if sparse.issparse(bits):
+                data = pack_samples(bits, given)
+            else:
+                if reset:
+                    warn_of_lost_columns(self, X, always_true(bits, n_features))
+                data = OnlineData.of_words(bits, n_features)
+        self._check_values(data)
+        return data if only_X else (data, y)
+
+    def _check_values(self, data):
+        """Refuse feature values that the update rule cannot take."""
+
+    def _class_weights(self, y):
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        weights = compute_class_weight(
+            self.class_weight,
+            classes=self.classes_,
+            y=self.classes_ if y is None else y,
         )
-        self.n_mistakes_ = sum(self.mistakes_per_epoch_)
-        self.n_updates_ += sum(progress.updates)
-        self._state = state
-        self.t_ = state.values["t"]
-        self.coef_, self.intercept_ = fitter.hypothesis(state)
-        self.raw_coef_, self.raw_intercept_ = fitter.hypothesis(state, last=True)
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise ValueError(
+                "class_weight must hold finite weights of at least 0, not all of them "
+                f"0; got {weights.tolist()}."
+            )
+        return weights.astype(np.float64)
 
-    def _dense_coef(self):
-        return self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+    def _is_joint(self):
+        return self.multi_class == "joint" and len(self.classes_) > 2
+
+    def _resume_params(self):
+        config = self._config()
+        return {
+            "average": config.average,
+            "learning_rate_schedule": (
+                "adagrad" if config.schedule == "adagrad" else "not adagrad"
+            ),
+            "variant": config.rule,
+            "target": "conjunction" if config.flipped else "disjunction",
+            "fit_intercept": config.fit_intercept,
+            "binarize": config.binarize,
+            "multi_class": "joint" if config.joint else "ovr",
+        }
+
+    def _init_state(self):
+        n_classes = len(self.classes_)
+        return LinearState(self._config(), 1 if n_classes == 2 else n_classes)
+
+    def _train(self, state, data, codes, class_weights, samples=None, one_pass=False):
+        """Train a state by epochs, or by one pass in the order of the samples."""
+        state.config = self._config()
+        codes = codes.astype(np.int32)
+        samples = np.arange(len(codes)) if samples is None else samples
+        history = History()
+        if one_pass:
+            history.append(*run_epoch(state, data, codes, class_weights, samples))
+            return state, history
+        rng = check_random_state(self.random_state)
+        if self.early_stopping:
+            samples, held_out = self._hold_out(samples, codes, rng)
+            best, accuracies = state, []
+        order = samples.astype(np.int64)
+        for _ in range(self.max_iter):
+            if self.early_stopping:
+                order = samples.astype(np.int64)
+            if self.shuffle:
+                shuffle_in_place(order, rng.randint(2**63, dtype=np.uint64))
+            history.append(*run_epoch(state, data, codes, class_weights, order))
+            if self.verbose:
+                history.report(type(self).__name__)
+            if self.early_stopping:
+                accuracy = self._accuracy(state, data, codes, held_out)
+                if accuracy > max(accuracies, default=-np.inf):
+                    best = state.copy()
+                accuracies.append(accuracy)
+                if self._stopped_rising(accuracies, self.tol or 0.0):
+                    break
+            elif self._has_converged(history, len(samples)):
+                break
+        return (best if self.early_stopping else state), history
+
+    def _hold_out(self, samples, codes, rng):
+        """Split samples into those for training and those for early stopping."""
+        n_held_out = int(np.ceil(self.validation_fraction * len(samples)))
+        n_classes = len(self.classes_)
+        if min(n_held_out, len(samples) - n_held_out) < n_classes:
+            raise ValueError(
+                f"early_stopping would hold out {n_held_out} of {len(samples)} "
+                f"samples, but each part needs one of each of the {n_classes} classes: "
+                "give more samples or another validation_fraction."
+            )
+        train, held_out = train_test_split(
+            samples, test_size=self.validation_fraction, stratify=codes[samples],
+            random_state=rng,
+        )  # fmt: skip
+        return np.sort(train), held_out
+
+    def _accuracy(self, state, data, codes, samples):
+        scores = self._scores(state, data, samples)
+        predicted = scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.mean(predicted == codes[samples])
+
+    def _has_converged(self, history, n_samples):
+        if self.tol is None:
+            return False
+        scores = [-mistakes / n_samples for mistakes in history.mistakes]
+        return self._stopped_rising(scores, self.tol)
+
+    def _stopped_rising(self, scores, tol):
+        """Test whether scores have not risen by tol for ``n_iter_no_change`` epochs."""
+        best, n_waited = -np.inf, 0
+        for score in scores:
+            n_waited = 0 if score > best + tol else n_waited + 1
+            best = max(best, score)
+        return n_waited >= self.n_iter_no_change
+
+    def _scores(self, state, data, samples):
+        coef, intercept = state.coefficients(self.average)
+        return _as_decision(data.values()[samples] @ coef.T + intercept)
+
+    def _set_fitted_attributes(self, state):
+        self.t_ = state.t
+        self.coef_, self.intercept_ = state.coefficients(self.average)
+        self.raw_coef_, self.raw_intercept_ = state.coefficients()
 
     def decision_function(self, X):
-        """Return the score of each row.
+        """Compute the score of each sample for each class.
 
         Parameters
         ----------
@@ -242,59 +244,35 @@ class OnlineLinearClassifier(DecisionClassifierMixin, ClassifierMixin, BaseEstim
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            Two classes: above 0 for the second one; a score of 0 is given as the
-            smallest float above it. More: the largest is that of the predicted class.
+            Two classes: positive for the second one; a score of 0 is replaced by the
+            smallest float above it. More: the predicted class has the largest score.
         """
         check_is_fitted(self)
-        X = read_table(self, X, reset=False).values()
-        scores = np.asarray(X @ self._dense_coef().T) + self.intercept_
-        if scores.shape[1] > 1:
-            return scores
-        return np.where(scores[:, 0] == 0, SMALLEST, scores[:, 0])
-
-    def sparsify(self):
-        """Store ``coef_`` as a CSR array.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        check_is_fitted(self)
-        self.coef_ = sparse.csr_array(self.coef_)
-        return self
-
-    def densify(self):
-        """Store ``coef_`` as an ndarray again.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-        """
-        check_is_fitted(self)
-        self.coef_ = self._dense_coef()
-        return self
+        X = self._check_X(X, reset=False).values()
+        scores = _as_decision(np.asarray(X @ self.coef_.T) + self.intercept_)
+        return break_ties(scores) if scores.ndim == 1 else scores
 
     def prune(self, threshold):
-        """Set to 0 the published weights of small format_large_int.
+        """Set weights of small magnitude to 0.
 
-        Learning goes on from the weights as they were.
+        Only ``coef_`` changes. Training is resumed from the weights as they were.
 
         Parameters
         ----------
         threshold : float
-            Weights of at most this format_large_int go, after averaging.
+            Weights whose magnitude, after averaging, is at most this are set to 0.
 
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted classifier.
         """
         check_is_fitted(self)
         check_real(threshold, "threshold", 0.0)
-        dense = self._dense_coef()
-        pruned = np.where(np.abs(dense) <= threshold, 0.0, dense)
-        was_sparse = sparse.issparse(self.coef_)
-        self.coef_ = sparse.csr_array(pruned) if was_sparse else pruned
+        self.coef_ = np.where(np.abs(self.coef_) <= threshold, 0.0, self.coef_)
         return self
+
+
+def _as_decision(scores):
+    """Flatten the scores of a single hypothesis."""
+    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -38,12 +38,12 @@ cdef class OnlineLoop:
     Arrays have one row for each feature, rows of padding, then a row for the sum of
     the weights of negations and a last one for the constant feature; one column for
     each hypothesis. The weights of features are ``scale`` times the array's. Multiplied
-    weights have ``parts``: plus, minus, the sum for the average, and its clock.
+    weights have ``factors``: plus, minus, the sum for the average, and its clock.
     """
 
-    cdef public double[:, ::1] weights, squares, lags, longest_weights
-    cdef public double[:, :, ::1] parts
-    cdef public int64_t[::1] born, longest
+    cdef public double[:, ::1] weights, squares, average_corrections, longest_weights
+    cdef public double[:, :, ::1] factors
+    cdef public int64_t[::1] last_update, best_survival
     cdef public int64_t t, n_mistakes, n_updates
     cdef public double scale, clock
     cdef int rule, schedule, averaging
@@ -144,7 +144,8 @@ cdef class OnlineLoop:
         for j in range(self.n_features):
             for k in range(self.n_hypotheses):
                 if self.averaging == MEAN:
-                    self.lags[j, k] += self.clock * (self.scale - 1) * self.weights[j, k]
+                    self.average_corrections[j, k] += (
+                        self.clock * (self.scale - 1) * self.weights[j, k])
                 self.weights[j, k] *= self.scale
         self.scale = 1
 
@@ -225,14 +226,14 @@ cdef class OnlineLoop:
         self.n_mistakes += wrong
         self.n_updates += 1
         if self.averaging == LONGEST:
-            if self.t - self.born[k] > self.longest[k]:
-                self.longest[k] = self.t - self.born[k]
+            if self.t - self.last_update[k] > self.best_survival[k]:
+                self.best_survival[k] = self.t - self.last_update[k]
                 for column in range(self.n_hypotheses):
                     if self.joint or column == k:
                         for j in range(self.weights.shape[0]):
                             self.longest_weights[j, column] = self.weights[j, column] * (
                                 self.scale if j < self.n_features else 1.0)
-            self.born[k] = self.t
+            self.last_update[k] = self.t
 
     cdef void update(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
         if self.rule == ADDITIVE:
@@ -243,21 +244,22 @@ cdef class OnlineLoop:
             self.multiply(k, sign, weight)
 
     cdef void add(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
-        # The mean is (clock * weights - lags) / t: a step at a clock of c is missing
-        # from the sum of the c examples before.
+        # The mean is (clock * weights - average_corrections) / t: a step at a clock of
+        # c is missing from the sum of the c examples before.
         cdef:
             Py_ssize_t a, j
             double x, step = sign * self.step_size() * weight
-            double *lags = &self.lags[0, k] if self.averaging == MEAN else NULL
+            double *corrections = (
+                &self.average_corrections[0, k] if self.averaging == MEAN else NULL)
         if self.schedule == AGGRESSIVE:
             step = self.aggressive_step(sign, f) * weight
         if self.schedule != ADAGRAD and self.values == NULL:
             x = step / self.scale
             if self.n_active < 0:
-                sklb_add_bits(&self.weights[0, k], lags, self.bits, self.n_words, x,
+                sklb_add_bits(&self.weights[0, k], corrections, self.bits, self.n_words, x,
                               self.clock * x)
             else:
-                sklb_add_active(&self.weights[0, k], lags, self.active, self.n_active,
+                sklb_add_active(&self.weights[0, k], corrections, self.active, self.n_active,
                                 self.n_hypotheses, x, self.clock * x)
         else:
             self.list_active()
@@ -277,7 +279,7 @@ cdef class OnlineLoop:
             step /= sqrt(self.squares[j, k])
         self.weights[j, k] += step / scale
         if self.averaging == MEAN:
-            self.lags[j, k] += clock * step / scale
+            self.average_corrections[j, k] += clock * step / scale
 
     cdef double aggressive_step(self, int sign, double f) noexcept nogil:
         # Just far enough that the score lands on the margin.
@@ -302,19 +304,19 @@ cdef class OnlineLoop:
             bint balanced = self.rule == BALANCED, averaged = self.averaging == MEAN
         self.list_active()
         if self.values == NULL:
-            sklb_multiply_active(&self.weights[0, k], &self.parts[0, k, 0], balanced, averaged,
+            sklb_multiply_active(&self.weights[0, k], &self.factors[0, k, 0], balanced, averaged,
                                  self.active, self.n_active, self.n_hypotheses,
                                  self.factor(sign, weight), self.factor(-sign, weight),
                                  self.clock)
         else:
             for a in range(self.n_active):
                 j, power = self.active[a], weight * self.values[a]
-                sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], balanced,
+                sklb_multiply_one(&self.weights[j, k], &self.factors[j, k, 0], balanced,
                                   averaged, self.factor(sign, power),
                                   self.factor(-sign, power), self.clock)
         if self.fit_intercept:
             j = self.constant
-            sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], balanced, averaged,
+            sklb_multiply_one(&self.weights[j, k], &self.factors[j, k, 0], balanced, averaged,
                               self.factor(sign, weight), self.factor(-sign, weight),
                               self.clock)
 
@@ -330,13 +332,13 @@ cdef class OnlineLoop:
         for a in range(self.n_active):
             self.dense[self.active[a]] = 1.0 if self.values == NULL else self.values[a]
         for j in range(self.n_features):
-            sklb_multiply_one(&self.weights[j, k], &self.parts[j, k, 0], True, averaged,
+            sklb_multiply_one(&self.weights[j, k], &self.factors[j, k, 0], True, averaged,
                               self.factor(sign, weight * self.dense[j]),
                               self.factor(sign, weight * (1 - self.dense[j])), self.clock)
-            total += self.parts[j, k, SKLB_MINUS]
+            total += self.factors[j, k, SKLB_MINUS]
         j = self.negations
         if averaged:
-            self.parts[j, k, SKLB_SUM] += self.weights[j, k] * (
-                self.clock - self.parts[j, k, SKLB_SINCE])
-            self.parts[j, k, SKLB_SINCE] = self.clock
+            self.factors[j, k, SKLB_SUM] += self.weights[j, k] * (
+                self.clock - self.factors[j, k, SKLB_SINCE])
+            self.factors[j, k, SKLB_SINCE] = self.clock
         self.weights[j, k] = total

@@ -1,101 +1,107 @@
-"""Winnow: multiplicative updates."""
+"""Winnow: a linear classifier with multiplicative updates."""
 
 from sklboolean._core.validation import check_choice, check_real
-from sklboolean.linear_model._base import OnlineLinearClassifier
-from sklboolean.linear_model._fitting import margin_pair
+from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._state import LoopConfig
 
 
-class Winnow(OnlineLinearClassifier):
+class Winnow(BaseOnlineLinear):
     """Linear classifier that multiplies its weights, for many irrelevant features.
 
-    The number of mistakes grows with the logarithm of the number of features, where
-    the perceptron's grows with their number. The default, balanced Winnow, takes any
-    real features and needs no tuning.
+    The number of mistakes grows with the logarithm of the number of features; the
+    perceptron's grows linearly. The default, balanced Winnow, accepts any real features
+    and needs no tuning.
 
     Parameters
     ----------
     variant : {"balanced", "positive", "complement"}, default="balanced"
-        "balanced": two weights for each feature, whose difference counts. "positive":
-        one weight above 0 and a fixed threshold, for features of at least 0
-        (Littlestone). "complement": the same over each feature and its negation, for
+        "balanced": two factors for each feature; the weight is their difference.
+        "positive": one positive weight and a fixed threshold, for features of at least
+        0 (Littlestone). "complement": the same over each feature and its negation, for
         features between 0 and 1.
     promotion : float, default=1.1
-        Factor above 1 on the weights of active features when a positive example is
-        missed: ``promotion ** x``.
+        Factor above 1 on the weights of active features when a positive sample is
+        misclassified: ``promotion ** x``. A larger one learns faster and less stably.
     demotion : float or None, default=None
-        Factor when a negative example is missed. None: ``1 / promotion``. 0: weights
-        are nullified (Winnow 1), which any noise in the labels ruins.
+        Factor when a negative sample is misclassified. None: ``1 / promotion``. 0:
+        weights are set to 0 (Winnow 1), which fails with noisy labels.
     threshold : float or "auto", default="auto"
-        Score that predicts a positive. "auto": 0 when balanced, otherwise the number
-        of features (counted with their negations for "complement").
+        Score above which a sample is positive. "auto": 0 when balanced, otherwise the
+        number of features (counted with their negations for "complement").
     target : {"disjunction", "conjunction"}, default="disjunction"
-        "conjunction" learns the disjunction of negations that makes an example
-        negative (De Morgan); of use with "positive" and "complement".
+        "conjunction" learns the disjunction of negations that makes a sample negative
+        (De Morgan). Use it with "positive" and "complement".
     margin : float or pair of floats, default=1.0
-        Update also on right answers with a score below it (thick separator); a pair
-        for positive and negative examples.
+        Update also when a sample is classified correctly with a score below the margin
+        (thick separator). A pair gives the margins of positive and negative samples.
     average : {"mean", "longest"} or None, default="mean"
-        "mean": the mean of the hypotheses after each example. "longest": the one that
-        survived the most examples. None: the last.
+        Which hypothesis predicts. "mean": the mean of the hypotheses after each
+        sample. "longest": the hypothesis that survived the most samples. None: the
+        last one.
     fit_intercept : bool, default=True
-        A constant feature; balanced only.
-    binarize : float or None, default=None
-        A value above it is true. None: values are taken as they are.
+        Add a constant feature. Only "balanced" has one.
+    binarize : float, None or False, default=False
+        A value above it is true. None: the features must be 0 or 1. False: the
+        features are numbers and used as they are.
     multi_class : {"ovr", "joint"}, default="ovr"
-        Each class against the rest, or on a mistake the right one and its rival.
+        Updates with more than two classes. "ovr" trains each class against the rest.
+        "joint" updates the correct class and its strongest rival on a mistake.
     max_iter : int, default=10
-        Epochs.
+        Maximum number of passes over the training data.
     tol : float or None, default=None
-        Stop when the share of mistakes has not fallen by ``tol`` for
-        ``n_iter_no_change`` epochs. None: run all epochs.
+        Stop when the error rate in training has not fallen by ``tol`` for
+        ``n_iter_no_change`` passes. None: make all passes.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
-        keep the order.
+        Use a new random order in each pass of ``fit``. ``partial_fit`` and
+        ``fit_partitions`` keep the order.
     early_stopping : bool, default=False
-        Stop when the accuracy of the published weights on held-out rows no longer
-        rises, and keep the best epoch.
+        Hold out samples, stop when the accuracy on them stops rising, and keep the
+        best pass.
     validation_fraction : float, default=0.1
-        Share of rows held out for ``early_stopping``.
+        Fraction of samples held out for ``early_stopping``, between 0 and 1.
     n_iter_no_change : int, default=5
-        Epochs to wait.
+        Number of passes without improvement before training stops.
     class_weight : dict, "balanced" or None, default=None
-        Power of the factors in updates of each class.
+        Exponent of the factors in updates of each class. "balanced": inversely
+        proportional to the class frequencies.
     probability : bool, default=False
-        Fit a sigmoid with one parameter on held-out scores: three folds in ``fit``,
-        scores before learning in ``partial_fit``.
+        Fit a sigmoid with one parameter to held-out scores, for ``predict_proba``:
+        by cross-validation in ``fit``, by scores predicted before training in
+        ``partial_fit``. It does not change the model.
     warm_start : bool, default=False
-        ``fit`` goes on from the weights of the last call.
+        Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
-        For shuffling and holding out.
+        Seed of the shuffling and of held-out samples. An int makes the result
+        reproducible.
     n_jobs : int or None, default=None
-        Threads for the three folds of ``probability``, tasks of ``fit_partitions``.
-        All classes are learned in one pass, which is one thread's.
+        Number of tasks of ``fit_partitions``. ``fit`` trains all classes in one pass,
+        in one thread.
     verbose : int, default=0
-        1 prints a line for each epoch.
+        1 prints one line for each pass.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
-    coef_ : ndarray or csr_array of shape (1, n_features) or (n_classes, n_features)
-        Weights.
+        The class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights that predict, averaged if ``average`` says so.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Minus the threshold, and the weights of what is always active.
+        Minus the threshold, plus the weights of features that are always active.
     raw_coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the last hypothesis.
     raw_intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept of the last hypothesis.
     n_mistakes_ : int
-        Mistakes made in training, over all epochs (and classes with "ovr").
+        Mistakes made in training, over all passes (and classes with "ovr").
     mistakes_per_epoch_ : list of int
-        They add up to ``n_mistakes_``.
+        Mistakes of each pass.
     n_updates_ : int
-        Updates: mistakes, and right answers within the margin.
+        Updates: mistakes, and correct predictions within the margin.
     n_iter_ : int
-        Epochs of the last ``fit``. The parts of a stream are one epoch.
+        Passes of the last ``fit``. The parts of a stream count as one pass.
     t_ : int
-        Rows seen, over all epochs.
-    slope_ : float
+        Samples seen, over all passes.
+    calibration_slope_ : float
         Slope of the sigmoid; None unless ``probability``.
     n_features_in_ : int
         Number of features.
@@ -105,13 +111,13 @@ class Winnow(OnlineLinearClassifier):
     See Also
     --------
     AveragedPerceptron : Additive updates.
-    sklboolean.theory.winnow_mistake_bound : How many mistakes are possible.
+    sklboolean.theory.winnow_mistake_bound : Bound on the number of mistakes.
 
     Notes
     -----
     Weights stay between 2**-300 and 2**300, so that nothing overflows and no weight
-    sticks at 0. A feature that never was active weighs nothing when balanced, and its
-    first weight of 1 otherwise: against a threshold of the number of features.
+    stays at 0. The weight of a feature that was never active is 0 when balanced, and 1
+    otherwise.
 
     References
     ----------
@@ -133,7 +139,7 @@ class Winnow(OnlineLinearClassifier):
     def __init__(
         self, *, variant="balanced", promotion=1.1, demotion=None, threshold="auto",
         target="disjunction", margin=1.0, average="mean", fit_intercept=True,
-        binarize=None, multi_class="ovr", max_iter=10, tol=None, shuffle=True,
+        binarize=False, multi_class="ovr", max_iter=10, tol=None, shuffle=True,
         early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
         class_weight=None, probability=False, warm_start=False, random_state=None,
         n_jobs=None, verbose=0,
@@ -164,65 +170,73 @@ class Winnow(OnlineLinearClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = (
-            self.variant != "balanced" and self.binarize is None
+            self.variant != "balanced" and self.binarize is False
         )
         return tags
 
-    def _loop_parameters(self, table):
-        """Return the loop's parameters and the first weights."""
+    def _check_params(self):
+        super()._check_params()
         check_choice(self.variant, "variant", ("balanced", "positive", "complement"))
         check_choice(self.target, "target", ("disjunction", "conjunction"))
         check_real(self.promotion, "promotion", 1.0, strict=True)
-        demotion = 1 / self.promotion if self.demotion is None else self.demotion
-        check_real(demotion, "demotion", 0.0)
-        flipped = self.target == "conjunction"
-        if flipped and self.multi_class == "joint":
+        if self.demotion is not None:
+            check_real(self.demotion, "demotion", 0.0)
+        if self.target == "conjunction" and self.multi_class == "joint":
             raise ValueError(
-                "target='conjunction' learns each class against the rest: use "
+                "target='conjunction' trains each class against the rest: set "
                 "multi_class='ovr'."
             )
-        rule, first = self.variant, (1.0, 1.0)
-        if rule == "positive" and flipped:
-            rule, first = "complement", (0.0, 1.0)
-        self._check_range(table, rule)
-        return {
-            "rule": rule,
-            "schedule": "constant",
-            "average": self.average,
-            "fit_intercept": bool(self.fit_intercept) and rule == "balanced",
-            "flipped": flipped,
-            "rate": 1.0,
-            "alpha": 0.0,
-            "margin": margin_pair(self),
-            "threshold": self._threshold(table.n_features),
-            "promotion": float(self.promotion),
-            "demotion": float(demotion),
-            "n_features": table.n_features,
-            "binarize": self.binarize,
-        }, first
-
-    def _threshold(self, n_features):
-        if not isinstance(self.threshold, str):
-            return float(check_real(self.threshold, "threshold"))
-        if self.threshold != "auto":
+        if isinstance(self.threshold, str) and self.threshold != "auto":
             raise ValueError(
                 f"threshold must be a number or 'auto'; got {self.threshold!r}."
             )
-        if self.variant == "balanced":
-            return 0.0
-        return float(2 * n_features if self.variant == "complement" else n_features)
+        if not isinstance(self.threshold, str):
+            check_real(self.threshold, "threshold")
 
-    def _check_range(self, table, rule):
-        smallest, largest = table.smallest_and_largest()
-        if rule != "balanced" and smallest < 0:
+    def _rule(self):
+        """Name the rule of the loop: a flipped positive rule sees negations only."""
+        flipped = self.target == "conjunction"
+        return "complement" if flipped and self.variant == "positive" else self.variant
+
+    def _config(self):
+        rule, n_features = self._rule(), self.n_features_in_
+        only_negations = rule == "complement" and self.variant == "positive"
+        if self.threshold != "auto":
+            threshold = float(self.threshold)
+        elif rule == "balanced":
+            threshold = 0.0
+        else:
+            threshold = float(n_features * (2 if self.variant == "complement" else 1))
+        return LoopConfig(
+            rule=rule,
+            n_features=n_features,
+            margin=self._margins(),
+            average=self.average,
+            fit_intercept=bool(self.fit_intercept) and rule == "balanced",
+            joint=self._is_joint(),
+            flipped=self.target == "conjunction",
+            threshold=threshold,
+            promotion=float(self.promotion),
+            demotion=float(
+                1 / self.promotion if self.demotion is None else self.demotion
+            ),
+            initial=(0.0 if only_negations else 1.0, 1.0),
+            binarize=self.binarize,
+        )
+
+    def _check_values(self, data):
+        if self.variant == "balanced":
+            return
+        smallest, largest = data.smallest_and_largest()
+        if smallest < 0:
             raise ValueError(
-                "Negative values in data passed to Winnow with "
+                f"Negative values in data passed to Winnow with "
                 f"variant={self.variant!r}: use variant='balanced', or binarize=0.0 "
                 "(true where X > 0)."
             )
-        if rule == "complement" and largest > 1:
+        if self._rule() == "complement" and largest > 1:
             raise ValueError(
-                f"variant={self.variant!r} with target={self.target!r} takes the "
+                f"variant={self.variant!r} with target={self.target!r} uses the "
                 f"negation 1 - x, but X holds {largest:g}: use variant='balanced', or "
                 "binarize=0.0 (true where X > 0)."
             )

@@ -265,7 +265,7 @@ def test_random_state_repeats_and_jobs_do_not_matter(base):
         again.fit(X, y)
         assert_array_equal(again.decision_function(X), first.decision_function(X))
         assert again.policy_scores_ == first.policy_scores_
-        assert again.slope_ == first.slope_
+        assert again.calibration_slope_ == first.calibration_slope_
         assert_array_equal(again.estimator_edges_, first.estimator_edges_)
     other = clone(model).set_params(random_state=1).fit(X, y)
     assert not np.array_equal(other.estimator_edges_, first.estimator_edges_)
@@ -338,7 +338,7 @@ def test_row_of_weight_zero_is_no_row(base, parameters):
         weighted.decision_function(X), removed.decision_function(X[:, columns])
     )
     assert weighted.policy_scores_ == removed.policy_scores_
-    assert weighted.slope_ == removed.slope_
+    assert weighted.calibration_slope_ == removed.calibration_slope_
     assert_array_equal(weighted.estimator_edges_, removed.estimator_edges_)
     if removed.compression_indices_ is not None:
         for these, those in zip(
@@ -553,11 +553,11 @@ def test_probabilities_follow_the_vote(data, gamma):
     margins = model.decision_function(X)
     if margins.ndim == 1:
         odds = np.log(shares[:, 1] / shares[:, 0])
-        assert_allclose(odds, model.slope_ * margins, atol=1e-9)
-    assert model.slope_ > 0
+        assert_allclose(odds, model.calibration_slope_ * margins, atol=1e-9)
+    assert model.calibration_slope_ > 0
     plain = BoostByMajority(n_estimators=5, gamma=0.1).fit(X, y)
     assert not hasattr(plain, "predict_proba")
-    assert plain.slope_ is None
+    assert plain.calibration_slope_ is None
 
 
 # -- warnings --------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.bits import BitColumns, sparse_rows
 from sklboolean._core.validation import as_boolean, check_sparse_size
 from sklboolean.kernels import conjunction_kernel
-from sklboolean.linear_model._tables import _csr_parts
+from sklboolean.linear_model._data import _csr_parts
 
 
 def wide(n_features):

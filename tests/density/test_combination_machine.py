@@ -241,7 +241,7 @@ def test_warm_start_goes_on():
     assert going.score(X) > first
     going.set_params(n_components=4)
     before = going.components_
-    with pytest.raises(ValueError, match=r"n_components=4: it was learned with .*=3"):
+    with pytest.raises(ValueError, match=r"n_components=4: the model was .*=3"):
         going.fit(X)
     assert going.components_ is before
     going.set_params(n_components=3, base="chow_liu")

@@ -244,7 +244,7 @@ def test_warm_start_goes_on():
         mixture.fit(X[:, :3])
     assert mixture.n_features_in_ == 6
     with pytest.raises(
-        ValueError, match="n_components=5: it was learned with n_components=4"
+        ValueError, match="n_components=5: the model was fitted with n_components=4"
     ):
         mixture.set_params(n_components=5).fit(X)
 

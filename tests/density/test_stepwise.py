@@ -216,8 +216,11 @@ def test_fit_can_go_on_and_begins_anew():
         ({"batch_size": 0}, "batch_size"),
         ({"learning_decay": 0.5}, "learning_decay"),
         ({"learning_decay": 1.1}, "learning_decay must be at most 1"),
-        ({"n_components": 3}, "n_components=3: it was learned with n_components=2"),
-        ({"binarize": None}, r"binarize=None: it was learned with binarize=0\.0"),
+        (
+            {"n_components": 3},
+            "n_components=3: the model was .* n_components=2",
+        ),
+        ({"binarize": None}, r"binarize=None: the model was fitted with binarize=0\.0"),
     ],
 )
 def test_errors_leave_what_was_learned(parameters, words):

@@ -104,7 +104,13 @@ def assert_same_model(one, other):
         "classes_",
     ):  # fmt: skip
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
-    for name in ("mistakes_per_epoch_", "n_updates_", "n_iter_", "t_", "slope_"):
+    for name in (
+        "mistakes_per_epoch_",
+        "n_updates_",
+        "n_iter_",
+        "t_",
+        "calibration_slope_",
+    ):
         assert getattr(one, name) == getattr(other, name), name
 
 

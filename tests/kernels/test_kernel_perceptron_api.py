@@ -560,8 +560,8 @@ def test_probability_changes_no_score():
     plain = KernelPerceptron(random_state=0).fit(X, y)
     model = KernelPerceptron(random_state=0, probability=True).fit(X, y)
     assert same_state(plain.decision_exact(X), model.decision_exact(X))
-    assert plain.slope_ is None
-    assert model.slope_ > 0
+    assert plain.calibration_slope_ is None
+    assert model.calibration_slope_ > 0
 
 
 def test_predict_proba_is_absent_without_probability():

@@ -195,8 +195,9 @@ def test_longest_is_the_hypothesis_that_survived_most(stream, max_iter):
 @pytest.mark.parametrize(
     "learner",
     [
-        AveragedPerceptron(), AveragedPerceptron(schedule="adagrad", average="longest"),
-        AveragedPerceptron(schedule="inverse_sqrt", alpha=1e-3),
+        AveragedPerceptron(),
+        AveragedPerceptron(learning_rate_schedule="adagrad", average="longest"),
+        AveragedPerceptron(learning_rate_schedule="inverse_sqrt", alpha=1e-3),
         AveragedPerceptron(aggressive=True, average=None),
         Winnow(), Winnow(variant="complement"), Winnow(variant="positive"),
     ],
@@ -319,5 +320,5 @@ def test_probabilities_do_not_depend_on_the_number_of_threads(learner):
     X, y, _ = make_threshold(300, 40, n_relevant=5, noise=0.1, random_state=0)
     alone = learner(probability=True, random_state=0, n_jobs=1).fit(X, y)
     threads = learner(probability=True, random_state=0, n_jobs=2).fit(X, y)
-    assert alone.slope_ == threads.slope_ > 0
+    assert alone.calibration_slope_ == threads.calibration_slope_ > 0
     np.testing.assert_array_equal(alone.predict_proba(X), threads.predict_proba(X))

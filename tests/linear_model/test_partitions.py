@@ -13,12 +13,11 @@ from parallel_cases import Delayed
 from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
-from sklboolean._core.partitions import Layout
+from sklboolean._core.partitions import TableSchema
 from sklboolean.datasets import make_disjunction, make_threshold
-from sklboolean.linear_model._partitions import mix_epochs, mixing_shares, survey
+from sklboolean.linear_model._state import LinearState, mixing_weights
 
 # Mixed weights can meet a round margin exactly, where float64 may not: none is round.
 MARGINS = st.sampled_from([0.3137, 1.7183])
@@ -100,7 +99,7 @@ def cut(X, y, n_parts):
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5])
-def test_mistake_bound_of_mixing(n_parts):
+def test_mistake_bound_of_mixing(n_parts, monkeypatch):
     """Theorem 3 of McDonald, Hall, Mann, on rows separated by a known vector."""
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (400, 12))
@@ -110,24 +109,26 @@ def test_mistake_bound_of_mixing(n_parts):
     gap = ((2 * y - 1) * (rows @ u)).min()
     assert gap == 1
     bound = (rows**2).sum(axis=1).max() * (u @ u) / gap**2
-    learner = AveragedPerceptron(margin=0, max_iter=100)
-    parts, weighted, mistakes = cut(X, y, n_parts), 0.0, None
-    with Parallel() as parallel:
-        classes, fitter, layout = survey(parallel, learner, parts)
-        state = fitter.new_state()
-        for _, counts in mix_epochs(parallel, fitter, classes, layout, parts, state):
-            mistakes = np.array([made for made, _, _ in counts])
-            weighted += mixing_shares(mistakes) @ mistakes
+    mistakes, average = [], LinearState.average
+
+    def record(state, states, updates, n_samples):
+        mistakes.append(np.array(updates))
+        return average(state, states, updates, n_samples)
+
+    monkeypatch.setattr(LinearState, "average", record)
+    model = AveragedPerceptron(margin=0, max_iter=100)
+    model.fit_partitions(cut(X, y, n_parts))
+    weighted = sum(mixing_weights(made) @ made for made in mistakes)
     assert 0 < weighted <= bound
     # So many epochs cannot all have mistakes: the last ones have none.
-    assert not mistakes.any()
+    assert not mistakes[-1].any()
 
 
 LEARNERS = [
     AveragedPerceptron(max_iter=3),
     AveragedPerceptron(max_iter=3, average=None, margin=0.3, learning_rate=0.1),
-    AveragedPerceptron(max_iter=3, alpha=1e-3, schedule="inverse_sqrt"),
-    AveragedPerceptron(max_iter=3, schedule="adagrad", alpha=1e-4),
+    AveragedPerceptron(max_iter=3, alpha=1e-3, learning_rate_schedule="inverse_sqrt"),
+    AveragedPerceptron(max_iter=3, learning_rate_schedule="adagrad", alpha=1e-4),
     AveragedPerceptron(max_iter=9, tol=0.01, n_iter_no_change=1, multi_class="joint"),
     AveragedPerceptron(max_iter=3, aggressive=True, class_weight={1: 0.7}),
     Winnow(max_iter=3),
@@ -140,7 +141,13 @@ LEARNERS = [
 def assert_same_model(one, other):
     for name in ("coef_", "intercept_", "raw_coef_", "raw_intercept_", "classes_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
-    for name in ("mistakes_per_epoch_", "n_updates_", "n_iter_", "t_", "slope_"):
+    for name in (
+        "mistakes_per_epoch_",
+        "n_updates_",
+        "n_iter_",
+        "t_",
+        "calibration_slope_",
+    ):
         assert getattr(one, name) == getattr(other, name), name
 
 
@@ -196,7 +203,9 @@ def test_what_no_partition_changes_stays():
     X = np.hstack([X, np.zeros((len(X), 2), dtype=X.dtype)])
     model = Winnow(variant="positive").fit_partitions(cut(X, y, 3))
     np.testing.assert_array_equal(model.raw_coef_[0, -2:], 1.0)
-    model = AveragedPerceptron(schedule="adagrad").fit_partitions(cut(X, y, 3))
+    model = AveragedPerceptron(learning_rate_schedule="adagrad").fit_partitions(
+        cut(X, y, 3)
+    )
     np.testing.assert_array_equal(model.raw_coef_[0, -2:], 0.0)
 
 
@@ -241,11 +250,14 @@ LABEL = np.where(Y[1::2], 7, 0)
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ((X[1::2, 1:], Y[1::2]), "Partition 1: X has 29 features, but 30 were"),
+        (
+            (X[1::2, 1:], Y[1::2]),
+            "Partition 1: X has 29 features, but the data before it had 30",
+        ),
         ((FRAME.iloc[1::2], Y[1::2]), "Partition 1: X has the column names"),
         ((NAN, Y[1::2]), "Partition 1: Input X contains NaN"),
         ((X[1::2], Y[2::2]), "Partition 1: Found input variables with inconsistent"),
-        ((X[:0], Y[:0]), "Partition 1: Found array with 0 sample"),
+        ((X[:0], Y[:1]), "Partition 1: Found array with 0 sample"),
         ((X[1::2], Y[1::2] / 3), "Partition 1: Unknown label type"),
         (lambda: X, r"Partition 1: A pair \(X, y\) must be loaded; got ndarray"),
         (X[1::2], r"Partition 1 must be a pair \(X, y\), a callable"),
@@ -264,7 +276,11 @@ def test_the_first_column_that_differs_is_named():
     swapped = FRAME.columns[[0, 2, 1, *range(3, 30)]]
     for first, second, message in [
         (one, (other[0][swapped], other[1]), "1: Column 1 of X is 'f2', and 'f1' in"),
-        (one, (other[0].to_numpy(), other[1]), "1: X has no column names, unlike what"),
+        (
+            one,
+            (other[0].to_numpy(), other[1]),
+            "1: X has no column names, unlike the data",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             AveragedPerceptron().fit_partitions([first, second])
@@ -324,9 +340,21 @@ def test_negative_values_are_refused_where_winnow_cannot_take_them():
         Winnow(variant="positive").fit_partitions(parts, [0, 1])
 
 
-def test_layout_of_a_learner():
+def test_schema_of_a_classifier():
     model = AveragedPerceptron().fit(FRAME, Y)
-    layout = Layout.of(model)
-    layout.check(Layout(30, FRAME.columns.to_numpy()))
+    schema = TableSchema.of(model)
+    schema.check(TableSchema(30, FRAME.columns.to_numpy()))
     with pytest.raises(ValueError, match="no column names, unlike"):
-        layout.check(Layout(30, None))
+        schema.check(TableSchema(30, None))
+
+
+@pytest.mark.parametrize("classes", [None, [0, 1, 2]])
+def test_empty_partitions_are_skipped(classes):
+    X, y = make_rows()
+    full, empty = cut(X, y, 2), (X[:0], y[:0])
+    parts = [empty, full[0], empty, full[1]]
+    model = AveragedPerceptron(max_iter=3)
+    expected = clone(model).fit_partitions(full, classes)
+    assert_same_model(model.fit_partitions(parts, classes), expected)
+    with pytest.raises(ValueError, match="All partitions are empty"):
+        model.fit_partitions([empty, empty], classes)

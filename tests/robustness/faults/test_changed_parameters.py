@@ -102,7 +102,7 @@ def test_what_cannot_go_on_is_refused_and_can_be_set_back(name, parameter):
     was = model.get_params()[parameter]
     model.set_params(**{parameter: FIXED[name][parameter]})
     before = joblib.hash(vars(model))
-    told = rf"cannot go on with {parameter}(\w*=).* learned with {parameter}\1.* Set it"
+    told = rf"be resumed with {parameter}(\w*=).* fitted with {parameter}\1.* Set it"
     with pytest.raises(ValueError, match=told):
         learn(model, 1)
     assert joblib.hash(vars(model)) == before
@@ -141,7 +141,7 @@ def test_a_session_of_questions_reads_its_parameters_once():
     for name, value in [("n_members", 3), ("committee", "gibbs"), ("epsilon", 0.5)]:
         other = pickle.loads(pickle.dumps(model)).set_params(**{name: value})
         for ask in asking:
-            with pytest.raises(ValueError, match=f"cannot go on with {name}="):
+            with pytest.raises(ValueError, match=f"cannot be resumed with {name}="):
                 ask(other)
     model.set_params(batch_size=2, max_queries=99, prediction="gibbs")
     assert model.teach(X[9:], y[9:]).query(X).shape == (2,)

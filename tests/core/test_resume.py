@@ -56,7 +56,7 @@ def test_other_values_are_refused(old, new):
     learner = learned(depth=old)
     check_same_params(learner, NAMES)
     learner.depth = new
-    with pytest.raises(ValueError, match="cannot go on with depth="):
+    with pytest.raises(ValueError, match="cannot be resumed with depth="):
         check_same_params(learner, NAMES)
 
 
@@ -72,7 +72,7 @@ def test_equal_values_go_on(old, new):
 def test_what_is_not_known_has_not_changed():
     older = Learner(depth=2)
     check_same_params(older, NAMES)
-    with pytest.raises(ValueError, match="depth=2: it was learned with depth=1"):
+    with pytest.raises(ValueError, match="depth=2: the model was fitted with depth=1"):
         check_same_params(older, NAMES, depth=1)
     refuse_changed_params({"a": 1}, {"b": 2})
 

@@ -1,0 +1,95 @@
+"""Data for the online loop: packed words where all is Boolean, CSR otherwise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklboolean._core._packing import scan_csr
+from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.validation import (
+    check_finite,
+)
+
+NO_WORDS = np.zeros((0, 1), dtype=np.uint64)
+NO_INDPTR = np.zeros(1, dtype=np.int64)
+NO_INDICES = np.zeros(0, dtype=np.int32)
+NO_DATA = np.zeros(0)
+
+
+@dataclass(frozen=True)
+class OnlineData:
+    """Samples as ``words``, or as CSR with ``data`` empty where all are ones."""
+
+    words: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    n_samples: int
+    n_features: int
+
+    @classmethod
+    def of_words(cls, words, n_features):
+        """Wrap packed samples."""
+        return cls(words, NO_INDPTR, NO_INDICES, NO_DATA, len(words), n_features)
+
+    def arrays(self):
+        """List the arrays that `OnlineLoop.run` takes."""
+        return self.words, self.indptr, self.indices, self.data
+
+    def values(self):
+        """Convert the samples to a matrix for products: uint8 or CSR."""
+        if len(self.words):
+            return unpack_words(self.words, self.n_features)
+        data = self.data if len(self.data) else np.ones(len(self.indices))
+        shape = (self.n_samples, self.n_features)
+        return sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def smallest_and_largest(self):
+        """Find the smallest and the largest entry, zeros included."""
+        if not len(self.data):
+            return 0.0, 1.0
+        return min(0.0, self.data.min()), max(0.0, self.data.max())
+
+
+def pack_samples(X, given):
+    """Pack samples whose values may not have been checked for NaN and infinity.
+
+    Dense data of zeros and ones become words, which needs no other check.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    given : object
+        The data as the user gave them, for messages.
+    """
+    n_samples, n_features = X.shape
+    if not sparse.issparse(X):
+        try:
+            words = pack_dense(X, None)
+        except ValueError:
+            check_finite(X, given)
+            X = sparse.csr_array(X)
+        else:
+            return OnlineData.of_words(words, n_features)
+    X = sparse.csr_array(X)
+    ones, ordered = scan_csr(*_csr_parts(X))
+    if not ones:
+        check_finite(X, given)
+    if not ordered or not (ones or X.data.all()):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ones, _ = scan_csr(*_csr_parts(X))
+    indptr, indices, data = _csr_parts(X)
+    if ones:
+        data = NO_DATA
+    return OnlineData(NO_WORDS, indptr, indices, data, n_samples, n_features)
+
+
+def _csr_parts(X):
+    return (
+        np.require(X.indptr, np.int64, "A"),
+        np.require(X.indices, np.int32, "A"),
+        np.require(X.data, np.float64, "A"),
+    )

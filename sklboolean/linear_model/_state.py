@@ -1,0 +1,301 @@
+"""The state of an online linear classifier, and one epoch of training it."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from sklboolean.linear_model._loop import OnlineLoop
+
+PLUS, MINUS, SUM, SINCE = range(4)  # the factors of a multiplicative weight
+TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
+
+
+@dataclass(frozen=True)
+class LoopConfig:
+    """Parameters of the compiled loop.
+
+    Attributes
+    ----------
+    rule : {"additive", "balanced", "positive", "complement"}
+        The update rule.
+    n_features : int
+    margin : (float, float)
+        Margins of positive and negative samples.
+    average : {"mean", "longest"} or None
+        Which hypothesis predicts.
+    fit_intercept : bool
+    joint : bool
+        Compare the correct class with its strongest rival.
+    schedule : {"constant", "inverse_sqrt", "adagrad", "aggressive"}
+        Learning-rate schedule.
+    rate, alpha : float
+        Learning rate and L2 penalty.
+    flipped : bool
+        Learn the complement of the class (De Morgan).
+    threshold, promotion, demotion : float
+        Winnow's.
+    initial : (float, float)
+        First values of the two multiplicative factors.
+    binarize : float, None or False
+        How the features were made Boolean.
+    """
+
+    rule: str
+    n_features: int
+    margin: tuple
+    average: str | None
+    fit_intercept: bool
+    joint: bool = False
+    schedule: str = "constant"
+    rate: float = 1.0
+    alpha: float = 0.0
+    flipped: bool = False
+    threshold: float = 0.0
+    promotion: float = 1.0
+    demotion: float = 1.0
+    initial: tuple = (0.0, 0.0)
+    binarize: float | bool | None = None
+
+
+class LinearState:
+    """Weights of all hypotheses, and what their average needs.
+
+    Arrays have one row for each feature, rows of padding up to a multiple of 64, one
+    for the sum of the negated features' weights and a last one for the constant. They
+    have one column for each hypothesis.
+
+    Parameters
+    ----------
+    config : LoopConfig
+    n_hypotheses : int
+
+    Attributes
+    ----------
+    weights : ndarray of shape (height, n_hypotheses), float64
+        Weights of the last hypothesis, divided by ``scale``.
+    factors : ndarray of shape (height, n_hypotheses, 4), float64
+        Of a multiplicative weight: plus, minus, the sum over earlier samples, and the
+        clock up to which the sum goes. Empty for the additive rule.
+    squares : ndarray of shape (height, n_hypotheses), float64
+        Sums of squared steps, for AdaGrad.
+    average_corrections : ndarray of shape (height, n_hypotheses), float64
+        The sum of the hypotheses is ``clock * weights - average_corrections``.
+    longest_weights, last_update, best_survival : ndarray
+        The hypothesis that survived the most samples, when the last one was made, and
+        how many samples the longest one survived.
+    t : int
+        Samples seen.
+    scale, clock : float
+        The common factor of all weights and its sum over time.
+    """
+
+    ARRAYS = (
+        "weights", "factors", "squares", "average_corrections", "longest_weights",
+        "last_update", "best_survival",
+    )  # fmt: skip
+    SCALARS = ("t", "scale", "clock")
+
+    def __init__(self, config, n_hypotheses):
+        self.config = config
+        height = 64 * -(-config.n_features // 64) + 2
+        multiplicative = config.rule != "additive"
+
+        def zeros(needed):
+            return np.zeros((height if needed else 0, n_hypotheses))
+
+        self.weights = zeros(True)
+        self.factors = np.zeros((height if multiplicative else 0, n_hypotheses, 4))
+        self.squares = zeros(config.schedule == "adagrad")
+        self.average_corrections = zeros(
+            config.average == "mean" and not multiplicative
+        )
+        self.longest_weights = zeros(config.average == "longest")
+        self.last_update = np.ones(n_hypotheses, dtype=np.int64)
+        self.best_survival = np.full(n_hypotheses, -1, dtype=np.int64)
+        self.t, self.scale, self.clock = 0, 1.0, 0.0
+        if multiplicative:
+            self._set_initial_factors()
+
+    def _set_initial_factors(self):
+        plus, minus = self.config.initial
+        if self.config.rule == "positive":
+            minus = 0.0
+        for rows in (slice(self.config.n_features), slice(-1, None)):
+            self.factors[rows, :, PLUS], self.factors[rows, :, MINUS] = plus, minus
+        self._multiply_out()
+
+    def _multiply_out(self):
+        """Compute the weights from their factors."""
+        self.weights = self.factors[:, :, PLUS] - self.factors[:, :, MINUS]
+        if not self.config.fit_intercept:
+            self.weights[-1] = 0.0
+        if self.config.rule == "complement":
+            negated = self.factors[: self.config.n_features, :, MINUS]
+            self.weights[-2] = negated.sum(axis=0)
+
+    def copy(self):
+        """Copy all arrays, so that training the copy leaves this state alone."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        for name in self.ARRAYS:
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def with_config(self, config):
+        """Return this state with other parameters for the training to come."""
+        other = self.copy()
+        other.config = config
+        return other
+
+    def coefficients(self, average=None):
+        """Compute a hypothesis.
+
+        Parameters
+        ----------
+        average : {"mean", "longest"} or None
+            None: the last hypothesis.
+
+        Returns
+        -------
+        coef : ndarray of shape (n_hypotheses, n_features)
+        intercept : ndarray of shape (n_hypotheses,)
+        """
+        n = self.config.n_features
+        coef, constant = self.scale * self.weights[:n].T, self.weights[-2:].sum(axis=0)
+        if average == "mean" and self.t:
+            sums = self.sums()
+            coef, constant = sums[:n].T / self.t, sums[-2:].sum(axis=0) / self.t
+        elif average == "longest":
+            older = self.best_survival >= self.t + 1 - self.last_update
+            older = np.full(len(older), older[0]) if self.config.joint else older
+            best = self.longest_weights
+            coef = np.where(older[:, None], best[:n].T, coef)
+            constant = np.where(older, best[-2:].sum(axis=0), constant)
+        intercept = constant - self.config.threshold
+        return (-coef, -intercept) if self.config.flipped else (coef, intercept)
+
+    def unscaled(self):
+        """Compute the weights with their common factor."""
+        weights = self.scale * self.weights
+        weights[-2:] = self.weights[-2:]  # the constant does not shrink
+        return weights
+
+    def sums(self):
+        """Compute the sum of the hypotheses after each sample."""
+        if len(self.average_corrections):
+            clock = np.full((len(self.weights), 1), self.clock)
+            clock[-1] = self.t  # the constant does not shrink
+            return clock * self.weights - self.average_corrections
+        # The current weights have been in force since their last change.
+        in_force = self.clock - self.factors[:, :, SINCE]
+        return self.factors[:, :, SUM] + self.weights * in_force
+
+    def average(self, states, updates, n_samples):
+        """Average the states that one epoch over partitions made of this one.
+
+        Weights in proportion to the updates keep partitions that have nothing left to
+        learn from diluting the others. Additive weights and the sums behind Winnow's
+        average are mixed by the arithmetic mean, Winnow's factors by the geometric
+        mean. Counts (samples, squared steps, sums of hypotheses) are added up.
+
+        Parameters
+        ----------
+        states : sequence of LinearState
+            In the order of the partitions.
+        updates : sequence of int
+            Updates made in each partition.
+        n_samples : sequence of int
+            Unused: the samples are counted in ``t``.
+
+        Returns
+        -------
+        state : LinearState
+            The only state itself, when there is one.
+
+        References
+        ----------
+        McDonald, Hall, Mann. "Distributed Training Strategies for the Structured
+        Perceptron". NAACL 2010, Theorem 3.
+        """
+        if len(states) == 1:
+            return states[0]
+        shares = mixing_weights(updates)
+        mixed = self.copy()
+        mixed.t = self.t + sum(state.t - self.t for state in states)
+        mixed.scale, mixed.clock = 1.0, float(mixed.t)
+        mixed.squares = _added(self.squares, [state.squares for state in states])
+        if self.config.rule == "additive":
+            mixed.weights = _arithmetic_mean(
+                self.unscaled(), [state.unscaled() for state in states], shares
+            )
+        else:
+            pairs = [state.factors[:, :, : MINUS + 1] for state in states]
+            mixed.factors = np.zeros_like(self.factors)
+            mixed.factors[:, :, : MINUS + 1] = _geometric_mean(
+                self.factors[:, :, : MINUS + 1], pairs, shares
+            )
+            mixed._multiply_out()
+        if self.config.average == "mean":
+            sums = _added(self.sums(), [state.sums() for state in states])
+            if self.config.rule == "additive":
+                mixed.average_corrections = mixed.t * mixed.weights - sums
+            else:
+                mixed.factors[:, :, SUM] = sums
+                mixed.factors[:, :, SINCE] = mixed.t
+        return mixed
+
+
+def mixing_weights(updates):
+    """Compute the weight of each partition: its share of the updates."""
+    updates = np.asarray(updates, dtype=np.float64)
+    if not updates.any():
+        return np.full(len(updates), 1 / len(updates))
+    return updates / updates.sum()
+
+
+def _added(old, news):
+    return old + sum(new - old for new in news)
+
+
+def _arithmetic_mean(old, news, shares):
+    # Relative to the old weights: what no partition changed stays to the last bit.
+    changes = zip(shares, news, strict=True)
+    return old + sum(share * (new - old) for share, new in changes)
+
+
+def _geometric_mean(old, news, shares):
+    # A factor of 0 was nullified, or is padding: it stays 0.
+    alive = old > 0
+    mixed = old.copy()
+    for share, new in zip(shares, news, strict=True):
+        mixed[alive] *= (new[alive] / old[alive]) ** share
+    return mixed
+
+
+def run_epoch(state, data, codes, class_weights, order):
+    """Train a state in place on the samples named in ``order``.
+
+    Parameters
+    ----------
+    state : LinearState
+    data : OnlineData
+    codes : ndarray of shape (n_samples,), int32
+        Class numbers.
+    class_weights : ndarray of shape (n_classes,), float64
+    order : ndarray of shape (n_trained,), int64
+
+    Returns
+    -------
+    n_mistakes, n_updates : int
+    """
+    arrays = {name: getattr(state, name) for name in state.ARRAYS + state.SCALARS}
+    loop = OnlineLoop(arrays, asdict(state.config))
+    height, n_hypotheses = state.weights.shape
+    if state.config.rule != "complement" and state.config.average != "longest":
+        height = 1 + len(data.indices) // data.n_samples + 64 * data.words.shape[1]
+    step = max(1, TERMS_AT_A_TIME // (height * n_hypotheses))
+    for first in range(0, len(order), step):
+        loop.run(order[first : first + step], codes, class_weights, *data.arrays())
+    for name in state.SCALARS:
+        setattr(state, name, getattr(loop, name))
+    return loop.n_mistakes, loop.n_updates
