@@ -252,7 +252,7 @@ LABEL = np.where(Y[1::2], 7, 0)
     [
         (
             (X[1::2, 1:], Y[1::2]),
-            "Partition 1: X has 29 features, but the data before it had 30",
+            "Partition 1: X has 29 features, but the data",
         ),
         ((FRAME.iloc[1::2], Y[1::2]), "Partition 1: X has the column names"),
         ((NAN, Y[1::2]), "Partition 1: Input X contains NaN"),
@@ -279,7 +279,7 @@ def test_the_first_column_that_differs_is_named():
         (
             one,
             (other[0].to_numpy(), other[1]),
-            "1: X has no column names, unlike the data",
+            "1: X has no column names, unlike the",
         ),
     ]:
         with pytest.raises(ValueError, match=message):
