@@ -94,17 +94,20 @@ class BaseOnlineLinear(OnlineClassifier):
 
     def _check_X(self, X, y="no_validation", *, reset):
         """Check X (and y), make X Boolean if ``binarize`` asks for it, and pack it."""
-        binarize = getattr(self, "binarize", False)
-        if binarize is not False:
+        binarize = getattr(self, "binarize", "passthrough")
+        as_given = isinstance(binarize, str)
+        if as_given:
+            check_choice(binarize, "binarize", ("passthrough",))
+        else:
             check_binarize(binarize)
         # Packing finds NaN and infinity by itself.
         checked = validate_data_strict(
             self, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
-            ensure_all_finite=binarize is not False,
+            ensure_all_finite=not as_given,
         )  # fmt: skip
         only_X = isinstance(y, str) and y == "no_validation"
         given, (X, y) = X, (checked, None) if only_X else checked
-        if binarize is False:
+        if as_given:
             data = pack_samples(X, given)
         else:
             n_features, bits = X.shape[1], as_boolean(X, binarize)

@@ -36,7 +36,7 @@ class LoopConfig:
         Winnow's.
     initial : (float, float)
         First values of the two multiplicative factors.
-    binarize : float, None or False
+    binarize : float, None or "passthrough"
         How the features were made Boolean.
     """
 
@@ -54,7 +54,7 @@ class LoopConfig:
     promotion: float = 1.0
     demotion: float = 1.0
     initial: tuple = (0.0, 0.0)
-    binarize: float | bool | None = None
+    binarize: float | str | None = "passthrough"
 
 
 class LinearState:

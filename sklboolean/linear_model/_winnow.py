@@ -40,9 +40,9 @@ class Winnow(BaseOnlineLinear):
         last one.
     fit_intercept : bool, default=True
         Add a constant feature. Only "balanced" has one.
-    binarize : float, None or False, default=False
-        A value above it is true. None: the features must be 0 or 1. False: the
-        features are numbers and used as they are.
+    binarize : float, None or "passthrough", default="passthrough"
+        A value above it is true. None: the features must be 0 or 1. "passthrough": the
+        features are numbers, used as they are.
     multi_class : {"ovr", "joint"}, default="ovr"
         Updates with more than two classes. "ovr" trains each class against the rest.
         "joint" updates the correct class and its strongest rival on a mistake.
@@ -139,7 +139,7 @@ class Winnow(BaseOnlineLinear):
     def __init__(
         self, *, variant="balanced", promotion=1.1, demotion=None, threshold="auto",
         target="disjunction", margin=1.0, average="mean", fit_intercept=True,
-        binarize=False, multi_class="ovr", max_iter=10, tol=None, shuffle=True,
+        binarize="passthrough", multi_class="ovr", max_iter=10, tol=None, shuffle=True,
         early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
         class_weight=None, probability=False, warm_start=False, random_state=None,
         n_jobs=None, verbose=0,
@@ -170,7 +170,7 @@ class Winnow(BaseOnlineLinear):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = (
-            self.variant != "balanced" and self.binarize is False
+            self.variant != "balanced" and self.binarize == "passthrough"
         )
         return tags
 

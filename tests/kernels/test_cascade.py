@@ -164,7 +164,7 @@ FRAME = pd.DataFrame(X).add_prefix("f")
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ((X[1::2, 1:], Y[1::2]), "Partition 1: X has 11 features, but 12 were"),
+        ((X[1::2, 1:], Y[1::2]), "Partition 1: X has 11 features, but the data"),
         ((FRAME.iloc[1::2], Y[1::2]), "Partition 1: X has the column names"),
         ((X[:0], Y[:0]), "Partition 1: Found array with 0 sample"),
         ((X[1::2], Y[1::2] + 5), "Partition 1: y holds the label"),

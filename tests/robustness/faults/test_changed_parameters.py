@@ -16,10 +16,11 @@ from sklboolean.kernels import ConjunctionKernel
 # On these what was learned depends: by model, with another value.
 FIXED = {
     "averaged_perceptron": {
-        "average": None, "fit_intercept": False, "schedule": "adagrad",
+        "average": None, "fit_intercept": False, "learning_rate_schedule": "adagrad",
     },
     "averaged_perceptron_adagrad": {
-        "average": "mean", "fit_intercept": False, "schedule": "constant",
+        "average": "mean", "fit_intercept": False,
+        "learning_rate_schedule": "constant",
     },
     "bernoulli_mixture": {"binarize": 0.5, "n_components": 3},
     "boost_by_majority": {
