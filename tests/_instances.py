@@ -115,10 +115,13 @@ CASES = {
         AveragedPerceptron(average="longest", aggressive=True)
     ),
     "averaged_perceptron_shrinking": Case(
-        AveragedPerceptron(alpha=1e-4, learning_rate_schedule="inverse_sqrt", class_weight="balanced")
+        AveragedPerceptron(
+            alpha=1e-4, learning_rate_schedule="inverse_sqrt", class_weight="balanced"
+        )
     ),
     "averaged_perceptron_adagrad": Case(
-        AveragedPerceptron(learning_rate_schedule="adagrad", probability=True), {"average": "longest"}
+        AveragedPerceptron(learning_rate_schedule="adagrad", probability=True),
+        {"average": "longest"},
     ),
     "winnow": Case(Winnow(), {}),
     "winnow_joint": Case(Winnow(multi_class="joint", probability=True)),
