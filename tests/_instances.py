@@ -343,7 +343,7 @@ MODELS = {name: case.model() for name, case in CASES.items() if case.quick is no
 # What these say about data that follow no rule, and about few or easy samples.
 EXPECTED_WARNINGS = [
     "ignore:Column .* is above binarize:UserWarning",
-    "ignore:No (con|dis)junction is right:UserWarning",
+    "ignore:No (con|dis)junction classifies:UserWarning",
     "ignore:No rule was worth its mistakes:UserWarning",
     "ignore:None of the .* hypotheses agrees:UserWarning",
     "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",

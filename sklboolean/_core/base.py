@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -20,6 +20,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.validation import (
+    check_two_classes,
     encode_classes,
     flat_params,
     given_classes,
@@ -194,7 +195,6 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _state_params = ()
-    _poor_score = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -266,6 +266,8 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         if resume:
             self._check_resumable()
         data, y = self._check_X(X, y, reset=not resume)
+        if not get_tags(self).classifier_tags.multi_class:
+            check_two_classes(y, classes)
         self.classes_, codes = encode_classes(y, classes)
         return data, codes
 

@@ -1,7 +1,7 @@
-"""Three ways to be told about a hidden conjunction: ask, be taught, or watch.
+"""Exact learning of a conjunction: from queries, a teaching set or random examples.
 
-Each function talks to an oracle, a function that says whether a row satisfies the
-hidden conjunction, and counts the rows it needed.
+The oracle is a function that tells whether a sample satisfies the hidden conjunction.
+Each learner counts the samples it needed.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from sklboolean._core.validation import check_boolean_array, check_integer, chec
 
 @dataclass(frozen=True)
 class LearnedConjunction:
-    """A conjunction and what it cost to learn.
+    """A conjunction and the number of samples used to learn it.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ class LearnedConjunction:
     negative : ndarray of int
         Features that must be false.
     n_features : int
-        Features of a row.
+        Number of features.
     n_examples : int
-        Labelled rows that were used.
+        Number of labelled samples that were used.
 
     Examples
     --------
@@ -45,12 +45,12 @@ class LearnedConjunction:
     n_examples: int
 
     def holds(self, X):
-        """Say which rows satisfy the conjunction.
+        """Test which samples satisfy the conjunction.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of zeros and ones.
+            Samples of zeros and ones.
 
         Returns
         -------
@@ -74,20 +74,20 @@ class LearnedConjunction:
 
 
 def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
-    """Learn a conjunction by asking about rows of one's own choice.
+    """Learn a conjunction from membership queries.
 
-    One feature of an accepted row is flipped at a time: when the flipped row is
+    One feature of an accepted sample is flipped at a time. If the flipped sample is
     rejected, the literal belongs to the conjunction.
 
     Parameters
     ----------
     oracle : callable
-        Takes a row, a bool array of shape (n_features,), and says whether it satisfies
-        the hidden conjunction.
+        Takes a sample, a bool array of shape (n_features,), and returns whether it
+        satisfies the hidden conjunction.
     n_features : int
         Number of features, at least 1.
     positive_example : array-like of shape (n_features,), default=None
-        A row of zeros and ones known to be accepted. None: the row of ones, which any
+        A sample of zeros and ones that is accepted. None: the sample of ones, which any
         conjunction without negations accepts. Negations can be learned only from an
         example in which they hold.
 
@@ -99,8 +99,7 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
     Raises
     ------
     ValueError
-        If the oracle rejects every flipped row and the example too: then it was not a
-        positive one.
+        If the oracle rejects every flipped sample and the example itself.
 
     References
     ----------
@@ -123,12 +122,12 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
         row = start.copy()
         row[feature] = not row[feature]
         needed[feature] = not _ask(oracle, row)
-    # All features needed is the sign of an example that never was accepted; it costs a
-    # query more to tell, in that case only.
+    # All features are needed only if the example was not accepted, or has them all.
+    # One more query tells, in that case only.
     if needed.all() and not _ask(oracle, start.copy()):
         raise ValueError(
-            "The oracle rejects the row to start from. A conjunction with negations "
-            "needs positive_example, a row that it accepts."
+            "The oracle rejects the first sample. A conjunction with negations needs "
+            "positive_example, a sample that it accepts."
         )
     return LearnedConjunction(
         np.flatnonzero(needed & start), np.flatnonzero(needed & ~start), n, n
@@ -136,11 +135,11 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
 
 
 def teaching_set(positive, negative, n_features):
-    """Choose the rows with which a teacher shows a conjunction.
+    """Choose samples that teach a conjunction.
 
-    Two rows that satisfy it and differ in everything else leave no other literal; one
-    row for each literal shows that it is needed. A conjunction without negations, known
-    to have none, needs only the first of the two.
+    Two samples that satisfy it and differ in all other features exclude every other
+    literal. One sample for each literal shows that it is needed. A conjunction known to
+    have no negations needs only the first of the two.
 
     Parameters
     ----------
@@ -152,8 +151,8 @@ def teaching_set(positive, negative, n_features):
     Returns
     -------
     X : ndarray of shape (n_literals + 2, n_features), dtype bool
-        First two rows that satisfy the conjunction (other features false, then true),
-        then one row for each literal that only this literal rejects.
+        First two samples that satisfy the conjunction (other features false, then
+        true), then for each literal a sample that only this literal rejects.
     y : ndarray of shape (n_literals + 2,), dtype bool
         Their labels.
 
@@ -197,28 +196,28 @@ def teaching_set(positive, negative, n_features):
 
 
 def learn_conjunction_from_teacher(X, y):
-    """Learn a conjunction from the rows of a teacher.
+    """Learn a conjunction from the samples of a teacher.
 
-    A literal is kept when a rejected row differs from an accepted one in that feature
-    alone; with a `teaching_set` these are the literals of the conjunction.
+    A literal is kept if a rejected sample differs from an accepted one in that feature
+    alone. With a `teaching_set` these are the literals of the conjunction.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Rows of zeros and ones.
+        Samples of zeros and ones.
     y : array-like of shape (n_samples,)
-        Whether each row satisfies the conjunction.
+        Whether each sample satisfies the conjunction.
 
     Returns
     -------
     learned : LearnedConjunction
-        The literals that the rows prove to be needed.
+        The literals that the samples prove to be needed.
 
     Raises
     ------
     ValueError
-        If no row is accepted, or if the rows leave a literal open: one that all
-        accepted rows have and no rejected row proves.
+        If no sample is accepted, or if a literal remains open: all accepted samples
+        have it, and no rejected sample proves it.
 
     References
     ----------
@@ -235,23 +234,23 @@ def learn_conjunction_from_teacher(X, y):
     X, y = np.asarray(X, dtype=bool), np.asarray(y, dtype=bool)
     if X.ndim != 2 or y.shape != (len(X),) or not y.any():
         raise ValueError(
-            "X must have two dimensions and y one label for each row, with at least "
-            "one row accepted."
+            "X must have two dimensions and y one label for each sample, with at "
+            "least one sample accepted."
         )
     accepted = X[y]
     possible = (accepted == accepted[0]).all(axis=0)
     needed = np.zeros(X.shape[1], dtype=bool)
     for row in X[~y]:
-        # What the accepted rows do not share is no literal, whatever it is here.
+        # A literal is shared by all accepted samples.
         differs = (row != accepted[0]) & possible
         if differs.sum() == 1:
             needed |= differs
     if (possible & ~needed).any():
         open_features = np.flatnonzero(possible & ~needed).tolist()
         raise ValueError(
-            f"The rows do not settle whether features {open_features} belong to the "
-            "conjunction: add an accepted row without the literal, or a rejected one "
-            "that lacks only this literal."
+            f"The samples do not determine whether features {open_features} belong to "
+            "the conjunction: add an accepted sample without the literal, or a "
+            "rejected one that lacks only this literal."
         )
     value = accepted[0]
     return LearnedConjunction(
@@ -265,34 +264,35 @@ def learn_conjunction_from_teacher(X, y):
 def learn_conjunction_from_examples(
     oracle, draw, n_features, n_examples, *, random_state=None
 ):
-    """Learn a conjunction by watching random rows (elimination).
+    """Learn a conjunction from random samples (elimination).
 
     Parameters
     ----------
     oracle : callable
-        Takes a row, a bool array of shape (n_features,), and says whether it satisfies
-        the hidden conjunction.
+        Takes a sample, a bool array of shape (n_features,), and returns whether it
+        satisfies the hidden conjunction.
     draw : callable or float
-        Takes a RandomState and gives a row; or the probability of a 1 in each feature.
+        Takes a RandomState and returns a sample; or the probability of a 1 in each
+        feature.
     n_features : int
         Number of features, at least 1.
     n_examples : int
-        Rows to draw, 1 to 10**9. `sklboolean.theory.sample_complexity` tells how many
-        are enough.
+        Number of samples to draw, 1 to 10**9. `sklboolean.theory.sample_complexity`
+        computes how many are enough.
     random_state : int, RandomState instance or None, default=None
-        For the rows.
+        Seed of the samples.
 
     Returns
     -------
     learned : LearnedConjunction
-        The longest conjunction that accepts every accepted row. It contains the hidden
-        one and errs on accepted rows only. With no row accepted it holds every literal,
-        and accepts nothing.
+        The longest conjunction that accepts every accepted sample. It contains the
+        hidden one, so it errs only on samples that the hidden one accepts. If no sample
+        was accepted, it has every literal and accepts nothing.
 
     Raises
     ------
     ValueError
-        If ``draw`` is a number outside 0 to 1 or gives rows of another length.
+        If ``draw`` is a number outside 0 to 1 or returns samples of another length.
 
     References
     ----------

@@ -1,11 +1,12 @@
-"""Halving: the majority vote of all hypotheses that have not erred yet."""
+"""Halving: the majority vote of all hypotheses that have not erred."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.base import DecisionClassifierMixin, break_ties
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.finite_classes import (
     FunctionClass,
@@ -15,20 +16,12 @@ from sklboolean._core.finite_classes import (
     size_of,
 )
 from sklboolean._core.formulas import feature_names_of, formula_text
-from sklboolean._core.validation import (
-    check_integer,
-    check_same_params,
-    known_classes,
-    remember_params,
-    validate_boolean,
-)
-from sklboolean.concepts._concepts import ConceptLearner, read_examples, value_blocks
-
-KIND = ("hypotheses", "max_literals", "monotone", "binarize")  # of the class
+from sklboolean._core.validation import check_integer, validate_boolean
+from sklboolean.concepts._base import ConceptClassifier
 
 
 def count_votes(sets, consistent, counts):
-    """Return the vote of each set of accepting hypotheses, from -1 to 1.
+    """Compute the vote of each set of accepting hypotheses, from -1 to 1.
 
     Parameters
     ----------
@@ -44,30 +37,86 @@ def count_votes(sets, consistent, counts):
     return 2 * (unpack_words(sets, len(weights)) @ weights) / weights.sum() - 1
 
 
-class HalvingClassifier(DecisionClassifierMixin, ConceptLearner):
+@dataclass
+class HalvingState:
+    """A finite class of hypotheses and how often each of them erred."""
+
+    hypotheses: object
+    mistakes: MistakeCounts
+    n_mistakes: int = 0  # of the vote
+
+    @property
+    def n_hypotheses(self):
+        """Size of the class."""
+        return self.hypotheses.n_hypotheses
+
+    def copy(self):
+        """Copy the counts; the hypotheses never change."""
+        return HalvingState(self.hypotheses, self.mistakes.copy(), self.n_mistakes)
+
+    def consistent(self):
+        """Compute the set of hypotheses without a mistake."""
+        return self.mistakes.consistent()
+
+    def voters(self):
+        """Compute the consistent set and, if it is empty, all mistake counts."""
+        consistent = self.consistent()
+        return consistent, None if consistent.any() else self.mistakes.values()
+
+    def update(self, sets, labels):
+        """Vote on samples one after the other, counting who errs.
+
+        Parameters
+        ----------
+        sets : ndarray of shape (n_samples, n_words), uint64
+            The hypotheses that accept each sample.
+        labels : ndarray of shape (n_samples,), bool
+
+        Returns
+        -------
+        n_mistakes : int
+            Mistakes of the vote.
+        """
+        everyone, n_mistakes = full_set(self.n_hypotheses)[0], 0
+        consistent, counts = self.voters()
+        for accepting, label in zip(sets, labels, strict=True):
+            if counts is None and not consistent.any():
+                counts = self.mistakes.values()
+            wrong = everyone & (~accepting if label else accepting)
+            vote = count_votes(accepting[None], consistent, counts)[0]
+            n_mistakes += bool((vote >= 0) != label)
+            self.mistakes.add(wrong)
+            consistent = consistent & ~wrong
+            if counts is not None:
+                counts += unpack_words(wrong[None], self.n_hypotheses)[0]
+        return n_mistakes
+
+
+class HalvingClassifier(DecisionClassifierMixin, ConceptClassifier):
     """Predict by majority vote of all hypotheses of a finite class that are consistent.
 
-    Each mistake rules out at least half of the hypotheses that are left, so there are
-    at most ``lg |H|`` mistakes. The class is listed, a bit for each hypothesis, which
-    suits a dozen features, or many when hypotheses are short.
+    Each mistake rules out at least half of the remaining hypotheses, so there are at
+    most ``lg |H|`` mistakes. The class is stored with one bit for each hypothesis. It
+    suits a dozen features, or more when the hypotheses are short.
 
     Parameters
     ----------
     hypotheses : {"conjunctions", "disjunctions", "k-disjunctions"} or list of \
 callables, default="conjunctions"
         The class. "k-disjunctions" needs ``max_literals``. Callables take a bool array
-        of shape (n_samples, n_features) and return a bool for each row.
+        of shape (n_samples, n_features) and return one bool for each sample.
     max_literals : int or None, default=None
-        Longest formulas of the class. None: as long as there are features.
+        Maximum number of literals of a formula. None: the number of features. A smaller
+        one keeps the class small.
     monotone : bool, default=False
-        Whether literals are the features only, not their negations.
+        True: formulas have no negated features.
     binarize : float or None, default=0.0
-        A value above it is true. None demands zeros and ones.
+        A value above it is true. None: the features must be 0 or 1.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels; hypotheses stand for the second.
+        The class labels. A hypothesis accepts samples of the second.
     n_hypotheses_ : int
         Size of the class, ``|H|``.
     mistake_bound_ : int
@@ -75,7 +124,8 @@ callables, default="conjunctions"
     n_consistent_ : int
         Hypotheses without a mistake.
     n_mistakes_ : int
-        Mistakes of the vote when every row is predicted before it is learned, in order.
+        Mistakes of the vote when every sample is predicted before its label is used,
+        in order.
     collapsed_ : bool
         Whether no hypothesis is left. The vote then weighs each hypothesis by
         ``2 ** -mistakes`` (weighted majority).
@@ -106,12 +156,14 @@ callables, default="conjunctions"
     --------
     >>> from sklboolean import HalvingClassifier
     >>> X = [[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0]]
-    >>> learner = HalvingClassifier().fit(X, [True, True, False, False])
-    >>> learner.n_hypotheses_, learner.n_consistent_, learner.mistake_bound_
+    >>> model = HalvingClassifier().fit(X, [True, True, False, False])
+    >>> model.n_hypotheses_, model.n_consistent_, model.mistake_bound_
     (27, 1, 4)
-    >>> learner.consistent_formulas()
+    >>> model.consistent_formulas()
     ['x0 and not x2']
     """
+
+    _state_params = ("hypotheses", "max_literals", "monotone", "binarize")
 
     def __init__(
         self, hypotheses="conjunctions", *, max_literals=None, monotone=False,
@@ -122,109 +174,47 @@ callables, default="conjunctions"
         self.monotone = monotone
         self.binarize = binarize
 
-    def fit(self, X, y):
-        """Learn from rows and their labels, in order.
+    def _check_params(self):
+        if self.max_literals is not None:
+            check_integer(self.max_literals, "max_literals", 0)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-
-        Returns
-        -------
-        self : object
-            The fitted learner.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data, and for a class too large to be listed. What
-            was learned before is kept.
-        """
-        with restore_on_error(self):
-            table, positive = read_examples(self, X, y)
-            self._begin()
-            self._learn(table, positive)
-        return self
-
-    def partial_fit(self, X, y, classes=None):
-        """Learn from more rows, in order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Labels among ``classes``.
-        classes : array-like of shape (2,), default=None
-            Both labels; needed in the first call.
-
-        Returns
-        -------
-        self : object
-            The fitted learner. As for ``fit``, errors leave it as it was.
-        """
-        with restore_on_error(self):
-            resume = hasattr(self, "classes_")
-            if resume:
-                check_same_params(self, KIND)
-            known = known_classes(self, classes)
-            table, positive = read_examples(self, X, y, known, reset=not resume)
-            if not resume:
-                self._begin()
-            self._learn(table, positive)
-        return self
-
-    def _begin(self):
-        self._class = build_class(
+    def _init_state(self):
+        hypotheses = build_class(
             self.hypotheses,
             self.n_features_in_,
             max_literals=self.max_literals,
             monotone=self.monotone,
         )
-        self.n_hypotheses_ = self._class.n_hypotheses
-        self.mistake_bound_ = self.n_hypotheses_.bit_length() - 1
-        self._mistakes = MistakeCounts.zero(self.n_hypotheses_)
-        remember_params(self, KIND)
-        self.n_mistakes_, self.collapsed_ = 0, False
+        return HalvingState(hypotheses, MistakeCounts.zero(hypotheses.n_hypotheses))
 
-    def _learn(self, table, positive):
-        mistakes = self._mistakes.copy()
-        consistent, everyone = mistakes.consistent(), full_set(self.n_hypotheses_)[0]
-        counts = None
-        for rows, sets in self._accepting(table):
-            for accepting, label in zip(sets, positive[rows], strict=True):
-                wrong = everyone & (~accepting if label else accepting)
-                if counts is None and not consistent.any():
-                    counts = mistakes.values()
-                vote = count_votes(accepting[None], consistent, counts)[0]
-                self.n_mistakes_ += bool((vote >= 0) != label)
-                mistakes.add(wrong)
-                consistent = consistent & ~wrong
-                if counts is not None:
-                    counts += unpack_words(wrong[None], self.n_hypotheses_)[0]
-        self._mistakes = mistakes
-        self.n_consistent_ = int(size_of(consistent)[0])
-        if not self.n_consistent_ and not self.collapsed_:
-            self.collapsed_ = True
+    def _train(self, state, table, codes):
+        """Predict each sample by the vote, then count who was wrong."""
+        was_consistent = state.consistent().any()
+        for samples, sets in self._accepting(state, table):
+            state.n_mistakes += state.update(sets, codes[samples].astype(bool))
+        if was_consistent and not state.consistent().any():
             warnings.warn(
-                f"None of the {self.n_hypotheses_} hypotheses agrees with all rows. "
+                f"None of the {state.n_hypotheses} hypotheses agrees with all samples. "
                 "Predictions are now weighted majority votes (2 ** -mistakes). Choose "
-                "a richer class, or take Winnow or KernelPerceptron.",
+                "a richer class, or use Winnow or KernelPerceptron.",
                 UserWarning,
                 stacklevel=3,
             )
 
-    def _accepting(self, table):
-        """Yield slices of rows and the sets of hypotheses that accept them."""
-        blocks = value_blocks(table, self.n_features_in_, self._class.n_hypotheses)
-        for rows, values in blocks:
-            yield rows, self._class.accepting(values)
+    def _set_fitted_attributes(self, state):
+        self.n_hypotheses_ = state.n_hypotheses
+        self.mistake_bound_ = self.n_hypotheses_.bit_length() - 1
+        self.n_mistakes_ = state.n_mistakes
+        self.n_consistent_ = int(size_of(state.consistent())[0])
+        self.collapsed_ = not self.n_consistent_
+
+    def _accepting(self, state, table):
+        """Yield slices of samples and the sets of hypotheses that accept them."""
+        for samples, values in self._value_blocks(table, state.n_hypotheses):
+            yield samples, state.hypotheses.accepting(values)
 
     def decision_function(self, X):
-        """Return the vote on each row.
+        """Compute the vote on each sample.
 
         Parameters
         ----------
@@ -235,23 +225,19 @@ callables, default="conjunctions"
         -------
         votes : ndarray of shape (n_samples,), dtype float64
             Share of the hypotheses that accept minus share of those that reject, from
-            -1 to 1; an even vote, which accepts, is given as the smallest float above
-            0.
+            -1 to 1. An even vote accepts; it is replaced by the smallest float above 0.
         """
         check_is_fitted(self)
         table = validate_boolean(self, X, reset=False)
-        consistent = self._mistakes.consistent()
-        counts = None if consistent.any() else self._mistakes.values()
-        votes = np.concatenate(
-            [
-                count_votes(sets, consistent, counts)
-                for _rows, sets in self._accepting(table)
-            ]
-        )
-        return np.where(votes == 0, np.nextafter(0.0, 1.0), votes)
+        consistent, counts = self._state.voters()
+        votes = [
+            count_votes(sets, consistent, counts)
+            for _, sets in self._accepting(self._state, table)
+        ]
+        return break_ties(np.concatenate(votes))
 
     def predict_proba(self, X):
-        """Return the share of the votes for each class.
+        """Compute the share of the votes for each class.
 
         Parameters
         ----------
@@ -261,38 +247,41 @@ callables, default="conjunctions"
         Returns
         -------
         probabilities : ndarray of shape (n_samples, 2), dtype float64
-            Before a collapse this is the exact posterior probability when one of the
-            hypotheses is true and all were equally likely at first.
+            As long as a hypothesis is consistent, the exact posterior probability under
+            a uniform prior over the hypotheses.
         """
         positive = (1 + self.decision_function(X)) / 2
         return np.column_stack([1 - positive, positive])
 
     def consistent_formulas(self, max_formulas=100):
-        """Write the hypotheses without a mistake, shortest first.
+        """Format the hypotheses without a mistake, shortest first.
 
         Parameters
         ----------
         max_formulas : int, default=100
-            How many at most.
+            Maximum number of formulas.
 
         Returns
         -------
         formulas : list of str
-            Formulas over the column names.
+            Formulas in terms of the column names.
 
         Raises
         ------
         AttributeError
-            For a class of callables, which have no formula.
+            If the hypotheses are callables, which have no formula.
         """
         check_is_fitted(self)
         check_integer(max_formulas, "max_formulas", 1)
-        if isinstance(self._class, FunctionClass):
-            raise AttributeError("Callables have no formula to be written.")
-        consistent = unpack_words(self._mistakes.consistent(), self.n_hypotheses_)[0]
+        hypotheses = self._state.hypotheses
+        if isinstance(hypotheses, FunctionClass):
+            raise AttributeError(
+                "consistent_formulas is not available: callables have no formula."
+            )
+        consistent = unpack_words(self._state.consistent(), self._state.n_hypotheses)[0]
         chosen = np.flatnonzero(consistent)[:max_formulas]
-        names, disjunctive = feature_names_of(self), self._class.disjunctive
+        names, disjunctive = feature_names_of(self), hypotheses.disjunctive
         return [
             formula_text(literals, names, disjunctive=disjunctive)
-            for literals in self._class.literals_of(chosen)
+            for literals in hypotheses.literals_of(chosen)
         ]

@@ -33,47 +33,50 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     solver : {"linprog", "modified_perceptron"}, default="linprog"
-        "linprog": the halfspace of largest margin, by linear programming. When none is
-        right on all rows, the one of least total error. "modified_perceptron": in time
-        that does not depend on the margin, a halfspace that is right wherever its
-        margin exceeds ``sigma`` (Blum, Frieze, Kannan, Vempala).
+        "linprog": the halfspace of largest margin, by linear programming; if none
+        classifies all samples correctly, the one of least total error.
+        "modified_perceptron": a halfspace that is correct wherever its margin exceeds
+        ``sigma``, in time that does not depend on the margin (Blum, Frieze, Kannan,
+        Vempala).
     norm : {"l2", "l1"}, default="l2"
-        Norm of the weights in which "linprog" measures the margin. "l1" gives sparse
+        Norm of the weights in which "linprog" measures the margin. Use "l1" for sparse
         weights.
     sigma : float, default=0.05
-        "modified_perceptron" only: cosine, between 0 and 1, up to which it promises
-        nothing.
+        Cosine between 0 and 1 up to which "modified_perceptron" gives no guarantee. A
+        smaller one takes longer.
     max_starts : int, default=10
-        "modified_perceptron" only: random directions to start from.
+        Maximum number of random starts of "modified_perceptron". Raise it if none
+        succeeds.
     abstain_label : same type as the labels or None, default=None
-        "modified_perceptron" only: what ``predict`` gives where the margin is at most
-        ``sigma``. None: the class of the nearer side.
+        Label that ``predict`` of "modified_perceptron" returns where the margin is at
+        most ``sigma``. None: the class of the nearer side.
     random_state : int, RandomState instance or None, default=None
-        For the starts of "modified_perceptron".
+        Seed of the starts of "modified_perceptron".
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels.
+        The class labels.
     coef_ : ndarray of shape (1, n_features)
         Weights of norm 1 (with the intercept for "modified_perceptron").
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     is_consistent_ : bool
-        Whether the halfspace is right on every training row.
+        Whether the halfspace classifies every training sample correctly.
     margin_ : float
-        Least signed distance of a training row from the boundary; below 0 when a row
-        is wrong. For "modified_perceptron" the least signed cosine.
+        Smallest signed distance of a training sample from the boundary; negative if a
+        sample is misclassified. For "modified_perceptron" the smallest signed cosine.
     margin_bound_ : float or None
-        No halfspace has a larger margin, as `row_weights_` prove: the distance between
-        two weighted means of the classes, halved. 0 up to rounding when the classes
-        cannot be separated. None for "modified_perceptron".
-    row_weights_ : ndarray of shape (n_samples,) or None
-        Weights of the training rows in those means, one half for each class.
+        Upper bound on the margin of any halfspace, proved by `sample_weights_`: half
+        the distance between two weighted means of the classes. 0 up to rounding if the
+        classes cannot be separated. None for "modified_perceptron".
+    sample_weights_ : ndarray of shape (n_samples,) or None
+        Weights of the training samples in those means. They add up to one half in each
+        class.
     n_mistakes_ : int or None
         Updates of "modified_perceptron" over all starts.
     n_undecided_ : int or None
-        Training rows within ``sigma`` of the boundary, for "modified_perceptron".
+        Training samples within ``sigma`` of the boundary, for "modified_perceptron".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -82,13 +85,13 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
     Warns
     -----
     ConvergenceWarning
-        If no halfspace is right on all rows ("linprog"), or if none was found
-        ("modified_perceptron").
+        If no halfspace classifies all samples correctly ("linprog"), or if none was
+        found ("modified_perceptron").
 
     See Also
     --------
-    AveragedPerceptron : For classes that overlap, and for many rows.
-    sklboolean.theory.perceptron_mistake_bound : Mistakes when there is a margin.
+    AveragedPerceptron : For classes that overlap, and for many samples.
+    sklboolean.theory.perceptron_mistake_bound : Bound on the mistakes.
 
     Notes
     -----
@@ -105,10 +108,10 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklboolean import ConsistentHalfspace
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-    >>> learner = ConsistentHalfspace().fit(X, y)
-    >>> learner.is_consistent_, round(learner.margin_, 3)
+    >>> model = ConsistentHalfspace().fit(X, y)
+    >>> model.is_consistent_, round(model.margin_, 3)
     (True, 0.354)
-    >>> round(learner.margin_bound_, 3)
+    >>> round(model.margin_bound_, 3)
     0.354
     """
 
@@ -130,7 +133,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        """Look for a halfspace that is right on all rows.
+        """Find a halfspace that classifies all samples correctly.
 
         Parameters
         ----------
@@ -142,15 +145,15 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted classifier.
 
         Raises
         ------
         ValueError
-            For bad parameters and data. What was learned before is kept.
+            For invalid parameters and data. The classifier stays as it was.
         """
         with restore_on_error(self):
-            self._check_parameters()
+            self._check_params()
             X, y = validate_data_strict(
                 self, X, y, accept_sparse="csr", dtype=np.float64
             )
@@ -167,12 +170,14 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
                 self._fit_perceptron(X, signs)
         return self
 
-    def _check_parameters(self):
+    def _check_params(self):
         check_choice(self.solver, "solver", ("linprog", "modified_perceptron"))
         check_choice(self.norm, "norm", ("l2", "l1"))
         check_real(self.sigma, "sigma", 0.0, strict=True)
         if self.sigma >= 1:
-            raise ValueError(f"sigma is a cosine below 1; got {self.sigma}.")
+            raise ValueError(
+                f"sigma is a cosine and must be below 1; got {self.sigma}."
+            )
         check_integer(self.max_starts, "max_starts", 1)
 
     def _check_abstain_label(self):
@@ -197,13 +202,16 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = (w / length)[None], np.array([b / length])
         scores = signs * (X @ self.coef_[0] + self.intercept_[0])
         self.margin_ = float(scores.min())
-        self.margin_bound_, self.row_weights_ = found.bound * scale, found.row_weights
+        self.margin_bound_, self.sample_weights_ = (
+            found.bound * scale,
+            found.sample_weights,
+        )
         self.n_mistakes_, self.n_undecided_ = None, None
         if not self.is_consistent_:
             warnings.warn(
-                "No halfspace is right on all rows (margin_bound_ is "
-                f"{self.margin_bound_:.2g}). The one of least total error is wrong on "
-                f"{np.count_nonzero(scores <= 0)} of {len(signs)} rows.",
+                "No halfspace classifies all samples correctly (margin_bound_ is "
+                f"{self.margin_bound_:.2g}). The one of least total error "
+                f"misclassifies {np.count_nonzero(scores <= 0)} of {len(signs)} samples.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -221,27 +229,27 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         self.margin_ = float((signs * cosines).min())
         self.is_consistent_ = self.margin_ > 0
         self.n_undecided_ = int(np.count_nonzero(np.abs(cosines) <= self.sigma))
-        self.margin_bound_, self.row_weights_ = None, None
+        self.margin_bound_, self.sample_weights_ = None, None
         if not found:
             n_wrong = np.count_nonzero(signs * cosines < -self.sigma)
             warnings.warn(
-                f"In {self.max_starts} starts no halfspace was found that is right "
-                f"wherever its margin exceeds sigma={self.sigma}; the best is wrong on "
-                f"{n_wrong} such rows. Probably none is right on all rows: "
+                f"In {self.max_starts} starts no halfspace was found that is correct "
+                f"wherever its margin exceeds sigma={self.sigma}; the best "
+                f"misclassifies {n_wrong} such samples. Probably none is correct on all samples: "
                 "solver='linprog' would prove it. Otherwise raise max_starts.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def _cosines(self, X):
-        """Return the cosine of each row, with its constant 1, and the weights."""
+        """Compute the cosine of the weights and each sample with its constant 1."""
         rows = _add_constant(X)
         squares = np.asarray((rows * rows).sum(axis=1)).ravel()
         scores = rows @ np.append(self.coef_[0], self.intercept_)
         return scores / np.sqrt(squares)
 
     def decision_function(self, X):
-        """Return the signed distance of each row from the boundary.
+        """Compute the signed distance of each sample from the boundary.
 
         Parameters
         ----------
@@ -251,19 +259,19 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,), dtype float64
-            Above 0 for the second class. For "modified_perceptron": cosines.
+            Positive for the second class. For "modified_perceptron": cosines.
         """
         check_is_fitted(self)
         X = validate_data_strict(
             self, X, reset=False, accept_sparse="csr", dtype=np.float64
         )
         X = sparse.csr_array(X) if sparse.issparse(X) else X
-        if self.row_weights_ is None:
+        if self.sample_weights_ is None:
             return self._cosines(X)
         return X @ self.coef_[0] + self.intercept_[0]
 
     def predict(self, X):
-        """Return the label of each row.
+        """Predict the class label of each sample.
 
         Parameters
         ----------
@@ -273,17 +281,17 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Among ``classes_``, or ``abstain_label``.
+            Labels among ``classes_``, or ``abstain_label``.
         """
         scores = self.decision_function(X)
         labels = self.classes_[(scores > 0).astype(np.intp)]
-        if self.abstain_label is None or self.row_weights_ is not None:
+        if self.abstain_label is None or self.sample_weights_ is not None:
             return labels
         return np.where(np.abs(scores) <= self.sigma, self.abstain_label, labels)
 
 
 def _add_constant(X):
-    """Append a 1 to each row. Only directions count: rows may become shorter."""
+    """Append a 1 to each sample. Samples may be rescaled: only directions count."""
     ones = np.ones((X.shape[0], 1))
     if sparse.issparse(X):
         rows = sparse.hstack([X, ones], format="csr")

@@ -1,8 +1,8 @@
-"""Halfspaces that separate two classes, and bounds that prove how well any can.
+"""Separating halfspaces, and certificates that bound the margin of any halfspace.
 
-Margins are distances: a row's signed score ``s (w.x + b)`` divided by the norm of w.
-Weights on the rows, adding up to one half in each class, bound the margin of every
-halfspace: the least signed score is at most their weighted mean, which is
+Margins are distances: a sample's signed score ``s (w.x + b)`` divided by the norm of w.
+Weights on the samples that add up to one half in each class bound the margin of every
+halfspace: the smallest signed score is at most their weighted mean, which is
 ``w . sum_i weight_i s_i x_i`` whatever the threshold.
 """
 
@@ -19,11 +19,11 @@ DUAL_NORMS = {"l1": (1, np.inf), "l2": (2, 2)}
 
 @dataclass
 class Separation:
-    """A halfspace ``w.x + b >= 0`` of norm 1 and weights on rows that bound margins."""
+    """A halfspace ``w.x + b >= 0`` of norm 1 and the weights that bound the margin."""
 
     w: np.ndarray
     b: float
-    row_weights: np.ndarray
+    sample_weights: np.ndarray
     bound: float
 
 
@@ -39,8 +39,8 @@ def maximal_margin(X, signs, norm):
     Returns
     -------
     separation : Separation
-        ``w`` is 0 where no halfspace is right on all rows. No halfspace has a margin
-        above ``bound``.
+        ``w`` is 0 where no halfspace classifies all samples correctly. No halfspace has
+        a margin above ``bound``.
     """
     separation = _maximal_margin_l1(X, signs)
     scores = signs * (X @ separation.w + separation.b)
@@ -51,11 +51,11 @@ def maximal_margin(X, signs, norm):
     machine = SVC(kernel="linear", C=1 / scores.min() ** 2, tol=1e-6).fit(X, signs)
     coef = machine.coef_
     w = np.asarray(coef.toarray() if sparse.issparse(coef) else coef)[0]
-    row_weights = np.zeros(len(signs))
+    sample_weights = np.zeros(len(signs))
     dual = machine.dual_coef_
     dual = np.asarray(dual.toarray() if sparse.issparse(dual) else dual)[0]
-    row_weights[machine.support_] = np.abs(dual)
-    smooth = Separation(w, float(machine.intercept_[0]), row_weights, np.inf)
+    sample_weights[machine.support_] = np.abs(dual)
+    smooth = Separation(w, float(machine.intercept_[0]), sample_weights, np.inf)
     return _with_bound(_centred(smooth, X, signs), X, signs, norm)
 
 
@@ -75,8 +75,8 @@ def _maximal_margin_l1(X, signs):
     if result.x is None:
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     w = result.x[:n_features] - result.x[n_features : 2 * n_features]
-    row_weights = np.maximum(0.0, -result.ineqlin.marginals[:n_samples])
-    found = Separation(w, float(result.x[-2]), row_weights, np.inf)
+    sample_weights = np.maximum(0.0, -result.ineqlin.marginals[:n_samples])
+    found = Separation(w, float(result.x[-2]), sample_weights, np.inf)
     return _centred(found, X, signs)
 
 
@@ -84,12 +84,12 @@ def _centred(separation, X, signs):
     """Put the threshold half-way between the classes and scale w to norm 1."""
     scores = X @ separation.w
     b = -(scores[signs > 0].min() + scores[signs < 0].max()) / 2
-    return Separation(separation.w, float(b), separation.row_weights, np.inf)
+    return Separation(separation.w, float(b), separation.sample_weights, np.inf)
 
 
 def _with_bound(separation, X, signs, norm):
     primal, dual = DUAL_NORMS[norm]
-    weights = separation.row_weights.copy()
+    weights = separation.sample_weights.copy()
     for sign in (1, -1):
         total = weights[signs == sign].sum()
         # Any weights make a bound; even ones, should the solver give none.
@@ -130,35 +130,35 @@ def max_perceptron_updates(n_weights, sigma):
     """Bound the updates after a good start: ``ln(n_weights) / sigma**2``.
 
     A good start has a cosine of at least ``n_weights ** -0.5`` with a halfspace that is
-    right on all rows. Updates never lower the product with that halfspace, and each
+    correct on all samples. Updates never lower the product with that halfspace, and each
     shrinks the squared length by a factor of at most ``1 - sigma**2``.
     """
     return int(np.log(n_weights) / sigma**2)
 
 
 def modified_perceptron(X, signs, sigma, max_starts, rng):
-    """Find weights that are right on all rows whose cosine with them passes sigma.
+    """Find weights that are correct on all samples whose cosine passes sigma.
 
-    A wrong row is projected away, the one with the largest cosine first (Blum, Frieze,
+    A misclassified sample is projected away, the one with the largest cosine first (Blum, Frieze,
     Kannan, Vempala).
 
     Parameters
     ----------
-    X : ndarray or sparse array of shape (n_samples, n_weights), no row of zeros
+    X : ndarray or sparse array of shape (n_samples, n_weights), no sample all zeros
     signs : ndarray of shape (n_samples,), +1 and -1
     sigma : float in (0, 1)
     max_starts : int
-        Random directions tried.
+        Number of random directions to try.
     rng : RandomState
 
     Returns
     -------
     w : ndarray of shape (n_weights,)
-        Of length 1.
+        Unit vector.
     n_updates : int
-        Over all starts.
+        Number of updates over all starts.
     found : bool
-        False: in every start some row was wrong by more than ``sigma`` to the end.
+        False: after every start some sample is wrong by more than ``sigma``.
     """
     lengths = np.sqrt(np.asarray((X * X).sum(axis=1)).ravel())
     max_updates = max_perceptron_updates(X.shape[1], sigma)
@@ -177,7 +177,7 @@ def modified_perceptron(X, signs, sigma, max_starts, rng):
             w = w - (signs[worst] * cosines[worst] / lengths[worst]) * x
             n_updates += 1
             length = np.linalg.norm(w)
-            if length < 1e-12:  # w was the wrong row itself
+            if length < 1e-12:  # w was the misclassified sample itself
                 break
             # Only the direction counts; at length 1 it never underflows.
             w /= length

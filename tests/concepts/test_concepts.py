@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from oracles import kernels as oracles
 from oracles import linear_model as oracles_online
 from scipy import sparse
+from sklearn.multiclass import OneVsRestClassifier
 
 from sklboolean import ConjunctionClassifier, HalvingClassifier
 from sklboolean.theory import elimination_mistake_bound, halving_mistake_bound
 
 layouts = st.sampled_from([np.asarray, sparse.csr_array, sparse.csc_array, np.float64])
 quiet = pytest.mark.filterwarnings(
-    "ignore:No (con|dis)junction is right", "ignore:None of the"
+    "ignore:No (con|dis)junction classifies", "ignore:None of the"
 )
 
 
@@ -115,11 +116,15 @@ def test_a_contradiction_means_that_no_conjunction_fits(data, monotone):
 
 def test_contradictions_are_counted_in_the_warning():
     X, y = [[1, 0], [0, 1], [1, 1], [0, 0]], [1, 1, 0, 0]
-    with pytest.warns(UserWarning, match="No conjunction is right.*accepts 2 rows"):
+    with pytest.warns(
+        UserWarning, match="No conjunction classifies.*accepts 2 samples"
+    ):
         learner = ConjunctionClassifier().fit(X, y)
     assert learner.formula_ == "True"
     assert learner.n_contradictions_ == 2
-    with pytest.warns(UserWarning, match="No disjunction is right.*rejects 2 rows"):
+    with pytest.warns(
+        UserWarning, match="No disjunction classifies.*rejects 2 samples"
+    ):
         ConjunctionClassifier(target="disjunction").fit(X, y)
 
 
@@ -268,3 +273,25 @@ def test_stream_refuses_new_labels_and_widths():
         with pytest.raises(ValueError, match="3 features"):
             learner.partial_fit([[0, 1, 1]], [1])
         np.testing.assert_array_equal(learner.predict([[0, 1], [1, 0]]), [0, 1])
+
+
+@quiet
+@pytest.mark.parametrize("target", ["conjunction", "disjunction"])
+def test_scores_count_literals_and_serve_one_against_the_rest(target):
+    """The score of a formula by definition; three classes by one formula each."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (80, 6))
+    y = X[:, 0] & ~X[:, 1] & 1 if target == "conjunction" else X[:, 0] | X[:, 2]
+    model = ConjunctionClassifier(target=target).fit(X, y)
+    true = np.hstack(
+        [X[:, model.positive_features_], 1 - X[:, model.negated_features_]]
+    )
+    n_true, n_false = true.sum(axis=1), (1 - true).sum(axis=1)
+    expected = np.where(n_false > 0, -n_false, 1)
+    if target == "disjunction":
+        expected = np.where(n_true > 0, n_true, -1)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    np.testing.assert_array_equal(model.predict(X), expected > 0)
+    classes = X[:, 0] + (X[:, 0] & X[:, 1])
+    rest = OneVsRestClassifier(ConjunctionClassifier()).fit(X, classes)
+    assert rest.score(X, classes) == 1.0

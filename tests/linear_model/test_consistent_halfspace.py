@@ -39,7 +39,7 @@ def test_either_a_halfspace_or_a_proof_that_there_is_none(table, norm, as_sparse
     learner = ConsistentHalfspace(norm=norm).fit(data, y)
     signs = np.where(y, 1, -1)
     # The bound holds for its weights whatever the solver did: weak duality.
-    weights = learner.row_weights_
+    weights = learner.sample_weights_
     assert (weights >= 0).all()
     for sign in (1, -1):
         np.testing.assert_allclose(weights[signs == sign].sum(), 0.5)
@@ -78,11 +78,11 @@ def test_units_do_not_matter():
 
 def test_exclusive_or_has_no_halfspace():
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    with pytest.warns(ConvergenceWarning, match="No halfspace is right on all rows"):
+    with pytest.warns(ConvergenceWarning, match="No halfspace classifies all samples"):
         learner = ConsistentHalfspace().fit(X, y)
     assert not learner.is_consistent_
     assert learner.margin_ <= 0
-    np.testing.assert_allclose(learner.row_weights_, 0.25)
+    np.testing.assert_allclose(learner.sample_weights_, 0.25)
     with pytest.warns(ConvergenceWarning, match="In 4 starts no halfspace"):
         learner = ConsistentHalfspace(
             solver="modified_perceptron", max_starts=4, random_state=0

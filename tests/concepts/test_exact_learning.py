@@ -79,7 +79,7 @@ def test_teaching_set_leaves_no_other_conjunction(wanted):
 
 def test_teacher_who_leaves_something_open_is_told_what():
     X, y = teaching_set([0, 1], [], 3)
-    with pytest.raises(ValueError, match=r"settle whether features \[1\]"):
+    with pytest.raises(ValueError, match=r"determine whether features \[1\]"):
         learn_conjunction_from_teacher(X[:3], y[:3])
     with pytest.raises(ValueError, match="at least one row accepted"):
         learn_conjunction_from_teacher(X[2:], y[2:])
