@@ -211,7 +211,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 "No halfspace classifies all samples correctly (margin_bound_ is "
                 f"{self.margin_bound_:.2g}). The one of least total error "
-                f"misclassifies {np.count_nonzero(scores <= 0)} of {len(signs)} samples.",
+                f"misclassifies {np.count_nonzero(scores <= 0)} of {len(signs)} "
+                "samples.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -235,8 +236,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"In {self.max_starts} starts no halfspace was found that is correct "
                 f"wherever its margin exceeds sigma={self.sigma}; the best "
-                f"misclassifies {n_wrong} such samples. Probably none is correct on all samples: "
-                "solver='linprog' would prove it. Otherwise raise max_starts.",
+                f"misclassifies {n_wrong} such samples. Probably none is correct on "
+                "all samples: solver='linprog' would prove it. Otherwise raise max_starts.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -130,8 +130,8 @@ def max_perceptron_updates(n_weights, sigma):
     """Bound the updates after a good start: ``ln(n_weights) / sigma**2``.
 
     A good start has a cosine of at least ``n_weights ** -0.5`` with a halfspace that is
-    correct on all samples. Updates never lower the product with that halfspace, and each
-    shrinks the squared length by a factor of at most ``1 - sigma**2``.
+    correct on all samples. Updates never lower the product with that halfspace, and
+    each shrinks the squared length by a factor of at most ``1 - sigma**2``.
     """
     return int(np.log(n_weights) / sigma**2)
 
@@ -139,8 +139,8 @@ def max_perceptron_updates(n_weights, sigma):
 def modified_perceptron(X, signs, sigma, max_starts, rng):
     """Find weights that are correct on all samples whose cosine passes sigma.
 
-    A misclassified sample is projected away, the one with the largest cosine first (Blum, Frieze,
-    Kannan, Vempala).
+    A misclassified sample is projected away, the one with the largest cosine first (Blum,
+    Frieze, Kannan, Vempala).
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def test_predict_may_abstain():
         ({"solver": "simplex"}, "solver must be one of"),
         ({"norm": "l3"}, "norm must be one of"),
         ({"sigma": 0.0}, "sigma must be greater than 0"),
-        ({"sigma": 1.0}, "sigma is a cosine below 1"),
+        ({"sigma": 1.0}, "sigma is a cosine and must be below 1"),
         ({"max_starts": 0}, "max_starts"),
         ({"abstain_label": "?"}, "same type as the classes"),
     ],

@@ -270,7 +270,7 @@ def log_density(rows, unit):
     return logsumexp(parts, axis=0)
 
 
-def complete_log_likelihood(rows, sample_weights, active, unit):
+def complete_log_likelihood(rows, row_weights, active, unit):
     """Return the log-likelihood of rows whose hidden unit is active to some degree.
 
     LL(theta, w | S') of section 4.3.6, with the errata: both Gaussians at full length.
@@ -278,7 +278,7 @@ def complete_log_likelihood(rows, sample_weights, active, unit):
     share = share_active(unit)
     silent, shifted = centres(unit)
     total = 0.0
-    for row, weight, degree in zip(rows, sample_weights, active, strict=True):
+    for row, weight, degree in zip(rows, row_weights, active, strict=True):
         own = multivariate_normal(shifted).logpdf(row) + np.log(share)
         other = multivariate_normal(silent).logpdf(row) + np.log(1 - share)
         total += weight * (degree * own + (1 - degree) * other)
