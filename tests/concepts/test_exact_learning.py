@@ -81,7 +81,7 @@ def test_teacher_who_leaves_something_open_is_told_what():
     X, y = teaching_set([0, 1], [], 3)
     with pytest.raises(ValueError, match=r"determine whether features \[1\]"):
         learn_conjunction_from_teacher(X[:3], y[:3])
-    with pytest.raises(ValueError, match="at least one row accepted"):
+    with pytest.raises(ValueError, match="at least one sample accepted"):
         learn_conjunction_from_teacher(X[2:], y[2:])
 
 
