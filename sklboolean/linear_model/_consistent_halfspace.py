@@ -237,7 +237,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
                 f"In {self.max_starts} starts no halfspace was found that is correct "
                 f"wherever its margin exceeds sigma={self.sigma}; the best "
                 f"misclassifies {n_wrong} such samples. Probably none is correct on "
-                "all samples: solver='linprog' would prove it. Otherwise raise max_starts.",
+                "all samples: solver='linprog' would prove it. Otherwise raise "
+                "max_starts.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -139,8 +139,8 @@ def max_perceptron_updates(n_weights, sigma):
 def modified_perceptron(X, signs, sigma, max_starts, rng):
     """Find weights that are correct on all samples whose cosine passes sigma.
 
-    A misclassified sample is projected away, the one with the largest cosine first (Blum,
-    Frieze, Kannan, Vempala).
+    A misclassified sample is projected away, the one with the largest cosine first
+    (Blum, Frieze, Kannan, Vempala).
 
     Parameters
     ----------
