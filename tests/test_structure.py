@@ -1,0 +1,369 @@
+"""How the package is built: file sizes, names of modules, functions, plain words."""
+
+import ast
+import importlib
+import inspect
+import io
+import re
+import textwrap
+import tokenize
+from pathlib import Path
+
+import pytest
+from _instances import MODELS, fitted, public_estimators
+from functions_of_a_fit import LIMITS, functions_of_a_fit
+
+import sklboolean
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "sklboolean"
+FILES = {str(file.relative_to(PACKAGE)): file for file in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(file.read_text("utf-8")) for name, file in FILES.items()}
+PACKAGES = sorted(
+    file.parent.name
+    for file in PACKAGE.glob("*/__init__.py")
+    if not file.parent.name.startswith("_")
+)
+
+# Files
+
+MOST_CODE_LINES = 500
+
+
+def code_lines(text):
+    """Count the lines that hold code: no docstring, comment or blank line."""
+    skipped = {
+        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT,
+        tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER,
+    }  # fmt: skip
+    lines, opens = set(), True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        docstring = opens and token.type == tokenize.STRING
+        if token.type not in skipped and not docstring:
+            lines.update(range(token.start[0], token.end[0] + 1))
+        if token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+            opens = True
+        elif token.type not in skipped:
+            opens = False
+    return len(lines)
+
+
+def test_lines_of_code_are_counted():
+    text = (
+        '"""A module."""\n\n# why\nx = [\n    1,\n]\n\n\n'
+        'def f():\n    """Say."""\n    return 1\n'
+    )
+    assert code_lines(text) == 5
+
+
+def test_no_file_is_too_long():
+    lengths = {name: code_lines(f.read_text("utf-8")) for name, f in FILES.items()}
+    long = {name: n for name, n in lengths.items() if n > MOST_CODE_LINES}
+    assert not long
+
+
+def test_implementation_modules_begin_with_an_underscore():
+    public = [
+        name
+        for name in FILES
+        if not name.startswith("_core/") and not Path(name).name.startswith("_")
+    ]
+    assert not public
+
+
+def exports(tree):
+    """Whether a module has ``__all__``."""
+    return any(
+        isinstance(target, ast.Name) and target.id == "__all__"
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
+
+
+def test_packages_say_what_they_export_and_nobody_else():
+    packages = {name for name in FILES if Path(name).name == "__init__.py"}
+    exporting = {name for name, tree in TREES.items() if exports(tree)}
+    assert exporting == packages - {"_core/__init__.py"}
+
+
+# Public names
+
+
+def test_every_estimator_is_public_in_its_package_too():
+    for name in public_estimators():
+        estimator = getattr(sklboolean, name)
+        package = importlib.import_module(".".join(estimator.__module__.split(".")[:2]))
+        assert getattr(package, name) is estimator
+        assert name in package.__all__
+
+
+def is_ours(thing):
+    return getattr(thing, "__module__", "").startswith("sklboolean")
+
+
+PUBLIC = {
+    name: getattr(package, name)
+    for package in map(importlib.import_module, map("sklboolean.{}".format, PACKAGES))
+    for name in package.__all__
+}
+CLASSES = [thing for thing in PUBLIC.values() if inspect.isclass(thing)]
+# Classes still to be exported.
+UNEXPORTED = {"BitPerceptron", "FoundRules", "WeakLearnerError"}
+
+
+def test_estimators_of_packages_are_public_at_the_top():
+    estimators = {c.__name__ for c in CLASSES if hasattr(c, "get_params")}
+    assert {name for name in estimators if hasattr(PUBLIC[name], "fit")} <= (
+        public_estimators()
+    )
+
+
+def test_errors_and_warnings_are_public():
+    modules = map(importlib.import_module, map(module_name, FILES))
+    raised = {
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if inspect.isclass(thing) and is_ours(thing) and issubclass(thing, Exception)
+    }
+    hidden = {thing.__name__ for thing in raised - set(CLASSES)}
+    assert hidden <= UNEXPORTED
+
+
+def module_name(file):
+    parts = Path(file).with_suffix("").parts
+    return ".".join(["sklboolean", *parts]).removesuffix(".__init__")
+
+
+def classes_returned(function):
+    """Return the classes of this package of which a function returns new objects."""
+    function = inspect.unwrap(function)
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    names = {
+        node.value.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Return)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+    }
+    things = [function.__globals__.get(name) for name in names]
+    return {thing for thing in things if inspect.isclass(thing) and is_ours(thing)}
+
+
+def public_functions():
+    for name, thing in PUBLIC.items():
+        if inspect.isfunction(thing):
+            yield name, thing
+        elif inspect.isclass(thing):
+            for method in dir(thing):
+                function = getattr(thing, method)
+                if not method.startswith("_") and inspect.isfunction(function):
+                    yield f"{name}.{method}", function
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [pair for pair in public_functions() if is_ours(inspect.unwrap(pair[1]))],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_returned_has_a_public_class(name, function):
+    hidden = {c.__name__ for c in classes_returned(function) if c not in CLASSES}
+    assert hidden <= UNEXPORTED
+
+
+def types_within(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple) and len(value):
+        return {type(value)}.union(*map(types_within, value))
+    return {type(value)}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fitted_attributes_have_public_classes(name):
+    values = [v for k, v in vars(fitted(name)).items() if not k.startswith("_")]
+    ours = {each for each in types_within(values) if is_ours(each)}
+    assert {each.__name__ for each in ours - set(CLASSES)} <= UNEXPORTED
+
+
+# Functions that work on estimators
+
+# Names of parameters that stand for an estimator.
+ESTIMATOR_NAMES = {
+    "base", "booster", "classifier", "committee", "estimator", "learner", "machine",
+    "member", "rbm", "session",
+}  # fmt: skip
+ATTRIBUTE_FUNCTIONS = {"delattr", "getattr", "hasattr", "setattr", "vars"}
+# These serve every estimator, or models that users bring: not estimators of ours.
+SERVE_ALL = {
+    "_core": "helpers of every estimator",
+    "rules/_dual_representation.py": "reads fitted models of users",
+    "rules/_extraction.py": "reads fitted models of users",
+}
+# Functions that still read or set attributes of our estimators: by package, how many.
+OUTSIDE = {
+    "active_learning": 33, "boosting": 13, "concepts": 1, "density": 14, "kernels": 20,
+    "linear_model": 8,
+}  # fmt: skip
+
+
+def functions_outside_classes(tree):
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif not isinstance(node, ast.ClassDef):
+            yield from functions_outside_classes(node)
+
+
+def attributes_touched(function):
+    """Yield parameters of a function with the names of attributes that it uses."""
+    arguments = function.args
+    names = {
+        a.arg for a in arguments.posonlyargs + arguments.args + arguments.kwonlyargs
+    }
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name, attribute = node.value.id, node.attr
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ATTRIBUTE_FUNCTIONS
+            and isinstance(node.args[0], ast.Name)
+        ):
+            name, attribute = node.args[0].id, ""
+        else:
+            continue
+        if name in names:
+            yield name, attribute
+
+
+def works_on_an_estimator(function):
+    """Whether a function uses fitted attributes, or any of what has such a name."""
+    return any(
+        name in ESTIMATOR_NAMES or re.search(r"[a-z0-9]_$", attribute)
+        for name, attribute in attributes_touched(function)
+    )
+
+
+def functions_on_estimators():
+    return [
+        (file, function.name)
+        for file, tree in TREES.items()
+        for function in functions_outside_classes(tree)
+        if works_on_an_estimator(function)
+        and not any(file.startswith(served) for served in SERVE_ALL)
+    ]
+
+
+def test_functions_on_estimators_are_seen():
+    text = """
+def reads(learner): return learner.alpha
+def sets(thing): thing.coef_ = 1
+def asks(estimator): return hasattr(estimator, "fit")
+def passes(estimator): return clone(estimator)
+def plain(state): return state.coef
+class Owner:
+    def method(self, booster): return booster.gamma
+"""
+    functions = functions_outside_classes(ast.parse(text))
+    assert [f.name for f in functions if works_on_an_estimator(f)] == [
+        "reads", "sets", "asks",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_only_classes_work_on_their_estimators(package):
+    found = [each for each in functions_on_estimators() if each[0].startswith(package)]
+    assert len(found) <= OUTSIDE.get(package, 0), found
+
+
+# Fits
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_fit_runs_few_functions(name):
+    limit, _goal = LIMITS[name]
+    assert len(functions_of_a_fit(name)) <= limit
+
+
+# Words
+
+# House words that gave way to those of the field: what to write instead, and how often
+# they may still occur.
+RETIRED = {
+    r"\bn_rows\b": ("n_samples", 12),
+    r"\bon-line\b": ("online", 20),
+    r"[Hh]eaviest conjunction": ("the conjunction with the largest weight", 13),
+    r"\bgo(es|ing)_on\b": ("resume", 6),
+    r"\bway[ _]out\b": ("fix, remedy", 23),
+    r"answer book|AnswerBook": ("labels given in advance, ArrayOracle", 10),
+    r"\btold right\b": ("classified correctly", 0),
+    r"\b[Ll]esson\b|open_lesson": ("a call of fit", 22),
+    r"\bpublish\w*\(": ("_set_fitted_attributes", 21),
+    r"\bunbalanced\b": ("imbalanced", 0),
+    r"\bgive[sn]? up rows\b": ("ignore samples", 1),
+    r"\bchances\b": ("probabilities", 37),
+    r"\bdear(er)?\b": ("expensive", 2),
+    r"\bliness\b": ("elliptical_slice", 9),
+    r"\bslope_\b": ("calibration_slope_", 18),
+    r"\bscore_(bound|scale)_": ("score_exponent_", 10),
+    r"\bunchanged_on_error\b": ("restore_on_error", 0),
+    r"\b(plain_words|checked_data|checked_table|as_read)\b": ("see _core", 0),
+    r"\b(choose_scorer|Scorer)\b": ("make_evaluator, KernelEvaluator", 6),
+    r"\b(Board|open_board)\b": ("MajorityVotes", 14),
+    r"\b(seed_of|has_chance|twins_of)\b": ("draw_seed, has_random_state", 4),
+    r"\b(SignedRows|UnfilledColumns|FoundRules)\b": ("RuleList", 13),
+    r"\bdreamt\b": ("negative phase", 2),
+    r"\bkernel machine": ("kernel model", 6),
+    r"\b[Ee]verybody\b|\b[Nn]obody\b": ("the subject", 12),
+    r"\bwings?\b": ("package", 6),
+}
+# Generated files, the history of names, and the list of what not to say.
+NO_TEXTS = {"_build", "gallery", "generated", "CHANGELOG.md", "glossary.md"}
+TEXTS = [
+    file
+    for pattern in (
+        "*.md", "sklboolean/**/*.py", "sklboolean/**/*.pyx", "sklboolean/**/*.pxd",
+        "sklboolean/**/*.h", "docs/*.md", "docs/*/*.md", "docs/*.py", "docs/api/*.rst",
+        "docs/examples/*.py", "docs/experiments/*", "benchmarks/**/*.py",
+    )
+    for file in sorted(ROOT.glob(pattern))
+    if file.is_file() and file.suffix in {".md", ".py", ".pyx", ".pxd", ".h", ".rst"}
+    and not NO_TEXTS & set(file.relative_to(ROOT).parts)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", RETIRED)
+def test_retired_words_are_not_used(word):
+    """The word to use stands beside it in `RETIRED`."""
+    pattern = re.compile(word)
+    found = {
+        str(file.relative_to(ROOT)): n
+        for file in TEXTS
+        if (n := len(pattern.findall(file.read_text("utf-8"))))
+    }
+    instead, allowed = RETIRED[word]
+    assert sum(found.values()) <= allowed, f"{found}: write {instead}"
+
+
+# Docstrings that begin with "Return what ...", by package, how many.
+RIDDLES = {
+    "_core": 11, "active_learning": 15, "boosting": 5, "datasets": 2, "density": 14,
+    "inspection": 1, "preprocessing": 4, "rules": 2, "theory": 6,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", ["_core", *PACKAGES])
+def test_docstrings_say_what_the_caller_gets(package):
+    riddles = [
+        f"{name}: {node.name}"
+        for name, tree in TREES.items()
+        if name.startswith(package)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and re.match(
+            r"Return (what|how|where|whether)\b", ast.get_docstring(node) or ""
+        )
+    ]
+    assert len(riddles) <= RIDDLES.get(package, 0), riddles
