@@ -55,8 +55,8 @@ PLANTED = [
 class Labels(ClassifierMixin, BaseEstimator):
     """Rules from the labels themselves, without a machine."""
 
-    def __init__(self, literals="both", feature_groups=None):
-        self.literals = literals
+    def __init__(self, monotone=False, feature_groups=None):
+        self.monotone = monotone
         self.feature_groups = feature_groups
 
     def fit(self, X, y):
@@ -67,7 +67,7 @@ class Labels(ClassifierMixin, BaseEstimator):
             shuffle=False,
         ).fit(X, y)  # fmt: skip
         self.dnf_ = extract_dnf(
-            machine, X, y, literals=self.literals, feature_groups=self.feature_groups,
+            machine, X, y, monotone=self.monotone, feature_groups=self.feature_groups,
             min_fidelity=0,
         )  # fmt: skip
         self.rules_ = self.dnf_.rules
@@ -112,7 +112,7 @@ def learners(groups):
     shared = {"feature_groups": groups, "random_state": 0}
     found = {
         "RuleClassifier": RuleClassifier(**shared),
-        'RuleClassifier, "positive"': RuleClassifier(literals="positive", **shared),
+        "RuleClassifier, monotone": RuleClassifier(monotone=True, **shared),
         "RuleClassifier(SVC())": RuleClassifier(SVC(), **shared),
         "labels": Labels(feature_groups=groups),
         "DecisionTree": DecisionTreeClassifier(random_state=0),
@@ -157,7 +157,7 @@ def judge(name, splits, groups, goal=None):
         if isinstance(model, Labels) and len(np.unique(splits[0][2])) > 2:
             continue
         # Planted terms hold negations, and imodels takes minutes with 500 features.
-        if groups is None and learner.endswith(('"positive"', "FIGS", "Rules")):
+        if groups is None and learner.endswith(("monotone", "FIGS", "Rules")):
             continue
         scores, sizes, seconds, fidelity = [], [], [], []
         for X, X_test, y, y_test in splits:

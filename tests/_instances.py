@@ -150,10 +150,10 @@ CASES = {
     # preprocessing
     "conjunction_features": Case(ConjunctionFeatures(), {}),
     "conjunction_features_dense": Case(
-        ConjunctionFeatures(negations=True, sparse_output=False, max_literals=3)
+        ConjunctionFeatures(monotone=False, sparse_output=False, max_literals=3)
     ),
     "conjunction_features_frequent": Case(
-        ConjunctionFeatures(min_support=0.2, negations=True, max_literals=None),
+        ConjunctionFeatures(min_support=0.2, monotone=False, max_literals=None),
         {"min_support": 0.1, "max_literals": 3},
     ),
     "conjunction_features_bool": Case(
@@ -326,7 +326,7 @@ CASES = {
     # rules
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(
-        RuleClassifier(SVC(gamma=0.1), literals="positive", penalty=1.0)
+        RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=1.0)
     ),
     "rule_classifier_candidates": Case(
         RuleClassifier(KernelPerceptron("rbf"), min_gain=0.0, n_candidates=20, width=64)
@@ -344,7 +344,7 @@ MODELS = {name: case.model() for name, case in CASES.items() if case.quick is no
 EXPECTED_WARNINGS = [
     "ignore:Column .* is above binarize:UserWarning",
     "ignore:No (con|dis)junction classifies:UserWarning",
-    "ignore:No rule was worth its mistakes:UserWarning",
+    "ignore:No rule gained enough:UserWarning",
     "ignore:None of the .* hypotheses agrees:UserWarning",
     "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
     "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",

@@ -150,7 +150,7 @@ def disjunction_row(n, k, promotion, n_samples, n_seeds):
 
 def dnf(n_features, n_literals, n_terms):
     """Return a stream for a DNF, expanded into conjunctions, and their number."""
-    conjunctions = ConjunctionFeatures(max_literals=n_literals, negations=True)
+    conjunctions = ConjunctionFeatures(max_literals=n_literals, monotone=False)
     conjunctions.fit(np.zeros((1, n_features), dtype=bool))
 
     def draw(n_samples, rng):

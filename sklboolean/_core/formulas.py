@@ -1,44 +1,114 @@
-"""Formulas as text that a person can read."""
+"""Formulas as text, Python code and HTML.
+
+Negation is written ``not a`` in every text of the package.
+"""
 
 from decimal import Decimal
+from html import escape
 
 import numpy as np
 
 
-def feature_name_of(learner, feature):
-    """Return the name of one column of a fitted learner."""
-    if hasattr(learner, "feature_names_in_"):
-        return str(learner.feature_names_in_[feature])
+def feature_name_of(estimator, feature):
+    """Name one column of a fitted estimator: its column name, or x0, x1, ..."""
+    if hasattr(estimator, "feature_names_in_"):
+        return str(estimator.feature_names_in_[feature])
     return f"x{feature}"
 
 
-def feature_names_of(learner):
-    """Return the names of a fitted learner's columns; x0, x1, ... when it has none."""
-    return [feature_name_of(learner, j) for j in range(learner.n_features_in_)]
+def feature_names_of(estimator):
+    """List the names of all columns of a fitted estimator."""
+    return [feature_name_of(estimator, j) for j in range(estimator.n_features_in_)]
+
+
+def check_names(feature_names, feature):
+    """Raise a ValueError when ``feature`` has no name."""
+    n_names = len(feature_names) if np.ndim(feature_names) == 1 else 0
+    if feature >= n_names:
+        raise ValueError(
+            f"feature_names has {n_names} names, but the rule uses feature {feature}: "
+            "give a list with one name for each feature."
+        )
 
 
 def format_large_int(number):
-    """Write a positive integer; of a long one the power of ten that it reaches."""
+    """Write a positive integer; a long one as the power of ten that it reaches."""
     return f"10^{Decimal(number).adjusted()}" if number >= 10**12 else str(number)
 
 
+def python_value(value):
+    """Convert a label to a plain Python value, whose repr is code."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def literal_text(name, value):
+    """Write a literal: ``name``, or ``not name`` where the value is false."""
+    return str(name) if value else f"not {name}"
+
+
+def conjunction_text(literals, feature_names=None):
+    """Write a conjunction, such as ``a and not b``.
+
+    Parameters
+    ----------
+    literals : sequence of (feature, value) pairs
+        The empty conjunction is "True".
+    feature_names : sequence of str or None
+        None: x0, x1, ...
+
+    Raises
+    ------
+    ValueError
+        When a feature has no name.
+    """
+    if feature_names is None:
+        words = [literal_text(f"x{feature}", value) for feature, value in literals]
+    else:
+        check_names(feature_names, max((j for j, _ in literals), default=-1))
+        words = [literal_text(feature_names[j], value) for j, value in literals]
+    return " and ".join(words) or "True"
+
+
+def conjunction_code(literals, feature_names, binarize):
+    """Write a conjunction as a Python expression of a sample ``x``.
+
+    Parameters
+    ----------
+    literals : sequence of (feature, value) pairs
+    feature_names : sequence of str or None
+        Keys of ``x``. None: column numbers.
+    binarize : float or None
+        Threshold above which a value is true. None: values are true or false.
+    """
+    words = []
+    for feature, value in literals:
+        if feature_names is not None:
+            check_names(feature_names, feature)
+        key = feature if feature_names is None else str(feature_names[feature])
+        item = f"x[{key!r}]"
+        if binarize is not None:
+            words.append(f"{item} {'>' if value else '<='} {float(binarize)!r}")
+        else:
+            words.append(literal_text(item, value))
+    return " and ".join(words) or "True"
+
+
 def formula_text(literals, names, *, disjunctive=False):
-    """Write a conjunction or a disjunction of literals.
+    """Write a conjunction or a disjunction given as a mask of literals.
 
     Parameters
     ----------
     literals : ndarray of shape (n_features,) or (2 * n_features,), bool
-        Which features and which of their negations take part.
+        Features that take part, then negations that take part.
     names : list of str
-        Names of the features.
+        Feature names.
     disjunctive : bool
         Join with "or".
 
     Returns
     -------
     text : str
-        In the order of the columns. What is always true or always false is "True" or
-        "False".
+        In the order of the columns. "True" or "False" for a constant.
     """
     n_features = len(names)
     signed = np.zeros((2, n_features), dtype=bool)
@@ -50,7 +120,20 @@ def formula_text(literals, names, *, disjunctive=False):
     if not signed.any():
         return str(not disjunctive)
     words = [
-        f"not {names[j]}" if signed[1, j] else names[j]
+        literal_text(names[j], not signed[1, j])
         for j in np.flatnonzero(signed.any(axis=0))
     ]
     return (" or " if disjunctive else " and ").join(words)
+
+
+def html_table(caption, header, rows):
+    """Build an HTML table for notebooks; the text of the cells is escaped."""
+
+    def line(cells, tag):
+        return "<tr>" + "".join(f"<{tag}>{escape(c)}</{tag}>" for c in cells) + "</tr>"
+
+    body = "".join(line(cells, "td") for cells in rows)
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead>{line(header, 'th')}"
+        f"</thead><tbody>{body}</tbody></table>"
+    )

@@ -1,4 +1,4 @@
-"""ConjunctionFeatures: conjunctions of features as columns."""
+"""ConjunctionFeatures: conjunctions of Boolean features as columns."""
 
 from math import ceil
 from numbers import Integral
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.conjunction_search import MOST_LISTED
+from sklboolean._core.conjunction_search import MAX_LISTED
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.validation import (
     check_choice,
@@ -17,67 +17,57 @@ from sklboolean._core.validation import (
     check_real,
     validate_boolean,
 )
-from sklboolean.preprocessing._columns import check_bytes, way_out
-from sklboolean.preprocessing._every_conjunction import EveryConjunction
-from sklboolean.preprocessing._level_wise import frequent_conjunctions
-from sklboolean.preprocessing._literal_rows import Literals, group_labels
-
-
-def rows_needed(min_support, n_samples):
-    """Return how many rows a share (or a number) of rows is."""
-    if isinstance(min_support, Integral):
-        return check_integer(min_support, "min_support", 1)
-    check_real(min_support, "min_support", 0.0, strict=True)
-    if min_support > 1:
-        raise ValueError(
-            f"min_support={min_support} is neither a share (a float above 0, at most "
-            "1) nor a number of rows (an integer)."
-        )
-    # The least count with count / n_samples >= min_support: 0.1 * 30 rounds above 3.
-    count = ceil(min_support * n_samples)
-    return max(1, count - ((count - 1) / n_samples >= min_support))
+from sklboolean.preprocessing._enumeration import (
+    SIZE_HINT,
+    AllConjunctions,
+    FrequentConjunctions,
+    Literals,
+    check_output_size,
+)
 
 
 class ConjunctionFeatures(TransformerMixin, BaseEstimator):
-    """Make conjunctions of Boolean features into columns.
+    """Create a column for each conjunction of Boolean features.
 
-    Any learner on top then learns over conjunctions: a linear one weighs them, a
-    disjunction of them is a k-DNF. All conjunctions of a few literals are made, or
-    those that hold in enough rows of the training data.
+    Any estimator on top then learns over conjunctions: a linear model weighs them, and
+    a disjunction of them is a k-DNF. The columns are all conjunctions of a few
+    literals, or those that hold in enough samples of the training data.
 
     Parameters
     ----------
     max_literals : int or None, default=2
-        Longest conjunctions. None: any length.
+        Maximum number of literals in a conjunction. None: no limit.
     min_literals : int, default=1
-        Shortest conjunctions.
-    negations : bool, default=False
-        Negations of features take part. Half of all literals then hold in every row:
-        the output is dense by nature, unless ``min_support`` chooses.
+        Minimum number of literals in a conjunction.
+    monotone : bool, default=True
+        Whether conjunctions consist of true features only. False: negated features too.
+        Half of all literals then hold in every sample, so the output is dense unless
+        ``min_support`` selects.
     min_support : int, float or None, default=None
-        Keep conjunctions that hold in so many training rows: an integer is their
-        number, a float their share. None: keep all.
+        Keep conjunctions that hold in at least so many training samples: an integer is
+        a number of samples, a float a fraction. None: keep all.
     max_features : int or None, default=None
-        Keep the conjunctions that hold in most training rows; of equals the first
-        columns. What holds in no row is left out.
-    feature_groups : list of n_features labels, default=None
-        Features of one label never meet in a conjunction: the columns of one
-        attribute, one-hot.
+        Keep the conjunctions that hold in most training samples; among equals the
+        first columns. Conjunctions that hold in no sample are left out. None: keep all.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label never occur together in a
+        conjunction. For one-hot columns: the attribute.
     binarize : float or None, default=0.0
-        A value above it is true. None demands zeros and ones.
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
     sparse_output : bool, default=True
-        Return a CSR array. False: an ndarray, or what ``set_output`` asks for.
+        Return a CSR array. False: an ndarray, or the container of ``set_output``.
     dtype : str or dtype, default="float64"
-        Of the output. "bool" takes the least memory; "float64" is what scikit-learn's
-        estimators take without a copy.
+        Data type of the output. "bool" takes the least memory; "float64" is what most
+        estimators of scikit-learn accept without a copy.
 
     Attributes
     ----------
     n_output_features_ : int
         Number of columns.
-    supports_ : ndarray of shape (`n_output_features_`,)
-        Training rows in which each conjunction holds; None where all conjunctions
-        are kept, as nobody needs to count.
+    supports_ : ndarray of shape (`n_output_features_`,) or None
+        Number of training samples in which each conjunction holds; None when all
+        conjunctions are kept, because they are not counted then.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -87,13 +77,13 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     --------
     sklearn.preprocessing.PolynomialFeatures : The same columns for
         ``interaction_only=True, include_bias=False``, made by multiplication.
-    KernelPerceptron : Learns over all conjunctions without making them.
+    KernelPerceptron : Learns over all conjunctions without creating them.
 
     Notes
     -----
     Columns are ordered by length, then by their literals: features in order, those of
-    one group together, each followed by its negation. The property ``literals_`` tells
-    what each column is made of, as a table.
+    one group together, each followed by its negation. The property ``literals_`` holds
+    the literals of each column as a sparse array.
 
     Frequent conjunctions are found level by level: a conjunction can be frequent only
     if all its parts are (Agrawal and Srikant, section 2.1). Supports are counted by AND
@@ -101,7 +91,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
 
     A disjunction over these columns is a k-DNF: ``ConjunctionClassifier(target=
     "disjunction", monotone=True)`` learns it by elimination, `Winnow` with few mistakes
-    when few of very many conjunctions matter. With ``negations=True``,
+    when few of very many conjunctions matter. With ``monotone=False``,
     ``ConjunctionClassifier(target="conjunction")`` learns k-CNFs, as a clause is the
     negation of a conjunction.
 
@@ -117,15 +107,15 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklboolean import ConjunctionClassifier, ConjunctionFeatures
     >>> X = [[1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]]
-    >>> features = ConjunctionFeatures(negations=True, min_support=2).fit(X)
-    >>> features.get_feature_names_out(["a", "b", "c"])[-4:]
-    array(['~a & b', '~a & c', 'b & ~c', '~b & c'], dtype=object)
+    >>> features = ConjunctionFeatures(monotone=False, min_support=2).fit(X)
+    >>> features.get_feature_names_out(["a", "b", "c"])[-3:]
+    array(['not a and c', 'b and not c', 'not b and c'], dtype=object)
 
     Elimination over conjunctions learns a 2-DNF:
 
     >>> y = [True, False, False, True, False, False]  # a and b, or c without a and b
     >>> two_dnf = make_pipeline(
-    ...     ConjunctionFeatures(min_literals=2, negations=True),
+    ...     ConjunctionFeatures(min_literals=2, monotone=False),
     ...     ConjunctionClassifier(target="disjunction", monotone=True),
     ... )
     >>> two_dnf.fit(X, y).predict(X)
@@ -133,13 +123,13 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self, *, max_literals=2, min_literals=1, negations=False, min_support=None,
+        self, *, max_literals=2, min_literals=1, monotone=True, min_support=None,
         max_features=None, feature_groups=None, binarize=0.0, sparse_output=True,
         dtype="float64",
     ):  # fmt: skip
         self.max_literals = max_literals
         self.min_literals = min_literals
-        self.negations = negations
+        self.monotone = monotone
         self.min_support = min_support
         self.max_features = max_features
         self.feature_groups = feature_groups
@@ -154,80 +144,77 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y=None):
-        """Choose the conjunctions.
+        """Select the conjunctions.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Boolean features.
         y : None, default=None
             Not used.
 
         Returns
         -------
-        self : object
+        self : ConjunctionFeatures
             The fitted transformer.
 
         Raises
         ------
         ValueError
-            For bad parameters and data, when no conjunction is frequent, and for more
-            conjunctions than can be numbered or listed. What was fitted before is kept.
+            For invalid parameters and data, when no conjunction is frequent, and for
+            more conjunctions than can be numbered or listed. An earlier fit is kept.
         """
         with restore_on_error(self):
-            self._check_parameters()
-            self._fit(validate_boolean(self, X))
+            self._check_params()
+            samples = validate_boolean(self, X)
+            self._conjunctions = self._select(samples)
+            self.supports_ = getattr(self._conjunctions, "supports", None)
+            self.n_output_features_ = self._conjunctions.n_columns
         return self
 
-    def _fit(self, table):
-        labels = group_labels(self.feature_groups, self.n_features_in_)
-        literals = Literals.build(self.n_features_in_, self.negations, labels)
-        shortest, longest = self.min_literals, self.max_literals
-        if longest is None:
-            longest = literals.n_groups
-        if min(longest, literals.n_groups) < shortest:
-            raise ValueError(
-                f"There is no conjunction of min_literals={shortest} or more of "
-                f"n_features = {self.n_features_in_} features that may meet: lower "
-                "min_literals."
-            )
-        supports = None
-        if self.min_support is None and self.max_features is None:
-            conjunctions = EveryConjunction.build(literals, shortest, longest)
-        else:
-            share = 1 if self.min_support is None else self.min_support
-            conjunctions, supports = frequent_conjunctions(
-                table,
-                literals,
-                rows_needed(share, table.shape[0]),
-                shortest=shortest,
-                longest=longest,
-                most=self.max_features,
-            )
-        self.supports_ = supports
-        self.n_output_features_ = conjunctions.n_columns
-        self._conjunctions = conjunctions
-
-    def _check_parameters(self):
+    def _check_params(self):
         check_integer(self.min_literals, "min_literals", 1)
         if self.max_literals is not None:
             check_integer(self.max_literals, "max_literals", 1)
             if self.max_literals < self.min_literals:
                 raise ValueError(
                     f"max_literals={self.max_literals} is below "
-                    f"min_literals={self.min_literals}."
+                    f"min_literals={self.min_literals}. Raise max_literals, or lower "
+                    "min_literals."
                 )
         if self.max_features is not None:
             check_integer(self.max_features, "max_features", 1)
-        check_choice(self.negations, "negations", (False, True))
+        check_choice(self.monotone, "monotone", (False, True))
         check_choice(self.sparse_output, "sparse_output", (False, True))
         self._output_dtype()
+
+    def _select(self, samples):
+        n_samples, n_features = samples.shape[0], self.n_features_in_
+        literals = Literals.build(n_features, self.monotone, self.feature_groups)
+        shortest, longest = self.min_literals, self.max_literals
+        longest = literals.n_groups if longest is None else longest
+        if min(longest, literals.n_groups) < shortest:
+            raise ValueError(
+                f"There is no conjunction of min_literals={shortest} or more literals "
+                f"of n_features = {n_features}, which are in {literals.n_groups} "
+                "groups. Each group gives one literal at most: lower min_literals."
+            )
+        if self.min_support is None and self.max_features is None:
+            return AllConjunctions.build(literals, shortest, longest)
+        min_support = 1 if self.min_support is None else self.min_support
+        return FrequentConjunctions.find(
+            samples, literals, min_support_count(min_support, n_samples),
+            min_literals=shortest, max_literals=longest, n_best=self.max_features,
+        )  # fmt: skip
 
     def _output_dtype(self):
         try:
             dtype = np.dtype(self.dtype)
         except TypeError as error:
-            raise ValueError(f"dtype={self.dtype!r} is no data type.") from error
+            raise ValueError(
+                f"dtype={self.dtype!r} is not a data type. Give a bool, integer or "
+                "real type, for example 'float64'."
+            ) from error
         if dtype.kind not in "biuf":
             raise ValueError(
                 f"dtype must be a bool, integer or real type; got {self.dtype!r}."
@@ -235,12 +222,12 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         return dtype
 
     def transform(self, X):
-        """Tell which conjunctions hold in each row.
+        """Mark the conjunctions that hold in each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Boolean features.
 
         Returns
         -------
@@ -253,20 +240,21 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
             For an output of more than 16 GiB.
         """
         check_is_fitted(self)
-        table, dtype = validate_boolean(self, X, reset=False), self._output_dtype()
+        samples, dtype = validate_boolean(self, X, reset=False), self._output_dtype()
         if not self.sparse_output:
-            n_bytes = table.shape[0] * self.n_output_features_ * dtype.itemsize
-            check_bytes(n_bytes, self.n_output_features_, "Or keep sparse_output=True.")
-        columns = self._conjunctions.transform(table, dtype)
+            n_columns = self.n_output_features_
+            n_bytes = samples.shape[0] * n_columns * dtype.itemsize
+            check_output_size(n_bytes, n_columns, "Or keep sparse_output=True.")
+        columns = self._conjunctions.transform(samples, dtype)
         return columns if self.sparse_output else columns.toarray()
 
     def get_feature_names_out(self, input_features=None):
-        """Return the columns as text: "a & ~b".
+        """Write each column as text: "a and not b".
 
         Parameters
         ----------
         input_features : array-like of shape (`n_features_in_`,), default=None
-            Names of the features. None: those of X, else x0, x1, ...
+            Feature names. None: the column names of X, else x0, x1, ...
 
         Returns
         -------
@@ -276,8 +264,8 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For another number of names, or other names than those of X; and for more
-            columns than can be listed.
+            For a wrong number of names, for names that differ from those of X, and for
+            more columns than can be listed.
         """
         check_is_fitted(self)
         names = self._check_names(input_features)
@@ -286,7 +274,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         for listed in self._listed():
             text = literals[listed[:, 0]]
             for i in range(1, listed.shape[1]):
-                text = text + " & " + literals[listed[:, i]]
+                text = text + " and " + literals[listed[:, i]]
             texts.append(text)
         return np.concatenate(texts)
 
@@ -305,16 +293,16 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         return given
 
     def _listed(self):
-        if self.n_output_features_ > MOST_LISTED:
+        if self.n_output_features_ > MAX_LISTED:
             raise ValueError(
                 f"{self.n_output_features_:.3g} columns are too many to be listed one "
-                f"by one. {way_out()}"
+                f"by one. {SIZE_HINT}"
             )
         return self._conjunctions.by_length()
 
     @property
     def literals_(self):
-        """What each column is made of, one in a row.
+        """Literals of each column.
 
         A csr_array of shape (`n_output_features_`, `n_features_in_`), dtype int8: 1
         where the feature must be true, -1 where it must be false.
@@ -331,3 +319,18 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         table = sparse.csr_array(sparse.vstack(parts, format="csr"))
         table.sort_indices()
         return table
+
+
+def min_support_count(min_support, n_samples):
+    """Convert a number or a fraction of samples to the least count that reaches it."""
+    if isinstance(min_support, Integral):
+        return check_integer(min_support, "min_support", 1)
+    check_real(min_support, "min_support", 0.0, strict=True)
+    if min_support > 1:
+        raise ValueError(
+            f"min_support={min_support} is neither a fraction (a float above 0, at "
+            "most 1) nor a number of samples (an integer)."
+        )
+    # The least count with count / n_samples >= min_support: 0.1 * 30 rounds above 3.
+    count = ceil(min_support * n_samples)
+    return max(1, count - ((count - 1) / n_samples >= min_support))

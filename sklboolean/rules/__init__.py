@@ -1,20 +1,21 @@
-"""Rules: classifiers made of rules, and rules extracted from kernel models."""
+"""Rules: classifiers made of rules, and rules extracted from fitted models."""
 
-from sklboolean.rules._conjunctions import (
+from sklboolean.rules._extraction import extract_dnf
+from sklboolean.rules._rule_classifier import RuleClassifier
+from sklboolean.rules._rule_set import DNF, RuleEnsemble
+from sklboolean.rules._rules import (
     Rule,
+    RuleList,
     conjunction_weight,
     top_conjunctions,
 )
-from sklboolean.rules._dnf import DNF
-from sklboolean.rules._ensemble import RuleEnsemble
-from sklboolean.rules._extraction import extract_dnf
-from sklboolean.rules._rule_classifier import RuleClassifier
 
 __all__ = [
     "DNF",
     "Rule",
     "RuleClassifier",
     "RuleEnsemble",
+    "RuleList",
     "conjunction_weight",
     "extract_dnf",
     "top_conjunctions",

@@ -1,12 +1,13 @@
-"""A fitted model as signed rows: the support, its coefficients, the kernel's weights.
+"""A fitted model as signed samples: support vectors, coefficients, kernel weights.
 
-f(x) = intercept + sum_i c_i K(v_i, x), and K weighs conjunctions by length, so the
-weight of conjunction T in f is a_|T| times the sum of c_i over the rows v_i that
-satisfy T.
+f(x) = intercept + sum_i c_i K(v_i, x), where K weighs conjunctions by length. So the
+weight of conjunction T in f is a_|T| times the sum of c_i over the support vectors v_i
+that satisfy T.
 """
 
 import copy
 from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 from scipy import sparse
@@ -15,104 +16,116 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.validation import as_boolean, check_array_strict
-from sklboolean.kernels import ConjunctionKernel
-from sklboolean.kernels._kernel_perceptron import KernelPerceptron
-from sklboolean.rules._gamma import recover_gamma, scale_gamma
-from sklboolean.rules._newton import (
-    KERNEL_OBJECTS,
-    LengthWeights,
-    exact_weights,
-    named_weights,
-    object_weights,
-)
+from sklboolean.kernels import KernelPerceptron, LinearKernel, RBFKernel
+from sklboolean.kernels._count_table import LengthWeights
+from sklboolean.kernels._kernels import KERNELS, polynomial_weights
 
-MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
-# Scores of so many rows are compared with those that the model gives.
-MOST_COMPARED = 64
+SUPPORT_VECTOR_MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
+# The scores of so many support vectors are compared with those of the model.
+MAX_COMPARED = 64
 TOLERANCE = 1e-9
+KERNEL_HINT = (
+    "Use a kernel whose weights are known and not negative: 'linear', 'rbf', 'poly' "
+    "with coef0 >= 0, or ConjunctionKernel."
+)
 
 
 @dataclass(frozen=True)
-class SignedRows:
-    """What a model is made of.
+class DualRepresentation:
+    """A model as a sum over signed samples.
 
     Attributes
     ----------
-    table : ndarray of uint64 words, or csr_array
-        The support rows, Boolean.
+    samples : ndarray of uint64 words, or csr_array
+        The support vectors, Boolean.
     n_features : int
     coefficients : ndarray of shape (n_support,), float64
-    weights : LengthWeights
+    length_weights : LengthWeights
+        The kernel's weight of conjunctions of each length.
     intercept : float
-        The empty conjunction's weight is this plus ``weights`` at 0 times the sum of
-        all coefficients.
+        The weight of the empty conjunction is this plus the weight of length 0 times
+        the sum of all coefficients.
     feature_names : list of str or None
-    is_single : bool
-        The model weighs features, not rows: row j of the table is feature j alone.
+    is_linear : bool
+        The model weighs features, not samples: sample j is feature j alone.
     """
 
-    table: np.ndarray | sparse.csr_array
+    samples: np.ndarray | sparse.csr_array
     n_features: int
     coefficients: np.ndarray
-    weights: LengthWeights
+    length_weights: LengthWeights
     intercept: float
     feature_names: list | None = None
-    is_single: bool = False
+    is_linear: bool = False
+
+    def weight(self, literals):
+        """Sum up the coefficients of the samples that satisfy a conjunction."""
+        return fsum(self.coefficients[satisfied_by(self.samples, literals)])
+
+    def contribution(self, literals, weight):
+        """Compute the part of a conjunction with this weight in the score."""
+        if self.length_weights.monotone and not all(value for _, value in literals):
+            return 0.0
+        return self.length_weights.times(len(literals), weight)
 
 
-def read_model(model, X=None, *, kernel=None, target=None):
-    """Take a fitted model apart.
+def dual_representation(model, X=None, *, kernel=None, target=None):
+    """Read a fitted model as signed samples.
 
     Parameters
     ----------
     model : fitted estimator
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-        The training rows.
+        The training samples.
     kernel : kernel object, default=None
-        What the kernel matrix was made with, or what a callable does.
+        The kernel of a precomputed matrix, or the object that describes a callable.
     target : class label, default=None
 
     Returns
     -------
-    rows : SignedRows
+    dual : DualRepresentation
 
     Raises
     ------
     ValueError
-        When the model is not a weighting of conjunctions by length, or more is needed
-        to know which.
+        When the model is not a weighting of conjunctions by length, or when X, target
+        or kernel is needed to know which.
     """
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
-    # It is asked about bare rows, and would warn that they have no names.
+    # Scores of arrays are compared below; a model with names would warn.
     model = copy.copy(model)
     vars(model).pop("feature_names_in_", None)
     if isinstance(model, KernelPerceptron):
-        rows = _read_perceptron(model, target)
-    elif isinstance(model, MACHINES):
-        rows = _read_machine(model, X, kernel, target)
+        dual = _from_perceptron(model, target)
+    elif isinstance(model, SUPPORT_VECTOR_MACHINES):
+        dual = _from_support_vectors(model, X, kernel, target)
     elif isinstance(model, KernelRidge):
-        rows = _read_ridge(model, X, kernel, target)
+        dual = _from_kernel_ridge(model, X, kernel, target)
     elif hasattr(model, "coef_"):
-        rows = _read_linear(model, target)
+        dual = _from_linear(model, target)
     else:
         raise ValueError(
-            f"{type(model).__name__} has neither support rows nor a weight for each "
+            f"{type(model).__name__} has neither support vectors nor a weight for each "
             "feature. Give a KernelPerceptron, an SVC, NuSVC, SVR, NuSVR, OneClassSVM "
-            "or KernelRidge, or a linear model. Of a pipeline give the last step, "
-            "pipeline[-1]; X is then what the steps before make of the rows, "
+            "or KernelRidge, or a linear model. For a pipeline give the last step, "
+            "pipeline[-1], and as X the output of the steps before, "
             "pipeline[:-1].transform(X)."
         )
-    return replace(rows, feature_names=None if names is None else list(map(str, names)))
+    return replace(dual, feature_names=None if names is None else list(map(str, names)))
 
 
-def _class_number(model, target):
-    """Return the number of the target class and the number of classes."""
+def _class_index(model, target):
+    """Find the index of the target class and the number of classes."""
     classes = getattr(model, "classes_", None)
     if classes is None or isinstance(model, OneClassSVM):
         if target is not None:
-            raise ValueError("target names a class; this model has none. Leave it out.")
+            raise ValueError(
+                f"target={target!r}, but {type(model).__name__} has no classes. Leave "
+                "target out."
+            )
         return 1, 2
     is_label = target is not None and np.ndim(target) == 0
     where = np.flatnonzero(classes == target) if is_label else []
@@ -120,115 +133,100 @@ def _class_number(model, target):
         raise ValueError(f"target must be one of {classes.tolist()}; got {target!r}.")
     if target is None and len(classes) > 2:
         raise ValueError(
-            f"The model has {len(classes)} classes, and rules are for one of them: "
+            f"The model has {len(classes)} classes, and rules describe one of them: "
             f"give target, one of {classes.tolist()}."
         )
     return (1 if target is None else int(where[0])), len(classes)
 
 
 def _of_class(model, target, coefficients, intercepts):
-    """Choose the class's row of one-against-the-rest scores."""
-    number, n_classes = _class_number(model, target)
+    """Choose the coefficients of one class among one-against-the-rest scores."""
+    index, n_classes = _class_index(model, target)
     if n_classes == 2 and len(coefficients) == 1:
-        # One score, for the second class: the first one's is its negative.
-        sign = 1.0 if number else -1.0
+        # One score, for the second class; that of the first class is its negative.
+        sign = 1.0 if index else -1.0
         return sign * coefficients[0], sign * float(intercepts[0])
-    return coefficients[number], float(intercepts[number])
+    return coefficients[index], float(intercepts[index])
 
 
-def _read_perceptron(model, target):
+def _from_perceptron(model, target):
     if model.average == "voted":
         raise ValueError(
-            "average='voted' decides by a vote of many hypotheses, not by one sum. "
-            "Fit with average='mean'."
+            "average='voted' predicts by a vote of many hypotheses, which is not a "
+            "sum over conjunctions. Fit with average='mean'."
         )
     if isinstance(model.kernel, str) and model.kernel == "precomputed":
         raise ValueError(
-            "KernelPerceptron(kernel='precomputed') keeps no rows. Fit it with the "
-            "kernel object and the rows."
+            "KernelPerceptron(kernel='precomputed') keeps no samples. Fit it with the "
+            "kernel object on the samples."
         )
     n, kernel = model.n_features_in_, model.kernel
-    if isinstance(kernel, str) and kernel == "conjunction":
-        kernel = ConjunctionKernel(
-            min_literals=model.min_literals, max_literals=model.max_literals,
-            monotone=model.monotone, decay=model.decay,
-        )  # fmt: skip
-    elif isinstance(kernel, str) and kernel in KERNEL_OBJECTS:
-        kernel = KERNEL_OBJECTS[kernel]()
     if isinstance(kernel, str):
-        gamma = 1.0 / n if model.gamma is None else model.gamma
-        weights = named_weights(
-            kernel, n, gamma=gamma, degree=model.degree, coef0=model.coef0
-        )
-    else:
-        weights = object_weights(kernel, n)
-    table = model.support_words_
-    table = model.support_rows_ if table is None else table
+        params = {} if kernel not in ("conjunction", "rbf", "poly") else vars(model)
+        kernel = KERNELS[kernel]()
+        own = set(kernel.get_params()) & set(params) - {"binarize", "n_jobs"}
+        kernel.set_params(**{name: params[name] for name in own})
+    weights = _weights_of_object(kernel, n)
+    samples = model.support_words_
+    samples = model.support_rows_ if samples is None else samples
     coefficients, intercept = _of_class(
         model, target, model.dual_coef_, model.intercept_
     )
-    return SignedRows(table, n, coefficients, weights, intercept)
+    return DualRepresentation(samples, n, coefficients, weights, intercept)
 
 
-def _dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-
-
-def _read_linear(model, target):
+def _from_linear(model, target):
     coefficients = np.atleast_2d(_dense(model.coef_)).astype(np.float64)
     n = coefficients.shape[1]
     intercepts = np.broadcast_to(model.intercept_, len(coefficients))
     if len(coefficients) > 1 and not hasattr(model, "classes_"):
         raise ValueError("The model has several outputs. Fit one model for each.")
     coefficients, intercept = _of_class(model, target, coefficients, intercepts)
-    weights = exact_weights((0, 1), max(n, 1), monotone=True)
+    weights = LinearKernel().length_weights(max(n, 1))
     identity = sparse.csr_array(sparse.eye_array(n, dtype=bool, format="csr"))
-    return SignedRows(identity, n, coefficients, weights, intercept, is_single=True)
+    return DualRepresentation(
+        identity, n, coefficients, weights, intercept, is_linear=True
+    )
 
 
-def _read_ridge(model, X, kernel, target):
-    _class_number(model, target)
+def _from_kernel_ridge(model, X, kernel, target):
+    _class_index(model, target)
     dual = np.asarray(model.dual_coef_, dtype=np.float64)
     if dual.ndim > 1 and dual.shape[1] > 1:
         raise ValueError("The model has several outputs. Fit one model for each.")
     training = X if model.kernel == "precomputed" else model.X_fit_
-    numbers = np.arange(len(dual))
-    coefficients = dual.reshape(-1)
-    return _read_kernel(
-        model, training, training, numbers, coefficients, 0.0, kernel, model.predict
+    return _from_kernel(
+        model, X, training, dual.reshape(-1), 0.0, kernel, model.predict
     )
 
 
-def _read_machine(model, X, kernel, target):
-    number, n_classes = _class_number(model, target)
+def _from_support_vectors(model, X, kernel, target):
+    index, n_classes = _class_index(model, target)
     dual = _dense(model.dual_coef_)
     score = model.predict if isinstance(model, SVR | NuSVR) else model.decision_function
-    if n_classes == 2:
-        coefficients, intercept = dual[0], float(np.ravel(model.intercept_)[0])
-        if number == 0:
-            coefficients, intercept = -coefficients, -intercept
-            return _read_kernel(
-                model, X, _support(model, X), model.support_, coefficients, intercept,
-                kernel, lambda rows: -score(rows),
-            )  # fmt: skip
+    if n_classes > 2:
+        coefficients, intercept, score = _against_others(model, dual, index)
     else:
-        coefficients, intercept, score = _against_others(model, dual, number)
-    return _read_kernel(
-        model, X, _support(model, X), model.support_, coefficients, intercept, kernel,
-        score,
-    )  # fmt: skip
+        coefficients, intercept = dual[0], float(np.ravel(model.intercept_)[0])
+    support = _support_vectors(model, X)
+    if n_classes > 2 or index == 1:
+        return _from_kernel(model, X, support, coefficients, intercept, kernel, score)
+    # One score, for the second class; that of the first class is its negative.
+    return _from_kernel(
+        model, X, support, -coefficients, -intercept, kernel, lambda Z: -score(Z)
+    )
 
 
-def _against_others(model, dual, number):
-    """Sum the scores of one class against each other one.
+def _against_others(model, dual, index):
+    """Sum up the scores of one class against each other class.
 
-    Of the pair of classes i < j the coefficients stand in row j - 1 for support rows
-    of class i, and in row i for those of class j.
+    For the pair of classes i < j, the coefficients of the support vectors of class i
+    are in row j - 1 of ``dual``, those of class j in row i.
     """
     n_classes = len(model.classes_)
     owner = np.repeat(np.arange(n_classes), model.n_support_)
     first, second = np.triu_indices(n_classes, 1)
-    sign = np.where(first == number, 1.0, 0.0) - np.where(second == number, 1.0, 0.0)
+    sign = np.where(first == index, 1.0, 0.0) - np.where(second == index, 1.0, 0.0)
     coefficients = np.zeros(dual.shape[1])
     for i, j, s in zip(first, second, sign, strict=True):
         coefficients += s * np.where(owner == i, dual[j - 1], 0.0)
@@ -236,98 +234,163 @@ def _against_others(model, dual, number):
     pairwise_model = copy.copy(model).set_params(
         decision_function_shape="ovo", break_ties=False
     )
+    return (
+        coefficients,
+        float(model.intercept_ @ sign),
+        lambda Z: pairwise_model.decision_function(Z) @ sign,
+    )
 
-    def score(rows):
-        return pairwise_model.decision_function(rows) @ sign
 
-    return coefficients, float(model.intercept_ @ sign), score
-
-
-def _support(model, X):
-    """Return the support rows as the model keeps them, or from the training rows."""
+def _support_vectors(model, X):
+    """Take the support vectors from the model, or from the training samples."""
     if model.kernel != "precomputed" and not callable(model.kernel):
         return model.support_vectors_
     if X is None:
         raise ValueError(
-            f"{type(model).__name__} keeps no support rows when its kernel is "
-            "precomputed or a callable: give X, the training rows (and with a "
+            f"{type(model).__name__} keeps no support vectors when its kernel is "
+            "precomputed or a callable: give X, the training samples (and for a "
             "precomputed kernel also kernel, the object that made the matrix)."
         )
     X = check_array_strict(X, accept_sparse=True)
     if X.shape[0] <= model.support_.max(initial=-1):
         raise ValueError(
-            f"X has {X.shape[0]} rows, but row {model.support_.max()} is a support "
-            "row: X must be the rows that the model was fitted on, in their order."
+            f"X has {X.shape[0]} samples, but sample {model.support_.max()} is a "
+            "support vector: X must hold the samples that the model was fitted on, in "
+            "their order."
         )
     return (X.tocsr() if sparse.issparse(X) else X)[model.support_]
 
 
-def _read_kernel(
-    model, X, support, numbers, coefficients, intercept, kernel, score
-):  # fmt: skip
-    """Find out the kernel's weights, and check that they make the model's scores."""
-    precomputed = isinstance(model.kernel, str) and model.kernel == "precomputed"
-    if precomputed and (kernel is None or X is None):
+def _from_kernel(model, X, support, coefficients, intercept, kernel, score):
+    """Find the kernel's weights, and check that they give the scores of the model."""
+    is_matrix = isinstance(model.kernel, str) and model.kernel == "precomputed"
+    if is_matrix and (kernel is None or X is None):
         raise ValueError(
-            "kernel='precomputed': give X, the training rows, and kernel, the kernel "
-            "object that made the matrix."
+            "kernel='precomputed': give X, the training samples, and kernel, the "
+            "kernel object that made the matrix."
         )
-    support = _dense(support) if sparse.issparse(support) else np.asarray(support)
-    support = support.astype(np.float64)
+    support = _dense(support).astype(np.float64)
     n = support.shape[1]
-    compared = np.unique(np.linspace(0, len(support) - 1, MOST_COMPARED).astype(int))
-    compared = compared if len(support) else compared[:0]
-    if precomputed or callable(model.kernel):
+    compared = support[
+        np.unique(np.linspace(0, len(support) - 1, MAX_COMPARED).astype(int))
+        if len(support)
+        else []
+    ]
+    if is_matrix or callable(model.kernel):
         kernel = model.kernel if kernel is None else kernel
-        weights = object_weights(kernel, n)
-        table = as_boolean(support, getattr(kernel, "binarize", 0.0), "X")
-        K = kernel(support[compared], support)
-        queries = kernel(support[compared], X) if precomputed else support[compared]
-        scores = score(queries) if len(compared) else np.zeros(0)
+        weights = _weights_of_object(kernel, n)
+        samples = as_boolean(support, getattr(kernel, "binarize", 0.0), "X")
+        K = kernel(compared, support)
+        scored = kernel(compared, X) if is_matrix else compared
     else:
-        table, plus_minus = _boolean_support(support)
-        scores = score(support[compared]) if len(compared) else np.zeros(0)
-        parameters = {
-            "gamma": getattr(model, "gamma", None),
+        samples, plus_minus = _as_boolean_support(support)
+        params = {
+            "gamma": _gamma_of(model, X, n),
             "degree": model.degree,
             "coef0": model.coef0,
         }
-        if model.kernel in ("linear", "sigmoid"):
-            parameters["gamma"] = 1.0
-        elif parameters["gamma"] is None or parameters["gamma"] == "auto":
-            parameters["gamma"] = 1.0 / n
-        elif parameters["gamma"] == "scale":
-            parameters["gamma"] = (
-                scale_gamma(X, n)
-                if X is not None
-                else recover_gamma(
-                    model, support[compared], support, coefficients, scores - intercept
-                )
-            )
-        weights = named_weights(model.kernel, n, **parameters, plus_minus=plus_minus)
+        weights = _weights_of_name(model.kernel, n, plus_minus, **params)
         K = pairwise_kernels(
-            support[compared], support, metric=model.kernel, filter_params=True,
-            **parameters,
-        )  # fmt: skip
-    size = np.abs(K).max(initial=0.0) * np.abs(coefficients).sum() + abs(intercept)
-    if (np.abs(K @ coefficients + intercept - scores) > TOLERANCE * size).any():
-        raise ValueError(
-            f"The scores of {type(model).__name__} on its support rows are not those "
-            "of its kernel: X, or kernel, is not what it was fitted with, or its "
-            "parameters were changed afterwards."
+            compared, support, metric=model.kernel, filter_params=True, **params
         )
-    return SignedRows(table, n, coefficients, weights, intercept)
+        scored = compared
+    scores = score(scored) if len(compared) else np.zeros(0)
+    scale = np.abs(K).max(initial=0.0) * np.abs(coefficients).sum() + abs(intercept)
+    if (np.abs(K @ coefficients + intercept - scores) > TOLERANCE * scale).any():
+        raise ValueError(
+            f"The scores of {type(model).__name__} on its support vectors are not "
+            "those of its kernel: X, or kernel, is not what it was fitted with, or its "
+            "parameters were changed afterwards. Give the data and the kernel that the "
+            "model was fitted with, or fit it again."
+        )
+    return DualRepresentation(samples, n, coefficients, weights, intercept)
 
 
-def _boolean_support(support):
-    """Return the support rows as bits, and whether they hold -1 and +1."""
+def _weights_of_object(kernel, n_features):
+    """Compute the length weights of a kernel object of this package."""
+    if not hasattr(kernel, "length_weights"):
+        raise ValueError(
+            f"The weights of conjunctions in the kernel {kernel!r} are unknown. "
+            f"{KERNEL_HINT}"
+        )
+    return _checked_weights(kernel.length_weights(n_features))
+
+
+def _weights_of_name(kernel, n_features, plus_minus, *, gamma, degree, coef0):
+    """Compute the length weights of a kernel of scikit-learn, given by its name.
+
+    ``plus_minus``: the samples hold -1 and +1 instead of 0 and 1.
+    """
+    if kernel in ("rbf", "laplacian"):
+        # Both distances count differing features: on -1 and +1 times 4, or times 2.
+        factor = (4 if kernel == "rbf" else 2) if plus_minus else 1
+        return RBFKernel(gamma=factor * gamma).length_weights(n_features)
+    if kernel == "linear":
+        degree, gamma, coef0 = 1, 1, 0
+    elif kernel not in ("poly", "polynomial"):
+        raise ValueError(
+            f"kernel={kernel!r} gives some conjunctions a negative weight, or none "
+            f"that is known. {KERNEL_HINT}"
+        )
+    if degree != int(degree):
+        raise ValueError(f"degree={degree} must be an integer. {KERNEL_HINT}")
+    return _checked_weights(
+        polynomial_weights(int(degree), gamma, coef0, n_features, plus_minus=plus_minus)
+    )
+
+
+def _checked_weights(weights):
+    """Refuse negative weights of conjunctions."""
+    lengths = 1 + np.flatnonzero(weights.mantissas[1:] < 0)
+    if len(lengths):
+        raise ValueError(
+            f"The kernel gives conjunctions of {lengths[0]} literals a negative "
+            "weight, so a large sum over the support vectors does not mean a large "
+            f"part in the score. {KERNEL_HINT}"
+        )
+    return weights
+
+
+def _gamma_of(model, X, n_features):
+    """Determine the number that ``gamma`` stands for."""
+    gamma = getattr(model, "gamma", None)
+    if model.kernel in ("linear", "sigmoid"):
+        return 1.0
+    if gamma is None or gamma == "auto":
+        return 1.0 / n_features
+    if gamma != "scale":
+        return gamma
+    if X is None:
+        raise ValueError(
+            f"{type(model).__name__}(gamma='scale') depends on the variance of the "
+            "training samples, and the fitted model does not publish it. Give X, the "
+            "samples that it was fitted on, or fit with gamma='auto' or a number."
+        )
+    X = check_array_strict(X, accept_sparse="csr", dtype=np.float64)
+    if X.shape[1] != n_features:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but the model was fitted on {n_features}."
+        )
+    if sparse.issparse(X):
+        variance = (X.multiply(X)).mean() - X.mean() ** 2
+    else:
+        variance = X.var()
+    return 1.0 / (n_features * variance) if variance else 1.0
+
+
+def _as_boolean_support(support):
+    """Convert support vectors to bits, and tell whether they hold -1 and +1."""
     plus_minus = bool((support == -1).any())
     good = (support == 1) | (support == (-1 if plus_minus else 0))
     if not good.all():
         row, column = np.argwhere(~good)[0]
         raise ValueError(
-            f"Column {column} of the support rows holds {support[row, column]:g}: the "
-            "model was not fitted on zeros and ones (or -1 and +1), perhaps on scaled "
-            "columns. Fit it on Boolean columns without scaling."
+            f"Column {column} of the support vectors holds {support[row, column]:g}: "
+            "the model was not fitted on zeros and ones (or -1 and +1), perhaps on "
+            "scaled columns. Fit it on Boolean columns without scaling."
         )
     return as_boolean(support), plus_minus
+
+
+def _dense(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

@@ -1,5 +1,10 @@
-"""Read a DNF out of a fitted model."""
+"""A DNF extracted from a fitted model.
 
+Conjunctions with large weights in the model are candidates. A greedy cover chooses
+rules among them, each for the samples that it adds. Sets of samples are packed bits.
+"""
+
+from dataclasses import dataclass
 from itertools import product
 from time import monotonic
 
@@ -7,11 +12,15 @@ import numpy as np
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from sklboolean._core._popcount import count_ones
+from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import (
-    MOST_LISTED,
-    check_groups,
+    MAX_LISTED,
+    encode_groups,
+    satisfied_by,
     search_conjunctions,
 )
+from sklboolean._core.formulas import python_value
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     as_boolean,
@@ -21,83 +30,93 @@ from sklboolean._core.validation import (
     check_real,
     encode_classes,
 )
-from sklboolean.rules._conjunctions import Rule, as_rule, sum_of
-from sklboolean.rules._cover import CoverPool, find_cover
-from sklboolean.rules._dnf import DNF, any_holds, measure
-from sklboolean.rules._dual_representation import read_model
-from sklboolean.rules._ensemble import RuleEnsemble, scores_of_rules
-from sklboolean.rules._formulas import plain
+from sklboolean.rules._dual_representation import dual_representation
+from sklboolean.rules._rule_set import (
+    DNF,
+    RuleEnsemble,
+    any_satisfied,
+    by_columns,
+    partial_scores,
+    with_precision,
+)
+from sklboolean.rules._rules import rule_of
 
-# Rules of an ensemble, at most.
-MOST_RULES = 400
+# Maximum number of rules in an ensemble.
+MAX_RULES = 400
 
 
 def extract_dnf(
-    model, X, y=None, *, max_rules=20, max_literals=4, literals="both",
+    model, X, y=None, *, max_rules=20, max_literals=4, monotone=False,
     penalty=(1.0, 3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
     feature_groups=None, min_fidelity=0.9, target=None, kernel=None, time_limit=None,
     n_jobs=None,
 ):  # fmt: skip
-    """Read a DNF, an OR of ANDs, out of a fitted model.
+    """Extract a DNF, an OR of ANDs, from a fitted model.
 
-    The heaviest conjunctions of the model are candidates; from them rules are chosen
-    one by one, each for the rows that it adds. Rows that a rule covers leave the model
-    before the next one is looked for. That is done for both classes, and the answer is
-    the DNF with the fewest wrong rows, where a literal counts as one wrong row.
+    The conjunctions with the largest weight in the model are candidates. Rules are
+    chosen among them one by one, each for the samples that it adds. Support vectors
+    that a rule covers are left out before the next search. This is done for both
+    classes; the result is the DNF with the fewest errors, where a literal counts as one
+    error.
 
     Parameters
     ----------
     model : fitted estimator
-        As for `top_conjunctions`. Of linear models the rules are single features.
+        See `top_conjunctions`. For linear models the rules are single features.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The rows to cover: best those that the model was fitted on, and no others for
-        machines with a callable or precomputed kernel.
+        The samples to cover, best the training samples. They must be the training
+        samples for models with a callable or precomputed kernel or ``gamma="scale"``.
     y : array-like of shape (n_samples,), default=None
-        Labels to explain. None: what the model predicts.
+        Labels to explain. None: the labels that the model predicts.
     max_rules : int, default=20
-        Most rules.
+        Maximum number of rules.
     max_literals : int, default=4
-        Longest rules, also beyond what the kernel knows.
-    literals : {"positive", "both"}, default="both"
-        Only true features, or negated ones too.
+        Maximum number of literals in a rule. It may exceed that of the kernel.
+    monotone : bool, default=False
+        Whether rules consist of true features only. False: negated features too. True
+        suits one-hot columns.
     penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
-        How many right rows make up for a wrong one that a rule adds: with 3, rules of
-        precision below 3/4 are not taken. Several are tried, and the best result kept.
+        Number of correctly covered samples that outweigh one wrongly covered sample: 3
+        rejects rules of precision below 3/4. With several values all are tried, and the
+        best result is kept. Raise it for more precise rules.
     min_gain : float, default=0.01
-        What a rule must gain, as a share of the rows of its class: right ones that it
-        adds, less ``penalty`` times wrong ones.
+        Minimum gain of a rule as a fraction of the samples of its class: correctly
+        covered samples that it adds, minus ``penalty`` times wrongly covered ones.
+        Raise it for fewer rules.
     n_candidates : int, default=100
-        Conjunctions from each search.
+        Number of conjunctions from each search.
     width : int or None, default=512
-        Conjunctions of each length that a search goes on from. None: an exact search,
-        which may take long with many features: see ``time_limit``.
+        Number of conjunctions of each length that a search extends. None: an exact
+        search, which may take long with many features: see ``time_limit``.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; no two features of one label meet in a rule. For
-        one-hot columns: the attribute.
+        A label for each feature; features of one label never occur together in a rule.
+        For one-hot columns: the attribute.
     min_fidelity : float, default=0.9
-        With less than this share of the rows right, the model has no short DNF.
+        Minimum fraction of the samples that a DNF must predict as the labels to be
+        explained. Below it the result is a `RuleEnsemble`.
     target : class label, default=None
-        See `top_conjunctions`. With several classes, labels are True for this class.
+        See `top_conjunctions`. With more than two classes, the label of this class is
+        True.
     kernel : kernel object, default=None
-        What a precomputed kernel matrix was made with.
+        The kernel of a precomputed matrix.
     time_limit : float or None, default=None
-        Seconds after which no further rule is looked for.
+        Seconds after which no further rule is searched for.
     n_jobs : int or None, default=None
-        Branches of an exact search, one with ``width=None``, that run at once. The
-        answer does not depend on it, but for ``time_limit``.
+        Number of parallel jobs of an exact search (``width=None``). The result does not
+        depend on it, except under ``time_limit``.
 
     Returns
     -------
     dnf : DNF or RuleEnsemble
-        `RuleEnsemble` where no DNF reaches ``min_fidelity``: the model as a sum of its
-        conjunctions. ``is_dnf`` tells which; both have ``rules``, ``fidelity``,
-        ``predict``, ``to_text`` and ``to_python``.
+        `RuleEnsemble` if no DNF reaches ``min_fidelity``: the model as a sum of its
+        conjunctions. Its attribute ``is_dnf`` tells which. Both have ``rules``,
+        ``fidelity``, ``predict``, ``to_text`` and ``to_python``.
 
     Raises
     ------
     ValueError
-        For bad parameters and models as in `top_conjunctions`, for labels that the
-        model does not know, and for regressors without y.
+        For invalid parameters and models as in `top_conjunctions`, for labels that are
+        not classes of the model, and for regressors without y.
 
     Examples
     --------
@@ -106,49 +125,45 @@ def extract_dnf(
     >>> from sklboolean.rules import extract_dnf
     >>> data = make_tic_tac_toe()
     >>> model = SVC(gamma=0.1, C=10).fit(data.data, data.target)
-    >>> dnf = extract_dnf(model, data.data, literals="positive")
+    >>> dnf = extract_dnf(model, data.data, monotone=True)
     >>> len(dnf.rules)
     8
     >>> dnf.rules[2].to_text(data.feature_names)
     'top-left=x and top-middle=x and top-right=x'
     """
-    penalties, options = check_cover_options(
-        max_rules=max_rules, max_literals=max_literals, literals=literals,
+    params = CoverParams.check(
+        max_rules=max_rules, max_literals=max_literals, monotone=monotone,
         penalty=penalty, min_gain=min_gain, n_candidates=n_candidates, width=width,
-        time_limit=time_limit, n_jobs=n_jobs,
+        feature_groups=feature_groups, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
-    rows = read_model(model, X, kernel=kernel, target=target)
-    check_groups(feature_groups, rows.n_features)
-    options["feature_groups"] = feature_groups
-    names, checked = rows.feature_names, _checked(X, rows)
+    dual = dual_representation(model, X, kernel=kernel, target=target)
+    encode_groups(feature_groups, dual.n_features)
+    names, checked = dual.feature_names, _check_X(X, dual.n_features)
     if names is None and hasattr(X, "columns"):
         names = list(map(str, X.columns))
-    table, binarize = _as_table(checked, getattr(model, "binarize", 0.0))
-    labels, positive = _explained(model, X, checked, y, target, kernel)
+    samples, binarize = _binarized(checked, getattr(model, "binarize", 0.0))
+    labels, positive = _labels_to_explain(model, X, checked, y, target, kernel)
 
-    pool, found = CoverPool(table), []
-    for penalty, sign in product(penalties, (1, -1)):
+    pool, found = CandidatePool(samples), []
+    for penalty, sign in product(params.penalties, (1, -1)):
         wanted = positive if sign == 1 else ~positive
-        pool.clear()
-        chosen = find_cover(
-            rows, sign, pool, wanted, ~wanted, penalty=penalty, **options
-        )
-        n_wrong = int(np.count_nonzero(any_holds(table, chosen) != wanted))
+        chosen = find_cover(dual, sign, pool, wanted, ~wanted, penalty, params)
+        n_errors = int(np.count_nonzero(any_satisfied(samples, chosen) != wanted))
         default, label = labels[::sign]
-        rules = tuple(
-            measure(labelled_rule(rows, sign, literals, label), table, wanted)
-            for literals in chosen
-        )
+        rules = []
+        for literals in chosen:
+            rule = rule_of(dual, literals, sign * dual.weight(literals), label)
+            rules.append(with_precision(rule, samples, wanted))
+        fidelity = 1 - n_errors / len(wanted)
         dnf = DNF(
-            rules, label, default, 1 - n_wrong / len(wanted), rows.n_features, names,
-            binarize,
-        )  # fmt: skip
-        found.append((n_wrong + sum(map(len, chosen)), dnf))
+            tuple(rules), label, default, fidelity, dual.n_features, names, binarize
+        )
+        found.append((n_errors + sum(map(len, chosen)), dnf))
     dnf = min(found, key=lambda pair: pair[0])[1]
     if dnf.fidelity >= min_fidelity:
         return dnf
-    rules, intercept, fidelity = _linear_ensemble(rows, table, positive, options)
+    rules, intercept, fidelity = _ensemble_rules(dual, samples, positive, params)
     if fidelity <= dnf.fidelity:
         return dnf
     return RuleEnsemble(
@@ -157,52 +172,187 @@ def extract_dnf(
     )  # fmt: skip
 
 
-def check_cover_options(
-    *, max_rules, max_literals, literals, penalty, min_gain, n_candidates, width,
-    time_limit, n_jobs,
-):  # fmt: skip
-    """Check the parameters of `find_cover`, all but those of the data.
+@dataclass(frozen=True)
+class CoverParams:
+    """Checked parameters of `find_cover`; for their meaning see `extract_dnf`.
+
+    Attributes
+    ----------
+    penalties : tuple of float
+    deadline : float or None
+        On the clock of ``time.monotonic``.
+    """
+
+    max_rules: int
+    max_literals: int
+    monotone: bool
+    penalties: tuple
+    min_gain: float
+    n_candidates: int
+    width: int | None
+    feature_groups: object
+    deadline: float | None
+    n_jobs: int | None
+
+    @classmethod
+    def check(
+        cls, *, max_rules, max_literals, monotone, penalty, min_gain, n_candidates,
+        width, feature_groups, time_limit, n_jobs,
+    ):  # fmt: skip
+        """Check all parameters but the shape of ``feature_groups``."""
+        check_choice(monotone, "monotone", (False, True))
+        if time_limit is not None:
+            time_limit = float(check_real(time_limit, "time_limit", 0, strict=True))
+        penalties = tuple(
+            float(check_real(value, "penalty", 1)) for value in np.ravel(penalty)
+        )
+        if not penalties:
+            raise ValueError("penalty is empty: give a number, or several.")
+        return cls(
+            check_integer(max_rules, "max_rules", 1),
+            check_integer(max_literals, "max_literals", 1),
+            bool(monotone),
+            penalties,
+            float(check_real(min_gain, "min_gain", 0)),
+            check_integer(n_candidates, "n_candidates", 1, MAX_LISTED),
+            None if width is None else check_integer(width, "width", 1, 2**62),
+            feature_groups,
+            None if time_limit is None else monotonic() + time_limit,
+            n_jobs,
+        )
+
+    def time_left(self):
+        """Compute the seconds until the deadline, at least a millisecond."""
+        return None if self.deadline is None else max(1e-3, self.deadline - monotonic())
+
+
+class CandidatePool:
+    """Conjunctions and the samples that satisfy them; of one cover only the shortest.
+
+    Parameters
+    ----------
+    X : ndarray of uint64 words, or csr_array
+        Boolean samples.
+    """
+
+    def __init__(self, X):
+        self.X = by_columns(X)
+        self.literal_covers = {}
+        self.clear()
+
+    def clear(self):
+        """Remove the conjunctions; the covers of single literals are kept."""
+        self.index, self.literals, self.covers, self.lengths = {}, [], [], []
+
+    def add(self, literals):
+        """Add a conjunction, unless one of the same cover is as short."""
+        cover = _pack(np.ones(self.X.shape[0], dtype=bool))
+        for literal in literals:
+            if literal not in self.literal_covers:
+                self.literal_covers[literal] = _pack(satisfied_by(self.X, [literal]))
+            cover &= self.literal_covers[literal]
+        # Of two of one length the one with fewer negations.
+        length = len(literals), sum(not value for _, value in literals)
+        k = self.index.setdefault(cover.tobytes(), len(self.literals))
+        if k == len(self.literals):
+            self.literals.append(literals)
+            self.covers.append(cover)
+            self.lengths.append(length)
+        elif length < self.lengths[k]:
+            self.literals[k], self.lengths[k] = literals, length
+
+    def best(self, positive, negative, penalty):
+        """Find the gain and the index of the conjunction with the largest gain.
+
+        Ties go to the shorter one, then to that with fewer negations, then to the
+        first.
+        """
+        if not self.covers:
+            return 0.0, None
+        covers = np.array(self.covers)
+        n_right, n_wrong = _count(covers & positive), _count(covers & negative)
+        gains = n_right - penalty * n_wrong
+        k = int(np.lexsort((*np.transpose(self.lengths)[::-1], -gains))[0])
+        return float(gains[k]), k
+
+
+def _pack(mask):
+    return pack_dense(mask[None, :])[0]
+
+
+def _count(covers):
+    counts = np.empty(len(covers), dtype=np.int32)
+    count_ones(np.ascontiguousarray(covers), counts)
+    return counts.astype(np.int64)
+
+
+def find_cover(dual, sign, pool, positive, negative, penalty, params):
+    """Choose conjunctions of a model greedily, each for the samples that it adds.
+
+    A conjunction gains 1 for each positive sample that none before it covers, and loses
+    ``penalty`` for each other such sample. Candidates are the conjunctions with the
+    largest weight over the support vectors that are not covered yet. A new search
+    starts when no candidate gains half as much as the best one after the last search.
+
+    Parameters
+    ----------
+    dual : DualRepresentation
+    sign : {1, -1}
+        Whether the model gives positive samples high or low scores.
+    pool : CandidatePool
+        Over the samples of the masks; its conjunctions are removed.
+    positive, negative : ndarray of shape (n_samples,), bool
+        Samples that should be covered, and samples that should not.
+    penalty : float
+    params : CoverParams
 
     Returns
     -------
-    penalties : list of float
-    options : dict
+    chosen : list of tuples of (feature, value) pairs
     """
-    check_choice(literals, "literals", ("positive", "both"))
-    if time_limit is not None:
-        time_limit = float(check_real(time_limit, "time_limit", 0, strict=True))
-    penalties = [float(check_real(value, "penalty", 1)) for value in np.ravel(penalty)]
-    if not penalties:
-        raise ValueError("penalty is empty: give a number, or several.")
-    return penalties, {
-        "max_rules": check_integer(max_rules, "max_rules", 1),
-        "max_literals": check_integer(max_literals, "max_literals", 1),
-        "literals": literals,
-        "min_gain": float(check_real(min_gain, "min_gain", 0)),
-        "n_candidates": check_integer(n_candidates, "n_candidates", 1, MOST_LISTED),
-        "width": None if width is None else check_integer(width, "width", 1, 2**62),
-        "deadline": None if time_limit is None else monotonic() + time_limit,
-        "n_jobs": n_jobs,
-    }
+    pool.clear()
+    min_gain = max(1.0, params.min_gain * np.count_nonzero(positive))
+    positive, negative = _pack(positive), _pack(negative)
+    coefficients = sign * dual.coefficients
+    chosen, enough = [], np.inf
+    while len(chosen) < params.max_rules:
+        gain, k = pool.best(positive, negative, penalty)
+        if gain < enough:
+            result = search_conjunctions(
+                dual.samples, coefficients, dual.n_features,
+                max_literals=1 if dual.is_linear else params.max_literals,
+                n_rules=params.n_candidates,
+                monotone=dual.is_linear or params.monotone, sign="positive",
+                feature_groups=params.feature_groups, time_limit=params.time_left(),
+                width=params.width, n_jobs=params.n_jobs,
+            )  # fmt: skip
+            for literals, _ in result.found:
+                pool.add(literals)
+            gain, k = pool.best(positive, negative, penalty)
+            enough = gain / 2
+        if k is None or gain < min_gain:
+            break
+        literals, cover = pool.literals[k], pool.covers[k]
+        chosen.append(literals)
+        positive, negative = positive & ~cover, negative & ~cover
+        is_covered = satisfied_by(dual.samples, literals)
+        coefficients = np.where(is_covered, 0.0, coefficients)
+        if params.deadline is not None and monotonic() >= params.deadline:
+            break
+    return chosen
 
 
-def labelled_rule(rows, sign, literals, label):
-    """Return a rule with its weight in the model."""
-    rule = as_rule(rows, literals, sign * sum_of(rows, literals))
-    return Rule(rule.literals, rule.weight, rule.contribution, label=label)
-
-
-def _checked(X, rows):
+def _check_X(X, n_features):
     X = check_array_strict(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name="X")
-    if X.shape[1] != rows.n_features:
+    if X.shape[1] != n_features:
         raise ValueError(
-            f"X has {X.shape[1]} features, but the model has {rows.n_features}."
+            f"X has {X.shape[1]} features, but the model has {n_features}."
         )
     return X
 
 
-def _as_table(X, binarize):
-    """Return Boolean rows and their threshold; None when zeros and ones will do."""
+def _binarized(X, binarize):
+    """Binarize samples; the threshold is None when they hold zeros and ones."""
     if binarize is None or binarize < 1:
         try:
             return as_boolean(X, None), None
@@ -211,8 +361,8 @@ def _as_table(X, binarize):
     return as_boolean(X, binarize), binarize
 
 
-def _explained(model, X, checked, y, target, kernel):
-    """Return both labels, and which rows have the second."""
+def _labels_to_explain(model, X, checked, y, target, kernel):
+    """Determine the two labels, and which samples have the second."""
     classes = getattr(model, "classes_", None)
     if isinstance(model, OneClassSVM):
         classes = np.array([-1, 1])
@@ -220,7 +370,7 @@ def _explained(model, X, checked, y, target, kernel):
         if classes is None:
             raise ValueError(
                 f"{type(model).__name__} predicts no classes: give y, the labels of "
-                "the rows in X, for example model.predict(X) > 0.5."
+                "the samples in X, for example model.predict(X) > 0.5."
             )
         is_matrix = isinstance(getattr(model, "kernel", None), str) and (
             model.kernel == "precomputed"
@@ -230,33 +380,40 @@ def _explained(model, X, checked, y, target, kernel):
     check_consistent_length(X, y)
     classes, codes = encode_classes(y, classes)
     if len(classes) > 2 and target is None:
-        raise ValueError(f"y has {len(classes)} classes; rules tell two apart.")
-    number = 1 if target is None else int(np.flatnonzero(classes == target)[0])
+        raise ValueError(
+            f"y has {len(classes)} classes, and a DNF separates two: give target, one "
+            f"of {classes.tolist()}."
+        )
+    index = 1 if target is None else int(np.flatnonzero(classes == target)[0])
     if len(classes) > 2:
-        return (False, True), codes == number
-    return (plain(classes[1 - number]), plain(classes[number])), codes == number
+        return (False, True), codes == index
+    labels = python_value(classes[1 - index]), python_value(classes[index])
+    return labels, codes == index
 
 
-def _linear_ensemble(rows, table, positive, options):
-    """Return rules, intercept and fidelity: the fewest rules of the most fidelity."""
-    longest = min(max(1, rows.weights.longest), options["max_literals"])
-    longest = min(longest, rows.n_features)
-    length_weights, _ = rows.weights.scaled(longest)
-    is_signed = rows.is_single or rows.weights.monotone
-    deadline = options["deadline"]
-    left = None if deadline is None else max(1e-3, deadline - monotonic())
+def _ensemble_rules(dual, samples, positive, params):
+    """Find the rules of an ensemble, its intercept and its fidelity.
+
+    Of the conjunctions with the largest contribution it takes the first ones, as many
+    as predict the labels best.
+    """
+    longest = min(max(1, dual.length_weights.longest), params.max_literals)
+    longest = min(longest, dual.n_features)
+    length_weights, _ = dual.length_weights.scaled(longest)
     result = search_conjunctions(
-        rows.table, rows.coefficients, rows.n_features, max_literals=longest,
-        n_rules=MOST_RULES, literals="positive" if is_signed else options["literals"],
-        feature_groups=options["feature_groups"], length_weights=length_weights,
-        time_limit=left, width=options["width"], n_jobs=options["n_jobs"],
+        dual.samples, dual.coefficients, dual.n_features, max_literals=longest,
+        n_rules=MAX_RULES,
+        monotone=dual.is_linear or dual.length_weights.monotone or params.monotone,
+        feature_groups=params.feature_groups, length_weights=length_weights,
+        time_limit=params.time_left(), width=params.width, n_jobs=params.n_jobs,
     )  # fmt: skip
-    rules = [as_rule(rows, literals, weight) for literals, weight in result.found]
-    empty = rows.weights.times(0, float(rows.coefficients.sum()))
-    intercept = rows.intercept + empty
-    right = [
+    rules = [rule_of(dual, literals, weight) for literals, weight in result.found]
+    empty = dual.length_weights.times(0, float(dual.coefficients.sum()))
+    intercept = dual.intercept + empty
+    n_right = [
         np.count_nonzero((scores > 0) == positive)
-        for scores in scores_of_rules(table, intercept, rules)
+        for scores in partial_scores(samples, intercept, rules)
     ]
-    n_rules = int(np.argmax(right))
-    return tuple(rules[:n_rules]), float(intercept), int(right[n_rules]) / len(positive)
+    n_rules = int(np.argmax(n_right))
+    fidelity = int(n_right[n_rules]) / len(positive)
+    return tuple(rules[:n_rules]), float(intercept), fidelity

@@ -1,4 +1,4 @@
-"""A classifier that predicts with rules read out of another one."""
+"""RuleClassifier: a rule list read from a kernel model."""
 
 import warnings
 from dataclasses import replace
@@ -11,73 +11,78 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
-from sklboolean._core.conjunction_search import check_groups, satisfied_rows
-from sklboolean._core.formulas import feature_names_of
+from sklboolean._core.conjunction_search import encode_groups
+from sklboolean._core.formulas import feature_names_of, python_value
 from sklboolean._core.validation import encode_classes, validate_boolean
-from sklboolean.kernels._kernel_perceptron import KernelPerceptron
-from sklboolean.rules._cover import CoverPool, find_cover
-from sklboolean.rules._dnf import any_holds
-from sklboolean.rules._dual_representation import read_model
-from sklboolean.rules._extraction import check_cover_options, labelled_rule
+from sklboolean.kernels import KernelPerceptron
+from sklboolean.rules._dual_representation import dual_representation
+from sklboolean.rules._extraction import CandidatePool, CoverParams, find_cover
+from sklboolean.rules._rule_set import any_satisfied, first_satisfied
+from sklboolean.rules._rules import rule_of
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
-    """Rules that a person can read, found with the help of a kernel machine.
+    """Classify with readable rules, found with the help of a kernel model.
 
-    Fits a machine, reads the rules out of it that explain the labels, and predicts with
-    the rules only: the first that holds decides, a default class where none does.
-    With two classes the rules are a DNF of one of them: see `extract_dnf`. With more,
-    classes take turns, each on the rows that are left: the rarest first or the
-    commonest first, whichever makes fewer mistakes.
+    Fits a kernel model, extracts rules from it that explain the labels, and predicts
+    with the rules only: the first rule that a sample satisfies decides, a default class
+    if there is none. With two classes the rules are a DNF of one of them: see
+    `extract_dnf`. With more, classes take turns, each on the samples that are left: in
+    the order of their frequency, rarest or most frequent first, whichever makes fewer
+    errors.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What `top_conjunctions` can read. None: `KernelPerceptron`.
+        Any classifier that `top_conjunctions` can read. None: `KernelPerceptron`.
     max_rules : int, default=20
-        Most rules for each class.
+        Maximum number of rules for each class.
     max_literals : int, default=4
-        Longest rules, also beyond what the kernel knows.
-    literals : {"positive", "both"}, default="both"
-        Only true features, or negated ones too.
+        Maximum number of literals in a rule. It may exceed that of the kernel.
+    monotone : bool, default=False
+        Whether rules consist of true features only. False: negated features too. True
+        suits one-hot columns.
     penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
-        How many right rows make up for a wrong one that a rule adds: with 3, rules of
-        precision below 3/4 are not taken. Several are tried, and the best result kept.
+        Number of correctly covered samples that outweigh one wrongly covered sample: 3
+        rejects rules of precision below 3/4. With several values all are tried, and the
+        best result is kept. Raise it for more precise rules.
     min_gain : float, default=0.01
-        What a rule must gain, as a share of the rows of its class.
+        Minimum gain of a rule as a fraction of the samples of its class. Raise it for
+        fewer rules.
     n_candidates : int, default=100
-        Conjunctions from each search.
+        Number of conjunctions from each search.
     width : int or None, default=512
-        Conjunctions of each length that a search goes on from. None: an exact search.
+        Number of conjunctions of each length that a search extends. None: an exact
+        search, which may take long with many features.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; no two features of one label meet in a rule. For
-        one-hot columns: the attribute.
+        A label for each feature; features of one label never occur together in a rule.
+        For one-hot columns: the attribute.
     time_limit : float or None, default=None
-        Seconds after which no further rule is looked for. Not the time of fitting the
-        machine.
+        Seconds after which no further rule is searched for. Fitting ``estimator`` does
+        not count.
     binarize : float or None, default=0.0
-        A value above it is true. None demands zeros and ones. The machine gets zeros
-        and ones.
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones. ``estimator`` is fitted on zeros and ones.
     random_state : int, RandomState instance or None, default=None
-        For the machine, where it has one of its own that is None.
+        Seed for ``estimator``, if it has a ``random_state`` that is None.
     n_jobs : int or None, default=None
-        Branches of an exact search, one with ``width=None``, that run at once. The
-        rules do not depend on it, but for ``time_limit``.
+        Number of parallel jobs of an exact search (``width=None``). The rules do not
+        depend on it, except under ``time_limit``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        Class labels.
     estimator_ : classifier
-        The fitted machine.
+        The fitted kernel model.
     rules_ : list of Rule
-        In order. Each has a ``label``; ``coverage`` and ``precision`` are over the
-        training rows that satisfy it and no rule before it.
+        The rules in order. Each has a ``label``. Their ``coverage`` and ``precision``
+        count the training samples that satisfy the rule and no rule before it.
     default_ : class label
-        Where no rule holds.
+        Label of samples that satisfy no rule.
     class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype int64
-        The training rows that each rule decides, by class; in the last row those of
-        the default.
+        Number of training samples of each class that each rule decides; the last entry
+        is for the default.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -85,7 +90,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    sklboolean.rules.extract_dnf : The same from a fitted machine of two classes.
+    sklboolean.rules.extract_dnf : The same from a fitted model of two classes.
 
     Examples
     --------
@@ -98,7 +103,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator=None, *, max_rules=20, max_literals=4, literals="both",
+        self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
         penalty=(1.0, 3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
         feature_groups=None, time_limit=None, binarize=0.0, random_state=None,
         n_jobs=None,
@@ -106,7 +111,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.max_rules = max_rules
         self.max_literals = max_literals
-        self.literals = literals
+        self.monotone = monotone
         self.penalty = penalty
         self.min_gain = min_gain
         self.n_candidates = n_candidates
@@ -123,7 +128,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        """Fit the machine and read its rules.
+        """Fit the kernel model and extract its rules.
 
         Parameters
         ----------
@@ -140,78 +145,83 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters and data, and for a machine that has no rules to read.
-            What was learned before is kept.
+            For invalid parameters and data, and for an ``estimator`` from which no
+            rules can be extracted. An earlier fit is kept.
 
         Warns
         -----
         UserWarning
-            When no rule was found and every row gets the default class.
+            When no rule was found and every sample gets the default class.
         """
         with restore_on_error(self):
-            penalties, options = check_cover_options(
+            params = CoverParams.check(
                 max_rules=self.max_rules, max_literals=self.max_literals,
-                literals=self.literals, penalty=self.penalty, min_gain=self.min_gain,
+                monotone=self.monotone, penalty=self.penalty, min_gain=self.min_gain,
                 n_candidates=self.n_candidates, width=self.width,
-                time_limit=self.time_limit, n_jobs=self.n_jobs,
+                feature_groups=self.feature_groups, time_limit=self.time_limit,
+                n_jobs=self.n_jobs,
             )  # fmt: skip
-            table, y = validate_boolean(self, X, y)
+            samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
-            check_groups(self.feature_groups, self.n_features_in_)
-            options["feature_groups"] = self.feature_groups
-            bits = _zeros_and_ones(table, self.n_features_in_)
-            self.estimator_ = self._machine().fit(bits, y)
-            models = [
-                read_model(self.estimator_, bits, target=label)
-                for label in self.classes_
-            ]
-            pool = CoverPool(table)
+            encode_groups(self.feature_groups, self.n_features_in_)
+            self.estimator_, duals = self._fit_estimator(samples, y)
+            pool = CandidatePool(samples)
+            rarest_first = np.argsort(np.bincount(codes), kind="stable")
             found = [
-                rule_list(models, order, pool, codes, {**options, "penalty": penalty})
-                for penalty in penalties
-                for order in orders(np.bincount(codes))
+                find_rule_list(duals, order, pool, codes, penalty, params)
+                for penalty in params.penalties
+                for order in (rarest_first, rarest_first[::-1])
             ]
-            chosen = min(found, key=lambda rules: cost(rules, table, codes))
-            self._publish(chosen, models, table, codes)
+            best = min(found, key=lambda rules: rule_list_cost(rules, samples, codes))
+            self._set_fitted_attributes(best, duals, samples, codes)
         if not self.rules_:
             warnings.warn(
-                f"No rule was worth its mistakes: every row is {self.default_}. Lower "
-                "penalty or min_gain, or take a linear model where weak signs add up.",
+                "No rule gained enough: every sample is predicted as "
+                f"{self.default_}. Lower penalty or min_gain, or use a linear model, "
+                "which can add up many weak features.",
                 stacklevel=2,
             )
         return self
 
-    def _machine(self):
+    def _fit_estimator(self, samples, y):
+        """Fit the kernel model, and read it as signed samples for each class."""
         seed = check_random_state(self.random_state).randint(2**31)
-        machine = KernelPerceptron() if self.estimator is None else self.estimator
-        machine = clone(machine)
-        if machine.get_params().get("random_state", 0) is None:
-            machine.set_params(random_state=seed)
-        return machine
-
-    def _publish(self, chosen, models, table, codes):
-        decided = first_that_holds(table, [literals for literals, _ in chosen])
-        n_classes = len(self.classes_)
-        counts = np.zeros((len(chosen) + 1, n_classes), dtype=np.int64)
-        np.add.at(counts, (decided, codes), 1)
-        default = int(counts[-1].argmax())
-        # The last rules say what the default says: they decide nothing.
-        while chosen and chosen[-1][1] == default:
-            chosen = chosen[:-1]
-            counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
-        labels = self.classes_
-        self.rules_ = [
-            replace(
-                labelled_rule(models[k], 1, literals, labels[k]),
-                coverage=int(row.sum()),
-                precision=float(row[k] / row.sum()),
-            )
-            for (literals, k), row in zip(chosen, counts, strict=False)
+        estimator = KernelPerceptron() if self.estimator is None else self.estimator
+        estimator = clone(estimator)
+        if estimator.get_params().get("random_state", 0) is None:
+            estimator.set_params(random_state=seed)
+        if sparse.issparse(samples):
+            bits = samples.astype(np.float64)
+        else:
+            bits = unpack_words(samples, self.n_features_in_)
+        estimator.fit(bits, y)
+        return estimator, [
+            dual_representation(estimator, bits, target=label)
+            for label in self.classes_
         ]
-        self.default_, self.class_counts_ = labels[default], counts
+
+    def _set_fitted_attributes(self, rules, duals, samples, codes):
+        counts = class_counts(rules, samples, codes)
+        default = int(counts[-1].argmax())
+        # The last rules decide nothing if they predict the default class.
+        while rules and rules[-1][1] == default:
+            rules = rules[:-1]
+            counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
+        self.rules_ = []
+        for (literals, k), here in zip(rules, counts, strict=False):
+            rule = rule_of(duals[k], literals, duals[k].weight(literals))
+            self.rules_.append(
+                replace(
+                    rule,
+                    coverage=int(here.sum()),
+                    precision=float(here[k] / here.sum()),
+                    label=python_value(self.classes_[k]),
+                )
+            )
+        self.default_, self.class_counts_ = self.classes_[default], counts
 
     def predict(self, X):
-        """Return the label of each row.
+        """Predict the label of each sample.
 
         Parameters
         ----------
@@ -221,13 +231,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Of the first rule that holds, else ``default_``.
+            Labels of the first rules satisfied, else ``default_``.
         """
-        numbers = self.apply(X)
-        return self.classes_[self.class_counts_.argmax(axis=1)[numbers]]
+        indices = self.apply(X)
+        return self.classes_[self.class_counts_.argmax(axis=1)[indices]]
 
     def predict_proba(self, X):
-        """Return the probability of each class.
+        """Estimate the probability of each class.
 
         Parameters
         ----------
@@ -237,15 +247,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            Shares of the classes among the training rows that the rule decides, with
-            one more row of each class (Laplace): the same for all rows of a rule.
+            Class frequencies among the training samples that the rule decides, with
+            one more sample of each class (Laplace smoothing). All samples that a rule
+            decides have the same.
         """
-        numbers = self.apply(X)
-        counts = self.class_counts_[numbers] + 1.0
+        indices = self.apply(X)
+        counts = self.class_counts_[indices] + 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
     def apply(self, X):
-        """Return the number of the rule that decides each row.
+        """Find the rule that decides each sample.
 
         Parameters
         ----------
@@ -254,20 +265,20 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        numbers : ndarray of shape (n_samples,), dtype int64
-            In ``rules_``; its length where the default decides.
+        indices : ndarray of shape (n_samples,), dtype int64
+            Indices into ``rules_``; its length where the default decides.
         """
         check_is_fitted(self)
-        table = validate_boolean(self, X, reset=False)
-        return first_that_holds(table, [rule.literals for rule in self.rules_])
+        samples = validate_boolean(self, X, reset=False)
+        return first_satisfied(samples, [rule.literals for rule in self.rules_])
 
     def to_text(self, feature_names=None):
-        """Return the rules as text, one on each line.
+        """Write the rules as text, one per line.
 
         Parameters
         ----------
         feature_names : sequence of str or None, default=None
-            A name for each feature. None: those of the columns that X had.
+            A name for each feature. None: the column names of X.
 
         Returns
         -------
@@ -284,51 +295,52 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         return "\n".join([*lines, f"{'else ' if lines else ''}{self.default_}"])
 
 
-def _zeros_and_ones(table, n_features):
-    if sparse.issparse(table):
-        return table.astype(np.float64)
-    return unpack_words(table, n_features)
+def find_rule_list(duals, order, pool, codes, penalty, params):
+    """Find rules for one class after the other, each on the samples that are left.
 
-
-def orders(sizes):
-    """Return two orders in which classes may get rules; the last is the default."""
-    rarest_first = np.argsort(sizes, kind="stable").tolist()
-    return [rarest_first, rarest_first[::-1]]
-
-
-def rule_list(models, order, pool, codes, options):
-    """Find rules for one class after the other, each on the rows that are left.
+    Parameters
+    ----------
+    duals : list of DualRepresentation
+        The score of each class.
+    order : sequence of int
+        Class numbers; the last one is the default and gets no rules.
+    pool : CandidatePool
+        Over the training samples.
+    codes : ndarray of shape (n_samples,)
+        Class numbers of the samples.
+    penalty : float
+    params : CoverParams
 
     Returns
     -------
     rules : list of (literals, class number)
     """
-    chosen, left = [], np.ones(len(codes), dtype=bool)
+    rules, left = [], np.ones(len(codes), dtype=bool)
     for k in order[:-1]:
-        pool.clear()
-        rules = find_cover(
-            models[k], 1, pool, left & (codes == k), left & (codes != k), **options
-        )
-        left &= ~any_holds(pool.table, rules)
-        chosen += [(literals, int(k)) for literals in rules]
-    return chosen
+        positive, negative = left & (codes == k), left & (codes != k)
+        chosen = find_cover(duals[k], 1, pool, positive, negative, penalty, params)
+        left &= ~any_satisfied(pool.X, chosen)
+        rules += [(literals, int(k)) for literals in chosen]
+    return rules
 
 
-def cost(rules, table, codes):
-    """Count the wrong rows of a rule list, and each literal as one more."""
-    decided = first_that_holds(table, [literals for literals, _ in rules])
+def class_counts(rules, samples, codes):
+    """Count the samples of each class that each rule, or at last the default, decides.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_rules + 1, n_classes), int64
+    """
+    decided = first_satisfied(samples, [literals for literals, _ in rules])
     counts = np.zeros((len(rules) + 1, codes.max() + 1), dtype=np.int64)
     np.add.at(counts, (decided, codes), 1)
+    return counts
+
+
+def rule_list_cost(rules, samples, codes):
+    """Count the errors of a rule list, and each literal as one more."""
+    counts = class_counts(rules, samples, codes)
     n_right = counts[-1].max() + sum(
-        row[k] for (_, k), row in zip(rules, counts, strict=False)
+        here[k] for (_, k), here in zip(rules, counts, strict=False)
     )
     return len(codes) - n_right + sum(len(literals) for literals, _ in rules)
-
-
-def first_that_holds(table, conjunctions):
-    """Return the number of the first conjunction that each row satisfies."""
-    numbers = np.full(table.shape[0], len(conjunctions), dtype=np.int64)
-    table = table.tocsc() if sparse.issparse(table) else table
-    for number in reversed(range(len(conjunctions))):
-        numbers[satisfied_rows(table, conjunctions[number])] = number
-    return numbers

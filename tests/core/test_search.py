@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
-from oracles.rules import correlated_rows, every_conjunction, heaviest, satisfies
+from oracles.rules import correlated_rows, every_conjunction, largest_weights, satisfies
 from scipy import sparse
 
 from sklboolean._core import _cpu
 from sklboolean._core import conjunction_search as search
 from sklboolean._core.bits import pack_dense
-from sklboolean._core.conjunction_search import satisfied_rows, search_conjunctions
+from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
 from sklboolean._core.validation import as_boolean
 
 COEFFICIENTS = {
@@ -37,9 +37,9 @@ LENGTH_WEIGHTS = {
 
 
 def compare(X, coefficients, n_rules, max_literals, *, block=None, **options):
-    expected = heaviest(
+    expected = largest_weights(
         X, coefficients, n_rules, max_literals,
-        negations=options.get("literals") == "both", sign=options.get("sign", "both"),
+        negations=not options.get("monotone", True), sign=options.get("sign", "both"),
         groups=options.get("feature_groups"),
         length_weights=options.get("length_weights"),
     )  # fmt: skip
@@ -63,7 +63,7 @@ def problems(draw):
     negations = draw(st.booleans())
     most = min(n_features, 4 if negations and n_features > 6 else 10)
     options = {
-        "literals": "both" if negations else "positive",
+        "monotone": not negations,
         "sign": draw(st.sampled_from(["positive", "negative", "both"])),
     }
     if draw(st.booleans()):
@@ -94,9 +94,9 @@ def test_one_hot_columns_with_groups(seed):
     groups = np.repeat(np.arange(4), sizes)
     X = np.hstack([np.eye(k, dtype=bool)[rng.integers(0, k, 30)] for k in sizes])
     coefficients = rng.choice([-1.0, 1.0], 30)
-    for literals in ("positive", "both"):
+    for monotone in (True, False):
         compare(
-            X, coefficients, 10, 3, literals=literals, feature_groups=groups,
+            X, coefficients, 10, 3, monotone=monotone, feature_groups=groups,
             sign="both",
         )  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_any_floats_are_summed_up_to_rounding(seed):
     coefficients = rng.standard_normal(25) * 10.0 ** rng.integers(-4, 5, 25)
     size = np.abs(coefficients).sum()
     result = search_conjunctions(pack_dense(X), coefficients, 6, max_literals=3)
-    expected = heaviest(X, coefficients, 20, 3)
+    expected = largest_weights(X, coefficients, 20, 3)
     assert len(result.found) <= len(expected)
     values = [abs(value) for _, value in result.found]
     best = [float(score) for _, _, score in expected][: len(values)]
@@ -130,7 +130,7 @@ def test_every_instruction_set_finds_the_same(path, kind, n_samples):
     before = _cpu.cpu_path()
     try:
         _cpu.use_cpu_path(path)
-        compare(X, coefficients, 15, 3, literals="both")
+        compare(X, coefficients, 15, 3, monotone=False)
     finally:
         _cpu.use_cpu_path(before)
 
@@ -139,14 +139,14 @@ def test_sparse_rows_give_the_same():
     rng = np.random.default_rng(0)
     X = rng.random((300, 1500)) < 0.02
     coefficients = rng.choice([-1.0, 1.0], 300)
-    options = {"n_rules": 12, "max_literals": 2, "literals": "both"}
+    options = {"n_rules": 12, "max_literals": 2, "monotone": False}
     dense = search_conjunctions(pack_dense(X), coefficients, 1500, **options)
     table = as_boolean(sparse.csr_array(X))
     assert search_conjunctions(table, coefficients, 1500, **options) == dense
     for literals, _ in dense.found:
         expected = [satisfies(row, literals) for row in X]
-        assert np.array_equal(satisfied_rows(table, literals), expected)
-        assert np.array_equal(satisfied_rows(pack_dense(X), literals), expected)
+        assert np.array_equal(satisfied_by(table, literals), expected)
+        assert np.array_equal(satisfied_by(pack_dense(X), literals), expected)
 
 
 def test_more_rules_than_there_are():
@@ -180,13 +180,13 @@ def test_an_early_answer_comes_with_a_bound():
     words = pack_dense(X)
     began = time.monotonic()
     early = search_conjunctions(
-        words, coefficients, 60, max_literals=9, literals="both", time_limit=0.05
+        words, coefficients, 60, max_literals=9, monotone=False, time_limit=0.05
     )
     assert time.monotonic() - began < 5
     assert not early.is_optimal
     assert early.bound >= abs(early.found[-1][1])
     for literals, value in early.found:
-        inside = satisfied_rows(words, literals)
+        inside = satisfied_by(words, literals)
         assert value == coefficients[inside].sum()
     # Random conjunctions outside the list keep to the bound.
     full = search_conjunctions(words, coefficients, 60, max_literals=3, n_rules=50)
@@ -208,7 +208,7 @@ def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         search_conjunctions(
-            pack_dense(X), coefficients, 200, max_literals=8, literals="both",
+            pack_dense(X), coefficients, 200, max_literals=8, monotone=False,
             time_limit=60, n_jobs=n_jobs,
         )  # fmt: skip
     # The branches end too, long before their time.
@@ -242,7 +242,7 @@ def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X = correlated_rows(80, 8, rng)
     coefficients = rng.integers(-5, 6, 80).astype(float)
-    options = {"max_literals": 4, "n_rules": 12, "literals": "both"}
+    options = {"max_literals": 4, "n_rules": 12, "monotone": False}
     alone = search_conjunctions(pack_dense(X), coefficients, 8, **options)
     with parallel_config(backend=backend):
         compare(X, coefficients, n_jobs=n_jobs, **options)
@@ -270,16 +270,16 @@ def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
             pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
             max_literals=max_literals, time_limit=1e-9, **options,
         )  # fmt: skip
-    everything = heaviest(
+    everything = largest_weights(
         X, coefficients, 10**6, max_literals,
-        negations=options["literals"] == "both", sign=options["sign"],
+        negations=not options["monotone"], sign=options["sign"],
         groups=options.get("feature_groups"),
         length_weights=options.get("length_weights"),
     )  # fmt: skip
     used = coefficients != 0
-    covers = {satisfied_rows(pack_dense(X), r)[used].tobytes() for r, _ in result.found}
+    covers = {satisfied_by(pack_dense(X), r)[used].tobytes() for r, _ in result.found}
     for literals, _, score in everything:
-        cover = satisfied_rows(pack_dense(X), literals)[used].tobytes()
+        cover = satisfied_by(pack_dense(X), literals)[used].tobytes()
         assert cover in covers or score <= result.bound
 
 
@@ -288,7 +288,7 @@ def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
     [
         ({"n_rules": 0}, "n_rules"),
         ({"max_literals": 0}, "max_literals"),
-        ({"literals": "negative"}, "literals must be one of"),
+        ({"monotone": "both"}, "monotone must be one of"),
         ({"sign": "+"}, "sign must be one of"),
         ({"time_limit": 0}, "time_limit must be greater than 0"),
         ({"feature_groups": ["a", "b"]}, "feature_groups must hold one label"),
@@ -317,7 +317,7 @@ def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
     rng = np.random.default_rng(seed)
     X = correlated_rows(60, 9, rng)
     coefficients = rng.integers(-5, 6, 60).astype(float)
-    options = {"max_literals": 4, "n_rules": 8, "literals": "both"}
+    options = {"max_literals": 4, "n_rules": 8, "monotone": False}
     exact = search_conjunctions(pack_dense(X), coefficients, 9, **options)
     wide = search_conjunctions(pack_dense(X), coefficients, 9, width=10**6, **options)
     assert wide.found == exact.found

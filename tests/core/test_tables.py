@@ -25,7 +25,7 @@ from sklboolean._core.validation import (
     check_sparse_structure,
 )
 from sklboolean.kernels import conjunction_kernel
-from sklboolean.preprocessing._literal_rows import Literals
+from sklboolean.preprocessing._enumeration import Literals
 
 X = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
 COMPRESSED = ["csr_array", "csr_matrix", "csc_array", "csc_matrix", "bsr_array"]
@@ -125,7 +125,7 @@ def test_more_than_int32_counts_is_refused(shape):
 
 def test_more_literals_than_int32_counts_are_refused():
     with pytest.raises(ValueError, match="more literals than int32 can number"):
-        Literals.build(2**30, True)
+        Literals.build(2**30, monotone=False)
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix])

@@ -49,7 +49,8 @@ def table(conjunctions, X):
 
 
 def text(conjunction, names):
-    return " & ".join(("~" if negated else "") + names[f] for f, negated in conjunction)
+    words = (("not " if negated else "") + names[f] for f, negated in conjunction)
+    return " and ".join(words)
 
 
 def signs(conjunction, n_features):

@@ -26,7 +26,7 @@ def satisfies(row, literals):
     return all(bool(row[feature]) == value for feature, value in literals)
 
 
-def heaviest(
+def largest_weights(
     X, coefficients, n_rules, max_literals, *, negations=False, sign="both",
     groups=None, length_weights=None,
 ):  # fmt: skip

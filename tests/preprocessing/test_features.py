@@ -18,9 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklboolean import ConjunctionClassifier, ConjunctionFeatures, Winnow
 from sklboolean._core import _cpu
 from sklboolean.datasets import make_tic_tac_toe
-from sklboolean.preprocessing import _columns as columns
-from sklboolean.preprocessing import _level_wise as level_wise
-from sklboolean.preprocessing import _literal_rows as literal_rows
+from sklboolean.preprocessing import _enumeration as enumeration
 
 KINDS = [np.array, sparse.csr_array, sparse.csc_array, sparse.csr_matrix]
 
@@ -44,14 +42,14 @@ def problems(draw, max_rows=12):
     longest = draw(st.integers(1, n_features + 1))
     shortest = draw(st.integers(1, longest))
     options = {
-        "negations": draw(st.booleans()),
+        "monotone": draw(st.booleans()),
         "feature_groups": draw(st.one_of(st.none(), labels)),
     }
     conjunctions = oracle.all_conjunctions(
         n_features,
         shortest,
         longest,
-        negations=options["negations"],
+        negations=not options["monotone"],
         groups=options["feature_groups"],
     )
     options |= {"min_literals": shortest, "max_literals": longest}
@@ -132,7 +130,7 @@ def test_columns_are_those_of_polynomial_features(table, data):
     ours = ConjunctionFeatures(min_literals=shortest, max_literals=longest).fit(given_X)
     products = peer.transform(X.astype(float))
     np.testing.assert_array_equal(ours.transform(given_X).toarray(), products)
-    names = [name.replace(" ", " & ") for name in peer.get_feature_names_out()]
+    names = [name.replace(" ", " and ") for name in peer.get_feature_names_out()]
     assert list(ours.get_feature_names_out()) == names
     np.testing.assert_array_equal(ours.literals_.toarray(), peer.powers_)
     assert ours.n_output_features_ == peer.n_output_features_
@@ -142,9 +140,9 @@ def test_no_limit_on_literals_means_any_length():
     X = np.array(list(product([0, 1], repeat=4)))
     expected = oracle.all_conjunctions(4, 1, 4, negations=True)
     assert len(expected) == 3**4 - 1
-    every = ConjunctionFeatures(max_literals=None, negations=True).fit(X)
+    every = ConjunctionFeatures(max_literals=None, monotone=False).fit(X)
     assert_is(every, X, expected)
-    frequent = ConjunctionFeatures(max_literals=None, negations=True, min_support=1)
+    frequent = ConjunctionFeatures(max_literals=None, monotone=False, min_support=1)
     assert_is(frequent.fit(X), X, expected)
 
 
@@ -191,22 +189,23 @@ def test_only_columns_that_are_made_are_counted():
 
 def test_more_entries_than_int32_counts_have_long_indices(monkeypatch):
     X = np.random.default_rng(1).random((50, 12)) < 0.5
-    expected = ConjunctionFeatures(max_literals=3).fit_transform(X)
-    monkeypatch.setattr(columns, "LARGEST_INDEX", 100)
-    output = ConjunctionFeatures(max_literals=3).fit_transform(X)
+    features = ConjunctionFeatures(max_literals=3).fit(X)
+    expected = features.transform(X)
+    monkeypatch.setattr(enumeration, "LARGEST_INDEX", 100)
+    output = features.transform(X)
     assert expected.indices.dtype == np.int32
     assert output.indices.dtype == np.int64
     np.testing.assert_array_equal(output.toarray(), expected.toarray())
 
 
-@pytest.mark.parametrize("negations", [False, True])
+@pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
-def test_slabs_chunks_and_blocks_change_nothing(monkeypatch, kind, grouped, negations):
+def test_slabs_chunks_and_blocks_change_nothing(monkeypatch, kind, grouped, monotone):
     X = kind(np.random.default_rng(1).random((1700, 12)) < 0.3)
     groups = [j % 5 for j in range(12)] if grouped else None
     every = ConjunctionFeatures(
-        max_literals=3, negations=negations, feature_groups=groups
+        max_literals=3, monotone=monotone, feature_groups=groups
     )
     frequent = clone(every).set_params(min_support=0.05)
     all_columns = every.fit_transform(X)
@@ -215,9 +214,9 @@ def test_slabs_chunks_and_blocks_change_nothing(monkeypatch, kind, grouped, nega
     kept = np.flatnonzero(all_columns.sum(axis=0) >= 0.05 * 1700)
     assert 20 < len(kept) < all_columns.shape[1]
     assert (all_columns[:, kept] != columns).nnz == 0
-    monkeypatch.setattr(literal_rows, "SLAB_CELLS", 1)
-    monkeypatch.setattr(level_wise, "CHUNK", 7)
-    monkeypatch.setattr(level_wise, "KEPT_BYTES", 1)
+    monkeypatch.setattr(enumeration, "SLAB_CELLS", 1)
+    monkeypatch.setattr(enumeration, "CHUNK", 7)
+    monkeypatch.setattr(enumeration, "KEPT_BYTES", 1)
     assert (clone(every).fit_transform(X) != all_columns).nnz == 0
     assert (clone(frequent).fit_transform(X) != columns).nnz == 0
 
@@ -242,7 +241,7 @@ def test_disjunction_of_conjunctions_is_a_k_dnf():
     X = np.array(list(product([0, 1], repeat=6)))
     y = (X[:, 0] & X[:, 1]) | (X[:, 2] & (1 - X[:, 5])) | ((1 - X[:, 3]) & X[:, 4])
     learner = make_pipeline(
-        ConjunctionFeatures(min_literals=2, negations=True),
+        ConjunctionFeatures(min_literals=2, monotone=False),
         ConjunctionClassifier(target="disjunction", monotone=True),
     ).fit(X, y)
     assert learner[-1].n_contradictions_ == 0
@@ -253,7 +252,7 @@ def test_conjunction_of_negated_conjunctions_is_a_k_cnf():
     X = np.array(list(product([0, 1], repeat=6)))
     y = (X[:, 0] | X[:, 1]) & (X[:, 2] | (1 - X[:, 5])) & ((1 - X[:, 3]) | X[:, 4])
     learner = make_pipeline(
-        ConjunctionFeatures(min_literals=2, negations=True, dtype="bool"),
+        ConjunctionFeatures(min_literals=2, monotone=False, dtype="bool"),
         ConjunctionClassifier(target="conjunction"),
     ).fit(X, y)
     assert learner[-1].n_contradictions_ == 0
@@ -275,14 +274,14 @@ def test_winnow_over_conjunctions_learns_tic_tac_toe():
 
 def test_data_frames_come_in_and_go_out():
     frame = pd.DataFrame({"wet": [1, 0, 1], "cold": [1, 1, 0]}, index=[7, 8, 9])
-    features = ConjunctionFeatures(negations=True, sparse_output=False, dtype="bool")
+    features = ConjunctionFeatures(monotone=False, sparse_output=False, dtype="bool")
     out = features.set_output(transform="pandas").fit_transform(frame)
     assert list(out.columns) == [
-        "wet", "~wet", "cold", "~cold",
-        "wet & cold", "wet & ~cold", "~wet & cold", "~wet & ~cold",
+        "wet", "not wet", "cold", "not cold", "wet and cold",
+        "wet and not cold", "not wet and cold", "not wet and not cold",
     ]  # fmt: skip
     assert list(out.index) == [7, 8, 9]
-    assert out["wet & ~cold"].tolist() == [False, False, True]
+    assert out["wet and not cold"].tolist() == [False, False, True]
     assert features.set_output(transform="polars").transform(frame).shape == (3, 8)
     with pytest.raises(ValueError, match="sparse matrix"):
         ConjunctionFeatures().set_output(transform="pandas").fit_transform(frame)
@@ -292,7 +291,7 @@ def test_names_may_be_given():
     features = ConjunctionFeatures(max_literals=2, min_literals=2).fit([[1, 0, 1]])
     names = features.get_feature_names_out(["a", "b", "c"])
     assert names.dtype == object
-    assert names.tolist() == ["a & b", "a & c", "b & c"]
+    assert names.tolist() == ["a and b", "a and c", "b and c"]
     with pytest.raises(ValueError, match="should have length equal"):
         features.get_feature_names_out(["a", "b"])
     named = clone(features).fit(pd.DataFrame([[1, 0, 1]], columns=list("abc")))
@@ -304,7 +303,7 @@ def test_names_may_be_given():
 @pytest.mark.parametrize("min_support", [None, 2])
 def test_pickles_transform_alike(min_support):
     X = np.array(list(product([0, 1], repeat=5)))
-    features = ConjunctionFeatures(min_support=min_support, negations=True).fit(X)
+    features = ConjunctionFeatures(min_support=min_support, monotone=False).fit(X)
     restored = pickle.loads(pickle.dumps(features))
     assert (restored.transform(X) != features.transform(X)).nnz == 0
     names = features.get_feature_names_out().tolist()

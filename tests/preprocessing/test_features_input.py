@@ -1,13 +1,14 @@
 """What ConjunctionFeatures refuses, and what it says then."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from sklboolean import ConjunctionFeatures
-from sklboolean.preprocessing import _columns as columns
-from sklboolean.preprocessing import _level_wise as level_wise
+from sklboolean.preprocessing import _enumeration as enumeration
 
 ROWS = np.array([[1, 0, 1], [0, 1, 1]])
 
@@ -19,19 +20,25 @@ ROWS = np.array([[1, 0, 1], [0, 1, 1]])
         ({"min_literals": 0}, "min_literals"),
         ({"min_literals": 3}, "max_literals=2 is below min_literals=3"),
         ({"min_literals": 4, "max_literals": 4}, "n_features = 3.*lower min_literals"),
-        ({"min_literals": 2, "feature_groups": [0, 0, 0]}, "may meet: lower min_lit"),
+        (
+            {"min_literals": 2, "feature_groups": [0, 0, 0]},
+            "3, which are in 1 groups.*lower min_lit",
+        ),
         ({"max_features": 0}, "max_features"),
         ({"min_support": 0}, "min_support"),
         ({"min_support": 0.0}, "min_support"),
-        ({"min_support": 1.5}, "neither a share"),
+        ({"min_support": 1.5}, "neither a fraction"),
         ({"min_support": float("nan")}, "min_support"),
-        ({"min_support": 3}, "commonest literal holds in 2. Lower min_support"),
-        ({"negations": "yes"}, "negations"),
+        ({"min_support": 3}, "most frequent literal holds in 2. Lower min_support"),
+        ({"monotone": "yes"}, "monotone"),
         ({"sparse_output": None}, "sparse_output"),
         ({"binarize": -1.0}, "binarize"),
         ({"dtype": "complex128"}, "dtype"),
         ({"dtype": "words"}, "dtype"),
-        ({"feature_groups": [0, 1]}, "feature_groups holds 2 labels for 3 features"),
+        (
+            {"feature_groups": [0, 1]},
+            "one label for each of 3 features; its shape is .2,.",
+        ),
         ({"feature_groups": "abc"}, "feature_groups"),
         ({"feature_groups": [[0, 1], [2, 3]]}, "feature_groups"),
     ],
@@ -80,17 +87,19 @@ def test_unfitted_transformer_says_so(call):
 def test_more_columns_than_int64_numbers_are_refused(longest):
     wide = sparse.csr_array((2, 3000))
     with pytest.raises(
-        ValueError, match=r"too many to be numbered.*min_support, max_features"
+        ValueError, match=r"too many to be numbered.*min_support or max_features"
     ):
         ConjunctionFeatures(max_literals=longest).fit(wide)
 
 
 def test_huge_outputs_are_refused_with_their_size(monkeypatch):
-    monkeypatch.setattr(columns, "LARGEST_OUTPUT", 2**10)
+    monkeypatch.setattr(enumeration, "LARGEST_OUTPUT", 2**10)
     X = np.ones((20, 6))
     features = ConjunctionFeatures().fit(X)
     size = 20 * 21 * (8 + 4) / 2**30  # values and column numbers
-    with pytest.raises(ValueError, match=f"21 columns would take {size:.3g} GiB.*rows"):
+    with pytest.raises(
+        ValueError, match=f"21 columns would take {size:.3g} GiB.*samples"
+    ):
         features.transform(X)
     assert features.transform(X[:2]).sum() == 42
     with pytest.raises(ValueError, match="sparse_output=True"):
@@ -99,8 +108,34 @@ def test_huge_outputs_are_refused_with_their_size(monkeypatch):
 
 @pytest.mark.parametrize("shortest", [1, 2])
 def test_too_many_frequent_conjunctions_are_refused(monkeypatch, shortest):
-    monkeypatch.setattr(level_wise, "MOST_LISTED", 40)
+    monkeypatch.setattr(enumeration, "MAX_LISTED", 40)
     with pytest.raises(ValueError, match="Raise min_support"):
         ConjunctionFeatures(min_support=0.5, min_literals=shortest).fit(
             np.ones((5, 12))
         )
+
+
+def test_too_many_conjunctions_are_refused_before_they_take_memory():
+    """Of 100 features true in one sample, 75 million conjunctions have 5 literals."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"up to 5 literals hold in 1 samples"):
+            ConjunctionFeatures(min_support=1, max_literals=None).fit(np.ones((1, 100)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 500e6
+
+
+def test_many_candidates_of_which_few_are_frequent_are_listed(monkeypatch):
+    X = np.random.default_rng(0).random((60, 12)) < 0.5
+    features = ConjunctionFeatures(max_literals=None, min_support=0.2)
+    expected = features.fit(X).get_feature_names_out().tolist()
+    # There are more candidates than that, and they are only counted first.
+    assert len(expected) < 12 * 11 / 2 + 12
+    monkeypatch.setattr(enumeration, "MAX_LISTED", len(expected))
+    monkeypatch.setattr(enumeration, "CHUNK", 5)
+    assert features.fit(X).get_feature_names_out().tolist() == expected
+    monkeypatch.setattr(enumeration, "MAX_LISTED", len(expected) - 1)
+    with pytest.raises(ValueError, match="Raise min_support"):
+        features.fit(X)

@@ -1,18 +1,18 @@
-"""Rules: the heaviest conjunctions of models, against all conjunctions."""
+"""Rules: the largest_weights conjunctions of models, against all conjunctions."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.rules import every_conjunction, heaviest, satisfies, table
+from oracles.rules import every_conjunction, largest_weights, satisfies, table
 from scipy import sparse
 from sklearn.svm import SVC
 
 from sklboolean import AveragedPerceptron, KernelPerceptron
 from sklboolean.datasets import make_tic_tac_toe
-from sklboolean.rules import Rule, conjunction_weight, top_conjunctions
-from sklboolean.rules._dual_representation import read_model
+from sklboolean.rules import Rule, RuleList, conjunction_weight, top_conjunctions
+from sklboolean.rules._dual_representation import dual_representation
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
@@ -22,7 +22,7 @@ MACHINES = {
     "perceptron, all literals": KernelPerceptron(
         monotone=False, max_literals=None, decay=0.5, random_state=0
     ),
-    "svc, poly": SVC(kernel="poly"),
+    "svc, poly": SVC(kernel="poly", gamma=0.3),
 }
 
 
@@ -30,25 +30,25 @@ MACHINES = {
 @pytest.mark.parametrize(
     "name", ["perceptron", "perceptron, all literals", "svc, poly"]
 )
-@pytest.mark.parametrize("literals", ["positive", "both"])
-def test_top_conjunctions_are_the_first_of_all(name, rank, literals):
+@pytest.mark.parametrize("monotone", [True, False])
+def test_top_conjunctions_are_the_first_of_all(name, rank, monotone):
     X, y = table(60, 6, seed=1)
     model = MACHINES[name].fit(X, y)
-    rows = read_model(model)
-    if literals == "both" and rank == "contribution" and rows.weights.monotone:
-        with pytest.raises(ValueError, match="knows no negated features"):
-            top_conjunctions(model, rank=rank, literals=literals)
+    dual = dual_representation(model)
+    if not monotone and rank == "contribution" and dual.length_weights.monotone:
+        with pytest.raises(ValueError, match="has no negated features"):
+            top_conjunctions(model, rank=rank, monotone=monotone)
         return
     support = X[model.support_]
     length_weights = None
     if rank == "contribution":
-        length_weights = [rows.weights.times(k, 1.0) for k in range(4)]
-    expected = heaviest(
-        support, rows.coefficients, 12, 3, negations=literals == "both",
+        length_weights = [dual.length_weights.times(k, 1.0) for k in range(4)]
+    expected = largest_weights(
+        support, dual.coefficients, 12, 3, negations=not monotone,
         length_weights=length_weights,
     )  # fmt: skip
-    rules = top_conjunctions(model, 12, max_literals=3, rank=rank, literals=literals)
-    size = np.abs(rows.coefficients).sum()
+    rules = top_conjunctions(model, 12, max_literals=3, rank=rank, monotone=monotone)
+    size = np.abs(dual.coefficients).sum()
     assert [rule.literals for rule in rules] == [e[0] for e in expected]
     for rule, (literals_, total, _) in zip(rules, expected, strict=True):
         assert abs(rule.weight - float(total)) <= 1e-12 * size
@@ -64,7 +64,7 @@ def test_top_conjunctions_are_the_first_of_all(name, rank, literals):
 def test_the_eight_lines_of_tic_tac_toe(model):
     data = make_tic_tac_toe()
     model.fit(data.data, data.target)
-    rules = top_conjunctions(model, 8, max_literals=3, sign="positive")
+    rules = top_conjunctions(model, 8, max_literals=3, sign="positive", X=data.data)
     names = data.feature_names
     squares = [name.partition("=")[0] for name in names[::3]]
     expected = {" and ".join(f"{squares[int(j)]}=x" for j in line) for line in LINES}
@@ -82,8 +82,8 @@ def test_single_features_are_their_coefficients():
         assert [rule.literals for rule in rules] == [((j, True),) for j in order]
         assert [rule.weight for rule in rules] == [weights[j] for j in order]
         assert [rule.contribution for rule in rules] == [weights[j] for j in order]
-    with pytest.raises(ValueError, match="weighs features only"):
-        top_conjunctions(model, literals="both")
+    with pytest.raises(ValueError, match="has weights of features only"):
+        top_conjunctions(model, monotone=False)
 
 
 def test_sparse_support_rows_give_the_same_rules():
@@ -91,7 +91,7 @@ def test_sparse_support_rows_give_the_same_rules():
     dense = KernelPerceptron(random_state=0).fit(X, y)
     thin = KernelPerceptron(random_state=0).fit(sparse.csr_array(X), y)
     assert thin.support_words_ is None
-    options = {"max_literals": 4, "literals": "both"}
+    options = {"max_literals": 4, "monotone": False}
     rules = top_conjunctions(thin, **options)
     assert rules
     assert rules == top_conjunctions(dense, **options)
@@ -101,7 +101,7 @@ def test_names_come_out_and_go_in():
     X, y = table()
     X = pd.DataFrame(X.astype(bool), columns=list("abcd"))
     model = KernelPerceptron(random_state=0).fit(X, y)
-    rules = top_conjunctions(model, 3, literals="both")
+    rules = top_conjunctions(model, 3, monotone=False)
     assert rules.feature_names == list("abcd")
     literals = [("a", True), ("b", True)]
     assert conjunction_weight(model, ["a", 1]) == conjunction_weight(model, literals)
@@ -120,13 +120,15 @@ def test_rules_are_text_and_pickle():
     rules = top_conjunctions(SVC(gamma=0.1).fit(X, y))
     copy = pickle.loads(pickle.dumps(rules))
     assert copy == rules
+    assert isinstance(copy, RuleList)
     assert copy.bound == rules.bound
+    assert copy.is_optimal
 
 
 def test_groups_never_meet():
     X, y = table(60, 6)
     model = SVC(gamma=0.1).fit(X, y)
-    rules = top_conjunctions(model, 30, feature_groups=list("aabbcc"), literals="both")
+    rules = top_conjunctions(model, 30, feature_groups=list("aabbcc"), monotone=False)
     assert rules
     assert all(len({j // 2 for j, _ in r.literals}) == len(r.literals) for r in rules)
 

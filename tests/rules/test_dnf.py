@@ -19,8 +19,8 @@ from sklboolean._core.bits import pack_dense
 from sklboolean.datasets import make_dnf, make_monks, make_tic_tac_toe
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
-from sklboolean.rules._cover import CoverPool
-from sklboolean.rules._formulas import implies
+from sklboolean.rules._extraction import CandidatePool
+from sklboolean.rules._rule_set import _as_masks, implies
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
@@ -64,7 +64,12 @@ def test_predictions_text_and_code_are_the_formula(formula):
 @given(conjunction, conjunctions)
 def test_implication_is_that_of_all_rows(literals, formula):
     where = [row for row in CUBE if satisfies(row, literals)]
-    assert implies(dict(literals), formula) == all(truth(formula, where))
+    masks = [_as_masks(one) for one in formula]
+    answer, n_steps = implies(_as_masks(literals), masks, 10**6)
+    assert answer is all(truth(formula, where))
+    assert implies(_as_masks(literals), masks, n_steps) == (answer, n_steps)
+    if n_steps:
+        assert implies(_as_masks(literals), masks, n_steps - 1)[0] is None
 
 
 @settings(deadline=None)
@@ -106,8 +111,68 @@ def test_simplify_resolves_and_absorbs():
     simpler = dnf_of(both).simplify()
     assert [rule.literals for rule in simpler.rules] == [((0, True),)]
     assert simpler.rules[0].weight is None
-    with pytest.raises(ValueError, match="y needs the rows"):
+    with pytest.raises(ValueError, match="y was given without X"):
         dnf_of(both).simplify(y=[1])
+
+
+def random_formula(n_rules, n_features, n_literals, seed=0):
+    rng = np.random.default_rng(seed)
+    return [
+        tuple(
+            (int(j), bool(rng.integers(2)))
+            for j in sorted(rng.choice(n_features, n_literals, replace=False))
+        )
+        for _ in range(n_rules)
+    ]
+
+
+def test_thousand_rules_work_everywhere():
+    formula = random_formula(1000, 40, 4)
+    rules = tuple(Rule(literals, 1.0, 1.0) for literals in formula)
+    dnf = DNF(rules, "yes", "no", 1.0, 40)
+    X = np.random.default_rng(1).integers(0, 2, (200, 40))
+    expected = np.array(truth(formula, X))
+    assert (dnf.predict(X) == np.where(expected, "yes", "no")).all()
+    assert (dnf.predict(sparse.csr_array(X)) == dnf.predict(X)).all()
+    code = compile(dnf.to_python(), "dnf", "eval")
+    assert [eval(code, {"x": row}) for row in X.tolist()] == dnf.predict(X).tolist()
+    assert len(dnf.to_text().splitlines()) == 1002
+    assert dnf._repr_html_().count("<tr>") == 1002
+    on_samples = dnf.simplify(X)
+    assert len(on_samples.rules) < 100
+    assert (on_samples.predict(X) == dnf.predict(X)).all()
+    simpler = dnf.simplify(max_steps=10**8)
+    assert 0 < len(simpler.rules) <= 1000
+    assert (simpler.predict(X) == dnf.predict(X)).all()
+    votes = RuleEnsemble(rules, -1.5, "yes", "no", 1.0, 40)
+    code = compile(votes.to_python(), "votes", "eval")
+    assert [eval(code, {"x": row}) for row in X.tolist()] == votes.predict(X).tolist()
+
+
+def test_simplify_of_many_rules_over_few_features_is_quick():
+    formula = random_formula(60, 14, 5)
+    dnf = DNF(tuple(Rule(one, 1.0, 1.0) for one in formula), 1, 0, 1.0, 14)
+    simpler = dnf.simplify()
+    cube = np.array(list(product([0, 1], repeat=14)))
+    assert (simpler.predict(cube) == dnf.predict(cube)).all()
+
+
+def test_simplify_stops_at_its_limit_and_says_so():
+    formula = random_formula(60, 14, 5)
+    dnf = DNF(tuple(Rule(one, 1.0, 1.0) for one in formula), 1, 0, 1.0, 14)
+    with pytest.warns(UserWarning, match=r"max_steps=5000 was too small for \d+ tests"):
+        partly = dnf.simplify(max_steps=5000)
+    cube = np.array(list(product([0, 1], repeat=14)))
+    assert (partly.predict(cube) == dnf.predict(cube)).all()
+    assert len(dnf.simplify().rules) <= len(partly.rules)
+    with pytest.raises(ValueError, match="max_steps == 0"):
+        dnf.simplify(max_steps=0)
+
+
+def test_a_contradiction_implies_everything_and_is_dropped():
+    dnf = DNF((Rule(((0, True), (0, False)), 1.0, 1.0),), 1, 0, 1.0, 2)
+    assert dnf.simplify().rules == ()
+    assert implies((1, 1), [], 10) == (True, 0)
 
 
 def test_plus_and_minus_one_are_compared_in_code():
@@ -143,14 +208,14 @@ def test_tic_tac_toe_is_the_eight_lines(model, is_sparse):
     data = make_tic_tac_toe()
     X = sparse.csr_array(data.data, dtype=float) if is_sparse else data.data
     model.fit(X, data.target)
-    dnf = extract_dnf(model, X, data.target, literals="positive")
+    dnf = extract_dnf(model, X, data.target, monotone=True)
     names = data.feature_names
     squares = [name.partition("=")[0] for name in names[::3]]
     expected = {" and ".join(f"{squares[int(j)]}=x" for j in line) for line in LINES}
     assert {rule.to_text(names) for rule in dnf.rules} == expected
     assert dnf.fidelity == 1
     assert (dnf.predict(X) == data.target).all()
-    weights = {r.literals: r for r in top_conjunctions(model, 8, max_literals=3)}
+    weights = {r.literals: r for r in top_conjunctions(model, 8, max_literals=3, X=X)}
     for rule in dnf.rules:
         if rule.literals in weights:
             assert rule.weight == weights[rule.literals].weight
@@ -269,7 +334,7 @@ def test_limits_hold():
     assert len(dnf.rules) <= 2
     for rule in dnf.rules:
         assert len({j // 2 for j, _ in rule.literals}) == len(rule.literals) <= 2
-    positive = extract_dnf(model, X, literals="positive", min_fidelity=0)
+    positive = extract_dnf(model, X, monotone=True, min_fidelity=0)
     assert all(value for rule in positive.rules for _, value in rule.literals)
     hurried = extract_dnf(model, X, time_limit=1e-6, min_fidelity=0)
     assert len(hurried.rules) <= 1
@@ -281,7 +346,7 @@ def test_limits_hold():
         ({"penalty": 0.5}, "penalty must be at least 1"),
         ({"penalty": ()}, "penalty is empty"),
         ({"max_rules": 0}, "max_rules"),
-        ({"literals": "none"}, "literals must be one of"),
+        ({"monotone": None}, "monotone must be one of"),
         ({"width": 0}, "width"),
         ({"time_limit": 0}, "time_limit must be greater"),
         ({"feature_groups": [1]}, "one label for each of 4 features"),
@@ -301,7 +366,7 @@ def test_bad_parameters(options, message):
 
 def test_pool_keeps_the_shortest_of_one_cover():
     X = np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1]])
-    pool = CoverPool(pack_dense(X))
+    pool = CandidatePool(pack_dense(X))
     for literals in [((0, True), (1, True)), ((0, True),), ((2, False),)]:
         pool.add(literals)
     assert pool.literals == [((0, True),), ((2, False),)]

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import (
     CNFKernel,
     ConjunctionKernel,
@@ -29,8 +30,10 @@ from sklboolean.kernels import (
     TanimotoKernel,
 )
 from sklboolean.rules import conjunction_weight, top_conjunctions
-from sklboolean.rules._dual_representation import read_model
-from sklboolean.rules._newton import named_weights, object_weights
+from sklboolean.rules._dual_representation import (
+    DualRepresentation,
+    dual_representation,
+)
 
 
 def score_of(model, X):
@@ -40,7 +43,7 @@ def score_of(model, X):
 
 
 def assert_weights_make_the_score(model, queries, expected=None, **options):
-    rows = read_model(model, **options)
+    dual = dual_representation(model, **options)
     expected = score_of(model, queries) if expected is None else expected
     weights = {}
 
@@ -50,9 +53,9 @@ def assert_weights_make_the_score(model, queries, expected=None, **options):
         return weights[literals]
 
     def total(row):
-        return rows.intercept + sum_over_conjunctions(weight, row, negations=True)
+        return dual.intercept + sum_over_conjunctions(weight, row, negations=True)
 
-    size = np.abs(rows.coefficients).sum() + abs(rows.intercept) + 1
+    size = np.abs(dual.coefficients).sum() + abs(dual.intercept) + 1
     scores = np.array([total(row > 0) for row in queries[:6]])
     assert np.allclose(scores, expected[:6], rtol=1e-9, atol=1e-10 * size)
     # A score made of conjunctions, and not of the constant alone.
@@ -92,10 +95,16 @@ MACHINES = {
 }
 
 
+def training(model, X):
+    """The training samples, for models whose gamma depends on them."""
+    return {"X": X} if getattr(model, "gamma", None) == "scale" else {}
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_weights_make_the_score(name):
     X, y = table()
-    assert_weights_make_the_score(MACHINES[name].fit(X, y), X)
+    model = MACHINES[name].fit(X, y)
+    assert_weights_make_the_score(model, X, **training(model, X))
 
 
 @pytest.mark.parametrize("name", ["svc", "svc, poly", "svc, linear", "svr"])
@@ -103,7 +112,7 @@ def test_weights_make_the_score_of_sparse_rows(name):
     X, y = table()
     model = MACHINES[name].fit(sparse.csr_array(X), y)
     expected = score_of(model, sparse.csr_array(X))
-    assert_weights_make_the_score(model, X, expected)
+    assert_weights_make_the_score(model, X, expected, **training(model, X))
     assert_weights_make_the_score(model, X, expected, X=sparse.csr_array(X))
 
 
@@ -121,7 +130,7 @@ def test_weights_make_the_score_of_sparse_rows(name):
 def test_our_kernels_in_machines_need_the_rows(kernel):
     X, y = table()
     model = SVC(kernel=kernel, C=0.01).fit(X, y)
-    with pytest.raises(ValueError, match="give X, the training rows"):
+    with pytest.raises(ValueError, match="give X, the training samples"):
         top_conjunctions(model)
     assert_weights_make_the_score(model, X, X=X)
     matrix = kernel(X)
@@ -163,7 +172,8 @@ def test_a_callable_is_what_its_kernel_says():
 )
 def test_minus_one_and_plus_one(model):
     X, y = table()
-    assert_weights_make_the_score(model.fit(2 * X - 1, y), 2 * X - 1)
+    X = 2 * X - 1
+    assert_weights_make_the_score(model.fit(X, y), X, **training(model, X))
 
 
 def test_several_classes():
@@ -192,8 +202,10 @@ def test_several_classes():
 def test_the_first_of_two_classes_is_the_opposite(name):
     X, y = table()
     model = MACHINES[name].fit(X, y)
-    assert_weights_make_the_score(model, X, -model.decision_function(X), target=0)
-    second, first = top_conjunctions(model, target=1), top_conjunctions(model, target=0)
+    options = training(model, X)
+    scores = -model.decision_function(X)
+    assert_weights_make_the_score(model, X, scores, target=0, **options)
+    second, first = (top_conjunctions(model, target=k, **options) for k in (1, 0))
     assert {(r.literals, r.weight) for r in second} == {
         (r.literals, -r.weight) for r in first
     }
@@ -203,65 +215,88 @@ def test_the_first_of_two_classes_is_the_opposite(name):
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
-@pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 0.9])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_gamma_is_recovered(kernel, share, n_classes):
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_gamma_scale_is_computed_from_the_training_samples(kernel, is_sparse):
     rng = np.random.default_rng(3)
-    X = (rng.random((200, 30)) < share).astype(float)
-    y = (X @ rng.standard_normal(30) > 0).astype(int)
-    y[: n_classes - 1] = range(1, n_classes)
-    model = SVC(kernel=kernel).fit(X, y)
-    with_rows = read_model(model, X, target=0).weights
-    without = read_model(model, target=0).weights
-    gamma = 1 / (30 * X.var())
-    exact = named_weights(kernel, 30, gamma=gamma, degree=3, coef0=0.0).scaled(3)
-    for weights in (with_rows, without):
-        mantissas, exponent = weights.scaled(3)
-        assert exponent == exact[1]
-        assert np.allclose(mantissas, exact[0], rtol=1e-7)
+    X = (rng.random((200, 30)) < 0.2).astype(float)
+    y = X @ rng.standard_normal(30) > 0
+    Z = sparse.csr_array(X) if is_sparse else X
+    model = SVC(kernel=kernel).fit(Z, y)
+    exact = SVC(kernel=kernel, gamma=1 / (30 * X.var())).fit(Z, y)
+    for literals in ([0], [1, 2], [0, 3, 4]):
+        expected = conjunction_weight(exact, literals)
+        assert conjunction_weight(model, literals, Z) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(), SVC(kernel="poly"), NuSVC(), SVR(), NuSVR(), OneClassSVM()]
+)
+def test_gamma_scale_needs_the_training_samples(model):
+    X, y = table()
+    model.fit(X, y)
+    with pytest.raises(ValueError, match=r"gamma='scale'\) depends on .* Give X, the"):
+        top_conjunctions(model)
+    assert top_conjunctions(model, X=X)
+
+
+def test_gamma_auto_and_linear_kernels_need_no_samples():
+    X, y = table()
+    for model in (SVC(gamma="auto"), SVC(kernel="linear")):
+        assert top_conjunctions(model.fit(X, y))
 
 
 # -- weights by length --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("kernel", "parameters", "value"),
+    ("parameters", "value"),
     [
-        ("linear", {}, lambda s, n: Fraction(s)),
-        ("poly", {"gamma": 0.5, "coef0": 1.0}, lambda s, n: (Fraction(s, 2) + 1) ** 3),
-        ("poly", {"gamma": 0.3, "degree": 4}, lambda s, n: (Fraction(0.3) * s) ** 4),
-        ("rbf", {"gamma": 0.7}, lambda s, n: Fraction(np.exp(-0.7 * (n - s)))),
+        ({"kernel": "linear"}, lambda s, n: Fraction(s)),
+        (
+            {"kernel": "poly", "gamma": 0.5, "coef0": 1.0},
+            lambda s, n: (Fraction(s, 2) + 1) ** 3,
+        ),
+        (
+            {"kernel": "poly", "gamma": 0.3, "degree": 4},
+            lambda s, n: (Fraction(0.3) * s) ** 4,
+        ),
+        ({"gamma": 0.7}, lambda s, n: Fraction(np.exp(-0.7 * (n - s)))),
     ],
-)  # fmt: skip
-def test_length_weights_are_differences_at_zero(kernel, parameters, value):
-    n = 6
-    defaults = {"gamma": 1.0, "degree": 3, "coef0": 0.0}
-    weights = named_weights(kernel, n, **{**defaults, **parameters})
-    expected = newton_weights([value(s, n) for s in range(n + 1)])
-    got = np.ldexp(weights.mantissas, weights.exponents)
-    assert np.allclose(got, np.array(expected, dtype=float), rtol=1e-9, atol=1e-14)
+)
+def test_length_weights_are_differences_at_zero(parameters, value):
+    X, y = table(40, 6)
+    weights = dual_representation(SVC(**parameters).fit(X, y)).length_weights
+    expected = newton_weights([value(s, 6) for s in range(7)])
+    assert np.allclose(
+        weights.to_float(), np.array(expected, dtype=float), rtol=1e-9, atol=1e-14
+    )
+    assert weights.monotone == (parameters.get("kernel") in ("linear", "poly"))
 
 
 @pytest.mark.parametrize("decay", [0.25, 1.0, 3.0])
-def test_length_weights_of_conjunctions_are_those_of_the_table(decay):
+def test_length_weights_are_those_of_the_kernel_object(decay):
+    X, y = table(40, 6)
     for options in ({}, {"max_literals": 3}, {"min_literals": 2, "monotone": True}):
         kernel = ConjunctionKernel(decay=decay, **options)
-        weights = object_weights(kernel, 7)
-        got = np.ldexp(weights.mantissas, weights.exponents)
-        assert np.array_equal(got, kernel.formula(7, 7).length_weights(True).to_float())
+        model = KernelPerceptron(kernel, random_state=0).fit(X, y)
+        weights = dual_representation(model).length_weights
+        expected = kernel.formula(6, 6).length_weights(True).to_float()
+        assert np.array_equal(weights.to_float(), expected)
         assert weights.monotone == kernel.monotone
 
 
-def test_length_weights_beyond_float64_keep_their_order():
-    weights = named_weights("rbf", 5000, gamma=2.0, degree=3, coef0=0.0)
-    factors, exponent = weights.scaled(3)
-    assert exponent < -10000
-    assert np.allclose(factors[2:] / factors[1:-1], [np.expm1(2.0)] * 2)
-    assert weights.times(3, 1.0) == 0.0
-    weights = object_weights(ConjunctionKernel(decay=1e9), 50)
-    assert weights.times(2, -3.0) == -3e18
+def test_contributions_beyond_float64():
+    X, y = np.tile(table(40, 4)[0], 500), table(40, 4)[1]
+    narrow = SVC(gamma=1.0).fit(X, y)
+    assert conjunction_weight(narrow, [0, 1, 2]) == 0.0
+    rules = top_conjunctions(narrow, 5, rank="contribution", max_literals=2)
+    assert len(rules) == 5
+    weights = ConjunctionKernel(decay=1e9).length_weights(50)
+    dual = DualRepresentation(pack_dense(X[:1, :50]), 50, np.ones(1), weights, 0.0)
+    literals = [(j, True) for j in range(40)]
+    assert dual.contribution(literals[:2], -3.0) == -3e18
     with pytest.raises(ValueError, match="exceeds float64"):
-        weights.times(40, 1.0)
+        dual.contribution(literals, 1.0)
 
 
 # -- what is refused ----------------------------------------------------------------
@@ -283,8 +318,8 @@ def fitted(model, X=None, y=None):
         (KernelPerceptron(TanimotoKernel()), "not a weighting of conjunctions"),
         (KernelPerceptron(ConjunctionKernel(normalize=True)), "not a weighting"),
         (KernelPerceptron(as_callable), "unknown"),
-        (KernelPerceptron(average="voted"), "average='voted' decides by a vote"),
-        (GaussianProcessClassifier(), "has neither support rows nor"),
+        (KernelPerceptron(average="voted"), "average='voted' predicts by a vote"),
+        (GaussianProcessClassifier(), "has neither support vectors nor"),
         (make_pipeline(StandardScaler(), SVC()), r"pipeline\[:-1\]\.transform\(X\)"),
     ],
 )
@@ -296,14 +331,14 @@ def test_models_that_are_no_sum_over_conjunctions(model, message):
 def test_precomputed_perceptrons_keep_no_rows():
     X, y = table()
     model = KernelPerceptron("precomputed").fit(X @ X.T, y)
-    with pytest.raises(ValueError, match="keeps no rows"):
+    with pytest.raises(ValueError, match="keeps no samples"):
         top_conjunctions(model, X=X)
 
 
 def test_scaled_rows_are_refused():
     X, y = table()
     for scaled in (StandardScaler().fit_transform(X), 2 * X, X - 0.5):
-        with pytest.raises(ValueError, match=r"Column \d of the support rows holds"):
+        with pytest.raises(ValueError, match=r"Column \d of the support vectors holds"):
             top_conjunctions(SVC(gamma=0.1).fit(scaled, y))
 
 
@@ -315,7 +350,7 @@ def test_rows_of_another_table_are_refused():
     with pytest.raises(ValueError, match="X has 3 features"):
         top_conjunctions(model, X=X[:, :3])
     ours = SVC(kernel=ConjunctionKernel(max_literals=2)).fit(X, y)
-    with pytest.raises(ValueError, match="X has 2 rows, but row"):
+    with pytest.raises(ValueError, match="X has 2 samples, but sample"):
         top_conjunctions(ours, X=X[:2])
     with pytest.raises(ValueError, match="not those of its kernel"):
         top_conjunctions(ours, X=X[::-1])
@@ -328,7 +363,7 @@ def test_bad_parameters():
     model = fitted(SVC(gamma=0.1))
     with pytest.raises(ValueError, match="rank must be one of"):
         top_conjunctions(model, rank="length")
-    with pytest.raises(ValueError, match="target names a class"):
+    with pytest.raises(ValueError, match="target=1, but SVR has no classes"):
         top_conjunctions(fitted(SVR(gamma=0.1)), target=1)
     with pytest.raises(ValueError, match="several outputs"):
         top_conjunctions(fitted(KernelRidge(), y=np.ones((40, 2))))
@@ -341,5 +376,5 @@ def test_models_of_data_frames_are_read_without_a_warning(name):
     X, y = table()
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
     model = clone(MACHINES[name]).fit(frame, y)
-    assert read_model(model, frame).feature_names == list(frame)
+    assert dual_representation(model, frame).feature_names == list(frame)
     assert_array_equal(model.feature_names_in_, list(frame))

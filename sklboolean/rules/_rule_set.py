@@ -1,0 +1,570 @@
+"""Sets of rules that predict: an OR of conjunctions, and a weighted sum of them."""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.formulas import conjunction_code, html_table, python_value
+from sklboolean._core.validation import check_boolean_array, check_integer
+from sklboolean.rules._rules import Rule
+
+
+def any_satisfied(X, conjunctions):
+    """Mark the samples that satisfy one conjunction or more."""
+    X = by_columns(X)
+    satisfied = np.zeros(X.shape[0], dtype=bool)
+    for literals in conjunctions:
+        satisfied |= satisfied_by(X, literals)
+    return satisfied
+
+
+def first_satisfied(X, conjunctions):
+    """Find the index of the first conjunction that each sample satisfies.
+
+    Samples that satisfy none get ``len(conjunctions)``.
+    """
+    X = by_columns(X)
+    index = np.full(X.shape[0], len(conjunctions), dtype=np.int64)
+    for k in reversed(range(len(conjunctions))):
+        index[satisfied_by(X, conjunctions[k])] = k
+    return index
+
+
+def by_columns(X):
+    """Convert sparse samples to CSC, where columns are read quickly."""
+    return X.tocsc() if sparse.issparse(X) else X
+
+
+def with_precision(rule, X, wanted):
+    """Copy a rule with its coverage and precision on samples."""
+    satisfied = satisfied_by(X, rule.literals)
+    coverage = int(np.count_nonzero(satisfied))
+    precision = float(np.count_nonzero(satisfied & wanted)) / max(coverage, 1)
+    return replace(rule, coverage=coverage, precision=precision)
+
+
+class _RuleSet:
+    """What a DNF and a weighted sum of rules share: two labels, columns and names."""
+
+    def _check_X(self, X):
+        X, n_features = check_boolean_array(X, "X", self.binarize)
+        if n_features != self.n_features:
+            raise ValueError(
+                f"X has {n_features} features, but the rules were made for "
+                f"{self.n_features}."
+            )
+        return by_columns(X)
+
+    def _labels(self, is_positive):
+        return np.array([self.default, self.label])[is_positive.astype(np.intp)]
+
+    def __str__(self):
+        return self.to_text()
+
+
+@dataclass(frozen=True)
+class DNF(_RuleSet):
+    """An OR of conjunctions: one label where any of them holds, another elsewhere.
+
+    Made by `extract_dnf`.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        The conjunctions, in the order in which they were chosen.
+    label : class label
+        Label of samples that satisfy a rule.
+    default : class label
+        Label of all other samples.
+    fidelity : float
+        Fraction of the samples given to `extract_dnf` on which the prediction equals
+        the label to be explained: the model's prediction, or y.
+    n_features : int
+        Number of features.
+    feature_names : list of str or None, default=None
+        Feature names. None: x0, x1, ...
+    binarize : float or None, default=None
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+
+    Attributes
+    ----------
+    is_dnf : bool
+        True; False for `RuleEnsemble`, the other result of `extract_dnf`.
+
+    Examples
+    --------
+    >>> from sklboolean.rules import DNF, Rule
+    >>> rules = Rule(((0, True), (1, False)), 2.0, 2.0), Rule(((2, True),), 1.0, 1.0)
+    >>> dnf = DNF(rules, "spam", "ham", 1.0, 3, ["win", "known", "free"])
+    >>> print(dnf)
+    spam if
+        win and not known
+        or free
+    else ham
+    >>> dnf.predict([[1, 0, 0], [1, 1, 0]])
+    array(['spam', 'ham'], dtype='<U4')
+    >>> dnf.to_python()
+    "'spam' if (x[0] and not x[1]) or (x[2]) else 'ham'"
+    """
+
+    rules: tuple
+    label: object
+    default: object
+    fidelity: float
+    n_features: int
+    feature_names: list | None = None
+    binarize: float | None = None
+
+    is_dnf = True
+
+    def _conjunctions(self):
+        return [rule.literals for rule in self.rules]
+
+    def predict(self, X):
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            ``label`` or ``default``.
+        """
+        return self._labels(any_satisfied(self._check_X(X), self._conjunctions()))
+
+    def to_text(self, feature_names=None):
+        """Write the DNF as text, one rule per line.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: the names of the model or of X.
+
+        Returns
+        -------
+        text : str
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name.
+        """
+        names = self.feature_names if feature_names is None else feature_names
+        if not self.rules:
+            return f"always {self.default}"
+        body = "\n    or ".join(rule.to_text(names) for rule in self.rules)
+        return f"{self.label} if\n    {body}\nelse {self.default}"
+
+    def to_python(self, feature_names=None):
+        """Write the DNF as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+
+        Returns
+        -------
+        code : str
+            Its value is the label. The values of ``x`` are zeros and ones or bools,
+            unless ``binarize`` is a number.
+        """
+        words = [
+            f"({conjunction_code(literals, feature_names, self.binarize)})"
+            for literals in self._conjunctions()
+        ]
+        formula = " or ".join(words) or "False"
+        label, default = python_value(self.label), python_value(self.default)
+        return f"{label!r} if {formula} else {default!r}"
+
+    def simplify(self, X=None, y=None, *, max_steps=20_000_000):
+        """Drop literals and rules that are not needed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            The samples on which the prediction must not get worse. None: all possible
+            samples; the result is then equivalent to this DNF.
+        y : array-like of shape (n_samples,), default=None
+            Labels of X: no more of them may be predicted wrongly. None: the prediction
+            may not change on any sample of X.
+        max_steps : int, default=20_000_000
+            Limit on the work without X. Whether two DNFs are equivalent is a
+            coNP-complete problem, so the time can grow exponentially with the number of
+            rules. A step examines one rule; a million take about half a second.
+            One test, whether one literal or rule can be dropped, takes at most a
+            hundredth of the steps. Raise it after the warning.
+
+        Returns
+        -------
+        simpler : DNF
+            Rules that became shorter have no weight, contribution, coverage or
+            precision (None). With y, coverage, precision and ``fidelity`` are those on
+            X.
+
+        Raises
+        ------
+        ValueError
+            For y without X, and for samples that do not fit.
+
+        Warns
+        -----
+        UserWarning
+            When ``max_steps`` was too small for some tests. The result is equivalent
+            to this DNF, but may hold literals or rules that could be dropped.
+        """
+        before = self._conjunctions()
+        max_steps = check_integer(max_steps, "max_steps", 1)
+        if X is None:
+            if y is not None:
+                raise ValueError("y was given without X: give the samples of y too.")
+            after, n_undecided = _simplify_equivalently(before, max_steps)
+            if n_undecided:
+                warnings.warn(
+                    f"max_steps={max_steps} was too small for {n_undecided} tests. The "
+                    "result is equivalent to the DNF, but may hold literals or rules "
+                    "that could be dropped. Raise max_steps, or give X.",
+                    stacklevel=2,
+                )
+            return self._with(after)
+        X = self._check_X(X)
+        wanted = any_satisfied(X, before)
+        if y is not None:
+            y = column_or_1d(y)
+            check_consistent_length(wanted, y)
+            wanted = y == self.label
+        simpler = self._with(_simplify_on_samples(before, X, wanted))
+        return simpler if y is None else simpler._measured(X, wanted)
+
+    def _with(self, conjunctions):
+        rules = []
+        for rule, literals in zip(self.rules, conjunctions, strict=True):
+            if literals == rule.literals:
+                rules.append(rule)
+            elif literals is not None:
+                rules.append(Rule(literals, None, None, label=rule.label))
+        return replace(self, rules=tuple(rules))
+
+    def _measured(self, X, wanted):
+        rules = tuple(with_precision(rule, X, wanted) for rule in self.rules)
+        right = any_satisfied(X, self._conjunctions()) == wanted
+        return replace(self, rules=rules, fidelity=float(right.mean()))
+
+    def _repr_html_(self):
+        rows = []
+        for k, rule in enumerate(self.rules):
+            numbers = rule.weight, rule.coverage, rule.precision
+            rows.append(
+                [
+                    "" if k else f"{self.label} if",
+                    ("or " if k else "") + rule.to_text(self.feature_names),
+                    *("" if value is None else f"{value:.6g}" for value in numbers),
+                ]
+            )
+        rows.append([f"else {self.default}", "", "", "", ""])
+        header = ["", "rule", "weight", "coverage", "precision"]
+        return html_table(f"DNF, fidelity {self.fidelity:.3f}", header, rows)
+
+
+@dataclass(frozen=True)
+class RuleEnsemble(_RuleSet):
+    """A weighted sum of conjunctions: one label where the sum is above 0.
+
+    Made by `extract_dnf` for a model that no short DNF describes.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        Each adds its ``contribution`` to the sum of the samples that satisfy it.
+    intercept : float
+        The sum without rules.
+    label : class label
+        Label of samples whose sum is above 0.
+    default : class label
+        Label of all other samples.
+    fidelity : float
+        See `DNF`.
+    n_features : int
+        Number of features.
+    feature_names : list of str or None, default=None
+        Feature names. None: x0, x1, ...
+    binarize : float or None, default=None
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+
+    Attributes
+    ----------
+    is_dnf : bool
+        False.
+
+    Examples
+    --------
+    >>> from sklboolean.rules import Rule, RuleEnsemble
+    >>> rules = Rule(((0, True),), 2.0, 2.0), Rule(((0, True), (1, True)), -4.0, -4.0)
+    >>> ensemble = RuleEnsemble(rules, -1.0, True, False, 1.0, 2)
+    >>> print(ensemble.to_text())
+    True if this is above 0, else False:
+     -1
+     +2  x0
+     -4  x0 and x1
+    >>> ensemble.predict([[1, 0], [1, 1]])
+    array([ True, False])
+    """
+
+    rules: tuple
+    intercept: float
+    label: object
+    default: object
+    fidelity: float
+    n_features: int
+    feature_names: list | None = None
+    binarize: float | None = None
+
+    is_dnf = False
+
+    def predict(self, X):
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            ``label`` or ``default``.
+        """
+        *_, scores = partial_scores(self._check_X(X), self.intercept, self.rules)
+        return self._labels(scores > 0)
+
+    def to_text(self, feature_names=None):
+        """Write the sum as text, one rule per line.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: the names of the model or of X.
+
+        Returns
+        -------
+        text : str
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name.
+        """
+        names = self.feature_names if feature_names is None else feature_names
+        weights = [f"{self.intercept:+.4g}"]
+        weights += [f"{rule.contribution:+.4g}" for rule in self.rules]
+        texts = ["", *(rule.to_text(names) for rule in self.rules)]
+        width = max(map(len, weights)) + 1
+        lines = [
+            f"{weight:>{width}}  {text}".rstrip()
+            for weight, text in zip(weights, texts, strict=True)
+        ]
+        header = f"{self.label} if this is above 0, else {self.default}:"
+        return "\n".join([header, *lines])
+
+    def to_python(self, feature_names=None):
+        """Write the sum as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+
+        Returns
+        -------
+        code : str
+            Its value is the label: see `DNF`.
+        """
+        terms = [repr(float(self.intercept))]
+        terms += [
+            f"{float(rule.contribution)!r} * bool("
+            f"{conjunction_code(rule.literals, feature_names, self.binarize)})"
+            for rule in self.rules
+        ]
+        label, default = python_value(self.label), python_value(self.default)
+        return f"{label!r} if {' + '.join(terms)} > 0 else {default!r}"
+
+    def _repr_html_(self):
+        rows = [
+            [f"{rule.contribution:+.4g}", rule.to_text(self.feature_names)]
+            for rule in self.rules
+        ]
+        rows.insert(0, [f"{self.intercept:+.4g}", ""])
+        caption = (
+            f"{self.label} if the sum is above 0, else {self.default}; "
+            f"fidelity {self.fidelity:.3f}"
+        )
+        return html_table(caption, ["weight", "rule"], rows)
+
+
+def partial_scores(X, intercept, rules):
+    """Yield the sums over no rule, the first rule, the first two, ...; in place."""
+    X = by_columns(X)
+    scores = np.full(X.shape[0], float(intercept))
+    yield scores
+    for rule in rules:
+        # One addition after the other, as ``to_python`` does it.
+        scores[satisfied_by(X, rule.literals)] += rule.contribution
+        yield scores
+
+
+def _drop(conjunctions, can_replace):
+    """Drop literals, then conjunctions, wherever a test allows it.
+
+    Parameters
+    ----------
+    conjunctions : list of tuples of (feature, value) pairs
+    can_replace : callable
+        ``can_replace(kept, place, shorter)``: whether ``kept[place]`` can be replaced
+        by a shorter conjunction, or dropped (``shorter`` is None).
+
+    Returns
+    -------
+    kept : list of tuples
+        None where a conjunction was dropped.
+    """
+    kept = list(conjunctions)
+    for place, literals in enumerate(conjunctions):
+        for literal in literals:
+            shorter = tuple(one for one in kept[place] if one != literal)
+            if can_replace(kept, place, shorter):
+                kept[place] = shorter
+    # The last ones were chosen for the fewest samples.
+    for place in reversed(range(len(kept))):
+        if can_replace(kept, place, None):
+            kept[place] = None
+    return kept
+
+
+def _simplify_on_samples(conjunctions, X, wanted):
+    """Drop what can be dropped without more errors on some samples."""
+    n_satisfied = np.zeros(X.shape[0], dtype=np.int64)
+    for literals in conjunctions:
+        n_satisfied += satisfied_by(X, literals)
+    max_errors = np.count_nonzero((n_satisfied > 0) != wanted)
+
+    def can_replace(kept, place, shorter):
+        change = -satisfied_by(X, kept[place]).astype(np.int64)
+        if shorter is not None:
+            change += satisfied_by(X, shorter)
+        if np.count_nonzero((n_satisfied + change > 0) != wanted) > max_errors:
+            return False
+        np.add(n_satisfied, change, out=n_satisfied)
+        return True
+
+    return _drop(conjunctions, can_replace)
+
+
+def _simplify_equivalently(conjunctions, max_steps):
+    """Drop what can be dropped from an equivalent DNF.
+
+    Returns
+    -------
+    kept : list of tuples
+        None where a conjunction was dropped.
+    n_undecided : int
+        Number of tests that were given up for want of steps.
+    """
+    masks = [_as_masks(literals) for literals in conjunctions]
+    n_left, n_undecided = max_steps, 0
+    share = max(1, max_steps // 100)
+
+    def can_replace(kept, place, shorter):
+        nonlocal n_left, n_undecided
+        # A shorter conjunction is weaker, and dropping one strengthens the DNF. So
+        # one implication shows the equivalence.
+        if shorter is None:
+            premise, others = masks[place], masks[:place] + masks[place + 1 :]
+        else:
+            premise, others = _as_masks(shorter), masks
+        others = [mask for mask in others if mask is not None]
+        answer, n_steps = implies(premise, others, min(n_left, share))
+        n_left -= n_steps
+        n_undecided += answer is None
+        if answer:
+            masks[place] = None if shorter is None else premise
+        return bool(answer)
+
+    return _drop(conjunctions, can_replace), n_undecided
+
+
+def _as_masks(literals):
+    """Write a conjunction as two integers: bits of true and of false features."""
+    masks = [0, 0]
+    for feature, value in literals:
+        masks[not value] |= 1 << feature
+    return tuple(masks)
+
+
+def implies(premise, dnf, max_steps):
+    """Decide whether every sample that satisfies a conjunction satisfies a DNF.
+
+    Splits on the value of a feature of the shortest conjunction, depth first. The
+    answer is no as soon as the conjunctions left are satisfied by fewer samples, all
+    together, than there are.
+
+    Parameters
+    ----------
+    premise : pair of int
+        Bits of the features that are true, and of those that are false.
+    dnf : list of pairs of int
+    max_steps : int
+        Number of conjunctions that may be examined.
+
+    Returns
+    -------
+    answer : bool or None
+        None when ``max_steps`` were not enough.
+    n_steps : int
+    """
+    if premise[0] & premise[1]:
+        return True, 0
+    n_steps, stack = 0, [(*premise, dnf)]
+    while stack:
+        true, false, conjunctions = stack.pop()
+        n_steps += len(conjunctions) or 1
+        if n_steps > max_steps:
+            return None, max_steps
+        left, volume = [], 0.0
+        for positive, negative in conjunctions:
+            if positive & false or negative & true:
+                continue
+            positive, negative = positive & ~true, negative & ~false
+            if positive & negative:
+                continue
+            length = positive.bit_count() + negative.bit_count()
+            if not length:
+                break
+            left.append((length, positive, negative))
+            volume += 2.0**-length
+        else:
+            # Room for the rounding of the sum.
+            if volume < 1 - 1e-9:
+                return False, n_steps
+            length, positive, negative = min(left)
+            bit = positive & -positive or negative & -negative
+            left = [(p, n) for _, p, n in left]
+            has_positive = any(p & bit for p, _ in left)
+            has_negative = any(n & bit for _, n in left)
+            # Where all literals of a feature agree, the other value is the harder one.
+            # A conjunction of one literal is satisfied by the literal's own value.
+            if has_positive and not (length == 1 and negative):
+                stack.append((true, false | bit, left))
+            if has_negative and not (length == 1 and positive):
+                stack.append((true | bit, false, left))
+    return True, n_steps
