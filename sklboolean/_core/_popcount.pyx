@@ -1,15 +1,24 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Counts between packed rows, and what is summed from them.
 
-Rows come as words plus, for sparse tables, the remaining features as CSR; columns
-come as panels of 32 plus postings (for each remaining feature, the columns that have
-it). Callers validate; this file only counts. Every function releases the GIL.
+Rows are `BitRows`: words plus, for sparse data, the remaining features as CSR. Columns
+are `BitColumns`: panels of 32 plus postings (for each remaining feature, the columns that
+have it). Outputs are allocated by the caller. Every function releases the GIL.
 """
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._checks cimport damaged, require
+
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
+cdef extern from "words.h" nogil:
+    void sklb_count_ones(const uint64_t *words, int64_t n_samples, int64_t n_words,
+                         int32_t *ones)
+    int64_t sklb_most_ones(const uint64_t *words, int64_t n_samples, int64_t n_words)
+    bint sklb_has_bits_beyond(const uint64_t *words, int64_t n_samples, int64_t n_words,
+                              int64_t n_bits)
 
 cdef extern from "tiles.h" nogil:
     const int SKLB_TILE_PANEL
@@ -33,166 +42,275 @@ PANEL = SKLB_TILE_PANEL
 FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
 
 
-# -- counting -----------------------------------------------------------------------
 
 def count_ones(const uint64_t[:, ::1] words, int32_t[::1] ones):
     """Write into ``ones[i]`` the number of bits set in row i."""
-    cdef Py_ssize_t i, p, j, n_words = words.shape[1]
-    cdef int32_t counts[32]
-    cdef uint64_t *full = <uint64_t *> malloc(max(1, n_words) * SKLB_TILE_PANEL * 8)
-    if full == NULL:
-        raise MemoryError
+    require(words.shape[0] == ones.shape[0], "words and ones have different lengths")
     with nogil:
-        # AND with a panel of ones counts the ones of the row.
-        memset(full, 255, n_words * SKLB_TILE_PANEL * 8)
-        for i in range(words.shape[0]):
-            sklb_count_strip(&words[i, 0], 1, n_words, full, 1, 0, counts, SKLB_TILE_PANEL)
-            ones[i] = counts[0]
-    free(full)
+        sklb_count_ones(&words[0, 0], words.shape[0], words.shape[1], &ones[0])
 
 
-cdef struct Rows:
-    const uint64_t *words
-    Py_ssize_t n_samples
-    Py_ssize_t n_words
-    const int64_t *indptr     # the features outside the words, or NULL
-    const int32_t *indices
-    const int32_t *ones
+cdef class CountMap:
+    """The function of a count whose values are wanted.
 
-cdef struct Columns:
-    const uint64_t *panels
-    Py_ssize_t n_columns
-    Py_ssize_t n_panels
-    const int64_t *indptr     # for each feature outside the words: the columns with it
-    const int32_t *indices
-    const int32_t *ones
+    Parameters
+    ----------
+    form : {"table", "power", "cubic"}
+    values : ndarray, float64
+        "table": the value of each count. "power": one constant, which is added to
+        2**count. "cubic": the four coefficients of a polynomial.
+    n_features : int or None
+        None counts the features that are true in both. A number counts the features
+        on which both agree, of so many.
+    """
 
+    cdef sklb_formula g
+    cdef bint use_xor
+    cdef int64_t most  # the largest count that has a value
+    cdef const double[::1] values
 
-cdef Rows open_rows(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
-                    const int32_t[::1] indices, const int32_t[::1] ones) noexcept:
-    cdef Rows rows
-    rows.n_samples, rows.n_words = words.shape[0], words.shape[1]
-    rows.words = &words[0, 0]
-    rows.ones = &ones[0]
-    rows.indptr = &indptr[0] if indptr.shape[0] > 1 else NULL
-    rows.indices = &indices[0] if indices.shape[0] else NULL
-    return rows
-
-
-cdef Columns open_columns(const uint64_t[:, :, ::1] panels, const int64_t[::1] indptr,
-                          const int32_t[::1] indices, const int32_t[::1] ones) noexcept:
-    cdef Columns columns
-    columns.panels = &panels[0, 0, 0]
-    columns.n_panels, columns.n_columns = panels.shape[0], ones.shape[0]
-    columns.ones = &ones[0]
-    columns.indptr = &indptr[0] if indptr.shape[0] > 1 else NULL
-    columns.indices = &indices[0] if indices.shape[0] else NULL
-    return columns
+    def __cinit__(self, form, const double[::1] values, n_features=None):
+        cdef int64_t n = 0 if n_features is None else n_features
+        self.values = values
+        self.use_xor = n_features is not None
+        self.g.form, self.g.table = FORMS[form], &values[0]
+        self.g.offset, self.g.sign = <int32_t> n, -1 if self.use_xor else 1
+        require(0 <= n < INT32_MAX, "there are too many features to count")
+        self.most = n if self.use_xor else INT32_MAX
+        if self.g.form == SKLB_TABLE:
+            require(n < values.shape[0], "a count has no value")
+            self.most = n if self.use_xor else values.shape[0] - 1
+        else:
+            require(values.shape[0] >= (1 if self.g.form == SKLB_POWER else 4),
+                    "the coefficients of a polynomial are missing")
 
 
-cdef void count_rows(const Rows *rows, Py_ssize_t first, int n_samples, const Columns *columns,
-                     Py_ssize_t panel, Py_ssize_t n_panels, int use_xor, int32_t *counts,
-                     Py_ssize_t stride) noexcept nogil:
-    # With postings a strip must be the whole width. XOR then comes from the counts of
-    # AND: |x ^ z| = |x| + |z| - 2 |x & z|.
-    cdef Py_ssize_t r, k, p, j
-    cdef int32_t *row
-    cdef int32_t feature
-    cdef bint split = columns.indptr != NULL
-    sklb_count_strip(rows.words + first * rows.n_words, n_samples, rows.n_words,
-                      columns.panels + panel * rows.n_words * SKLB_TILE_PANEL, n_panels,
-                      use_xor and not split, counts, stride)
-    if not split:
-        return
-    for r in range(n_samples):
-        row = counts + r * stride
-        for k in range(rows.indptr[first + r], rows.indptr[first + r + 1]):
-            feature = rows.indices[k]
-            for p in range(columns.indptr[feature], columns.indptr[feature + 1]):
-                row[columns.indices[p]] += 1
-        if use_xor:
-            for j in range(columns.n_columns):
-                # Each difference is a count: in any order, their sum could overflow.
-                row[j] = (rows.ones[first + r] - row[j]) + (columns.ones[j] - row[j])
+cdef class Pairs:
+    """Rows and columns, checked and ready for counting."""
+
+    cdef object arrays  # they live as long as the pointers
+    cdef Py_ssize_t n_samples, n_words, n_columns, n_panels
+    cdef const uint64_t *words
+    cdef const uint64_t *panels
+    cdef const int32_t *row_ones
+    cdef const int32_t *column_ones
+    # Features outside the words: of each row, and for each feature its columns.
+    cdef bint split
+    cdef Py_ssize_t n_rest, n_indices, n_postings
+    cdef const int64_t *indptr
+    cdef const int32_t *indices
+    cdef const int64_t *postings_indptr
+    cdef const int32_t *postings
+    # Counts of up to SKLB_TILE_ROWS rows with `step` panels
+    cdef Py_ssize_t step, stride
+    cdef int32_t *counts
+
+    def __cinit__(self, rows, columns):
+        cdef:
+            const uint64_t[:, ::1] words
+            const uint64_t[:, :, ::1] panels
+            const int64_t[::1] indptr, postings_indptr
+            const int32_t[::1] indices, postings, row_ones, column_ones
+        self.arrays = rows.arrays(), columns.arrays()
+        words, indptr, indices, row_ones = self.arrays[0]
+        panels, postings_indptr, postings, column_ones = self.arrays[1]
+        self.n_samples, self.n_words = words.shape[0], words.shape[1]
+        self.n_panels, self.n_columns = panels.shape[0], column_ones.shape[0]
+        self.n_rest, self.n_indices = postings_indptr.shape[0] - 1, indices.shape[0]
+        self.n_postings, self.split = postings.shape[0], self.n_rest > 0
+        require(row_ones.shape[0] == self.n_samples, "words and ones have different lengths")
+        require(panels.shape[2] == SKLB_TILE_PANEL and self.n_panels
+                == (self.n_columns + SKLB_TILE_PANEL - 1) // SKLB_TILE_PANEL,
+                "columns and ones have different lengths")
+        if panels.shape[1] != self.n_words:
+            damaged(f"rows of {self.n_words} words meet columns of {panels.shape[1]}")
+        require(indptr.shape[0] == (self.n_samples + 1 if self.split else 1)
+                and self.n_rest >= 0, "the sparse features of rows and columns differ")
+        self.words, self.row_ones = &words[0, 0], &row_ones[0]
+        self.panels, self.column_ones = &panels[0, 0, 0], &column_ones[0]
+        self.indptr, self.indices = &indptr[0], &indices[0]
+        self.postings_indptr, self.postings = &postings_indptr[0], &postings[0]
+        # Eight panels of counts stay in the first-level cache. With postings a strip is
+        # the whole width.
+        self.step = self.n_panels if self.split else min(<Py_ssize_t> 8, self.n_panels)
+        self.stride = self.step * SKLB_TILE_PANEL
+        self.counts = <int32_t *> malloc(
+            max(<Py_ssize_t> 1, SKLB_TILE_ROWS * self.stride) * sizeof(int32_t))
+        if self.counts == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.counts)
+
+    cdef int require_counts(self, CountMap g) except -1:
+        """Require that each count has a value."""
+        cdef bint by_rows
+        # With postings, `count` keeps the counts within what has a value.
+        if self.split or g.most >= 64 * self.n_words:
+            return 0
+        if g.use_xor:
+            require(not sklb_has_bits_beyond(self.words, self.n_samples, self.n_words, g.most)
+                    and not self.panels_beyond(g.most), "bits are set beyond the last feature")
+            return 0
+        # With AND, one side of few ones is enough: look at the one with fewer samples.
+        for by_rows in (self.n_samples < self.n_columns, self.n_samples >= self.n_columns):
+            if (sklb_most_ones(self.words, self.n_samples, self.n_words) if by_rows
+                    else self.most_ones_of_columns()) <= g.most:
+                return 0
+        return damaged("a sample has too many true features")
+
+    cdef int64_t most_ones_of_columns(self) except -1:
+        cdef:
+            int32_t most = 0
+            Py_ssize_t p, j
+            uint64_t *full = <uint64_t *> malloc(max(<Py_ssize_t> 1, self.n_words) * 8)
+        if full == NULL:
+            raise MemoryError
+        with nogil:
+            # AND with a row of ones counts the ones of the columns.
+            memset(full, 255, self.n_words * 8)
+            for p from 0 <= p < self.n_panels by self.step:
+                sklb_count_strip(full, 1, self.n_words,
+                                 self.panels + p * self.n_words * SKLB_TILE_PANEL,
+                                 min(self.step, self.n_panels - p), 0, self.counts, self.stride)
+                for j in range(min(self.stride, self.n_columns - p * SKLB_TILE_PANEL)):
+                    most = max(most, self.counts[j])
+        free(full)
+        return most
+
+    cdef bint panels_beyond(self, int64_t n_bits) noexcept nogil:
+        # Word w of a panel stands for 32 columns.
+        cdef Py_ssize_t p
+        cdef int64_t first = n_bits // 64
+        cdef uint64_t beyond = 0
+        cdef const uint64_t *panel
+        for p in range(self.n_panels):
+            panel = self.panels + (p * self.n_words + first) * SKLB_TILE_PANEL
+            beyond |= bits_in(panel, SKLB_TILE_PANEL) >> (n_bits & 63)
+            beyond |= bits_in(panel + SKLB_TILE_PANEL,
+                              (self.n_words - first - 1) * SKLB_TILE_PANEL)
+        return beyond != 0
+
+    cdef bint count(self, Py_ssize_t first, int n_samples, Py_ssize_t panel, bint use_xor,
+                    int64_t most) noexcept nogil:
+        """Count rows first, ... with the panels from ``panel`` on; tell whether all is well.
+
+        With postings, XOR comes from the counts of AND: |x ^ z| = |x| + |z| - 2 |x & z|.
+        """
+        cdef:
+            Py_ssize_t r, j
+            int64_t n_panels = min(self.step, self.n_panels - panel)
+            int32_t *row
+        sklb_count_strip(self.words + first * self.n_words, n_samples, self.n_words,
+                         self.panels + panel * self.n_words * SKLB_TILE_PANEL, n_panels,
+                         use_xor and not self.split, self.counts, self.stride)
+        if not self.split:
+            return True
+        for r in range(n_samples):
+            row = self.counts + r * self.stride
+            if not self.add_rest(first + r, row):
+                return False
+            # Counts of damaged postings stay within what has a value.
+            if use_xor:
+                self.turn_into_xor(self.row_ones[first + r], most, row)
+            elif most < INT32_MAX:
+                for j in range(self.n_columns):
+                    row[j] = min(row[j], <int32_t> most)
+        return True
+
+    cdef bint add_rest(self, Py_ssize_t i, int32_t *row) noexcept nogil:
+        """Count the features outside the words; tell whether their indices exist."""
+        cdef:
+            Py_ssize_t k, p, first = self.indptr[i], last = self.indptr[i + 1]
+            uint64_t n_rest = self.n_rest, n_postings = self.n_postings
+            uint32_t n_columns = <uint32_t> self.n_columns
+            const int32_t *postings = self.postings
+        if first < 0 or last > self.n_indices:
+            return False
+        for k in range(first, last):
+            if <uint64_t> self.indices[k] >= n_rest:
+                return False
+            first = self.postings_indptr[self.indices[k]]
+            last = self.postings_indptr[self.indices[k] + 1]
+            if first < 0 or <uint64_t> last > n_postings:
+                return False
+            for p in range(first, last):
+                if <uint32_t> postings[p] >= n_columns:
+                    return False
+                row[postings[p]] += 1
+        return True
+
+    cdef void turn_into_xor(self, int32_t ones, int64_t most, int32_t *row) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef int64_t count
+        cdef const int32_t *column_ones = self.column_ones
+        for j in range(self.n_columns):
+            count = <int64_t> ones + column_ones[j] - 2 * <int64_t> row[j]
+            row[j] = <int32_t> min(max(count, 0), most)
 
 
-cdef Py_ssize_t strip_panels(const Rows *rows, const Columns *columns) noexcept nogil:
-    # Eight panels of counts stay in the first-level cache.
-    return columns.n_panels if columns.indptr != NULL else min(<Py_ssize_t> 8, columns.n_panels)
+cdef uint64_t bits_in(const uint64_t *words, int64_t n) noexcept nogil:
+    cdef uint64_t bits = 0
+    cdef int64_t i
+    for i in range(n):
+        bits |= words[i]
+    return bits
 
 
-cdef Py_ssize_t chunk_panels(const Rows *rows, const Columns *columns) noexcept nogil:
-    # Panels read again for every five rows should stay in the second-level cache.
-    cdef Py_ssize_t fit = (256 * 1024) // (rows.n_words * SKLB_TILE_PANEL * 8)
-    if columns.indptr != NULL:
-        return columns.n_panels
-    return max(<Py_ssize_t> 8, fit - fit % 8)
+cdef str BAD_INDICES = "the sparse features of rows and columns do not fit"
 
 
-def count_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
-                const int32_t[::1] indices, const int32_t[::1] row_ones,
-                const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
-                const int32_t[::1] postings, const int32_t[::1] column_ones,
-                bint use_xor, int32_t[:, ::1] out):
+def count_pairs(rows, columns, bint use_xor, int32_t[:, ::1] out):
     """Write into ``out[i, j]`` the popcount of row i AND (or XOR) column j."""
     cdef:
-        Rows rows = open_rows(words, indptr, indices, row_ones)
-        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
-        Py_ssize_t i, r, p, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_TILE_PANEL
+        Pairs pairs = Pairs(rows, columns)
+        Py_ssize_t i, r, p, width
         int n_samples
-        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
-    if counts == NULL:
-        raise MemoryError
+        bint fits = True
+    require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
+            "the counts do not fit the data")
     with nogil:
-        for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
-            n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
-            for p from 0 <= p < columns.n_panels by step:
-                count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
-                           use_xor, counts, stride)
-                width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
+        for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
+            n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
+            for p from 0 <= p < pairs.n_panels by pairs.step:
+                fits &= pairs.count(i, n_samples, p, use_xor, INT32_MAX)
+                width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
                 for r in range(n_samples):
-                    memcpy(&out[i + r, p * SKLB_TILE_PANEL], counts + r * stride,
-                           width * sizeof(int32_t))
-    free(counts)
+                    memcpy(&out[i + r, p * SKLB_TILE_PANEL],
+                           pairs.counts + r * pairs.stride, width * sizeof(int32_t))
+    require(fits, BAD_INDICES)
 
 
-def map_pairs(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
-              const int32_t[::1] indices, const int32_t[::1] row_ones,
-              const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
-              const int32_t[::1] postings, const int32_t[::1] column_ones,
-              bint use_xor, int form, int offset, int sign, const double[::1] table,
-              Py_ssize_t diagonal, double[:, ::1] out):
-    """Write into ``out[i, j]`` the value g(s) of row i and column j.
+def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, double[:, ::1] out):
+    """Write into ``out[i, j]`` the value of the count of row i with column j.
 
     Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
     symmetric matrix (see `mirror`), -n_samples leaves out nothing.
     """
     cdef:
-        Rows rows = open_rows(words, indptr, indices, row_ones)
-        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
-        Py_ssize_t i, r, p, c, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_TILE_PANEL, chunk = chunk_panels(&rows, &columns)
+        Pairs pairs = Pairs(rows, columns)
+        Py_ssize_t i, r, p, c, width, chunk
         int n_samples
-        sklb_formula g
-        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
-    if counts == NULL:
-        raise MemoryError
-    g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
+        bint fits = True
+    require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
+            "the kernel matrix does not fit the data")
+    pairs.require_counts(g)
+    # Panels read again for every five rows should stay in the second-level cache.
+    chunk = (256 * 1024) // (max(<Py_ssize_t> 1, pairs.n_words) * SKLB_TILE_PANEL * 8)
+    chunk = pairs.n_panels if pairs.split else max(<Py_ssize_t> 8, chunk - chunk % 8)
     with nogil:
-        for c from 0 <= c < columns.n_panels by chunk:
-            for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
-                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
-                for p from c <= p < min(c + chunk, columns.n_panels) by step:
-                    if (p + step) * SKLB_TILE_PANEL <= i + diagonal:
+        for c from 0 <= c < pairs.n_panels by chunk:
+            for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
+                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
+                for p from c <= p < min(c + chunk, pairs.n_panels) by pairs.step:
+                    if (p + pairs.step) * SKLB_TILE_PANEL <= i + diagonal:
                         continue
-                    count_rows(&rows, i, n_samples, &columns, p,
-                               min(step, columns.n_panels - p), use_xor, counts, stride)
-                    width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
-                    for r in range(n_samples):
-                        sklb_map_counts(&g, counts + r * stride, width,
-                                         &out[i + r, p * SKLB_TILE_PANEL])
-    free(counts)
+                    fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
+                    width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
+                    for r in range(n_samples if fits else 0):
+                        sklb_map_counts(&g.g, pairs.counts + r * pairs.stride, width,
+                                        &out[i + r, p * SKLB_TILE_PANEL])
+    require(fits, BAD_INDICES)
 
 
 def mirror(double[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
@@ -201,6 +319,8 @@ def mirror(double[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
     ``first`` is a multiple of 8.
     """
     cdef Py_ssize_t i, j, a, b
+    require(0 <= first and last <= out.shape[0] and out.shape[0] == out.shape[1],
+            "the kernel matrix is not square")
     with nogil:
         # Squares of a cache line: eight lines are read and eight are written.
         for a from first <= a < last by 8:
@@ -210,45 +330,39 @@ def mirror(double[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
                         out[i, j] = out[j, i]
 
 
-def add_scores(const uint64_t[:, ::1] words, const int64_t[::1] indptr,
-               const int32_t[::1] indices, const int32_t[::1] row_ones,
-               const double[:, ::1] coefficients,
-               const uint64_t[:, :, ::1] panels, const int64_t[::1] postings_indptr,
-               const int32_t[::1] postings, const int32_t[::1] column_ones,
-               bint use_xor, int form, int offset, int sign, const double[::1] table,
-               double divisor, double[:, ::1] scores):
+def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, double divisor,
+               double[:, ::1] scores):
     """Add to ``scores[k, j]`` the sum over rows i of coefficients[k, i] g(s_ij) / divisor.
 
     The sum over all rows is formed first and divided once, so that an integer sum
     with a common denominator stays exact.
     """
     cdef:
-        Rows rows = open_rows(words, indptr, indices, row_ones)
-        Columns columns = open_columns(panels, postings_indptr, postings, column_ones)
-        Py_ssize_t i, p, k, j, width, step = strip_panels(&rows, &columns)
-        Py_ssize_t stride = step * SKLB_TILE_PANEL, n_scores = coefficients.shape[0]
+        Pairs pairs = Pairs(rows, columns)
+        Py_ssize_t i, p, k, j, width, stride = pairs.stride, n_scores = coefficients.shape[0]
         int n_samples
-        sklb_formula g
-        int32_t *counts = <int32_t *> malloc(SKLB_TILE_ROWS * stride * sizeof(int32_t))
-        double *sums = <double *> malloc(n_scores * stride * sizeof(double))
-    if counts == NULL or sums == NULL:
-        free(counts)
-        free(sums)
+        bint fits = True
+        double *sums
+    require(coefficients.shape[1] == pairs.n_samples,
+            "there is not one coefficient for each support sample")
+    require(scores.shape[0] == n_scores and scores.shape[1] == pairs.n_columns,
+            "the scores do not fit the data")
+    pairs.require_counts(g)
+    sums = <double *> malloc(max(<Py_ssize_t> 1, n_scores * stride) * sizeof(double))
+    if sums == NULL:
         raise MemoryError
-    g.form, g.offset, g.sign, g.table = form, offset, sign, &table[0]
     with nogil:
-        for p from 0 <= p < columns.n_panels by step:
-            width = min(stride, columns.n_columns - p * SKLB_TILE_PANEL)
+        for p from 0 <= p < pairs.n_panels by pairs.step:
+            width = min(stride, pairs.n_columns - p * SKLB_TILE_PANEL)
             memset(sums, 0, n_scores * stride * sizeof(double))
-            for i from 0 <= i < rows.n_samples by SKLB_TILE_ROWS:
-                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, rows.n_samples - i)
-                count_rows(&rows, i, n_samples, &columns, p, min(step, columns.n_panels - p),
-                           use_xor, counts, stride)
-                for k in range(n_scores):
-                    sklb_add_counts(&g, counts, stride, n_samples, &coefficients[k, i],
-                                     width, sums + k * stride)
+            for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
+                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
+                fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
+                for k in range(n_scores if fits else 0):
+                    sklb_add_counts(&g.g, pairs.counts, stride, n_samples,
+                                    &coefficients[k, i], width, sums + k * stride)
             for k in range(n_scores):
                 for j in range(width):
                     scores[k, p * SKLB_TILE_PANEL + j] += sums[k * stride + j] / divisor
-    free(counts)
     free(sums)
+    require(fits, BAD_INDICES)

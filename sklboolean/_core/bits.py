@@ -256,5 +256,5 @@ def count_common(rows, columns):
     """Count the features true in both: int32 of shape (n_samples, n_columns)."""
     counts = np.empty((len(rows), len(columns)), dtype=np.int32)
     if counts.size:
-        count_pairs(*rows.arrays(), *columns.arrays(), False, counts)
+        count_pairs(rows, columns, False, counts)
     return counts

@@ -45,6 +45,8 @@ enum sklb_levels { SKLB_PLAIN = 0, SKLB_AVX2 = 1, SKLB_AVX512 = 2 };
 static const int sklb_plain_level = SKLB_PLAIN;
 static const int *sklb_cpu_level = &sklb_plain_level;
 
+#define SKLB_NO_TARGET
+
 #if SKLB_X86
 
 /* Targets name all instructions of a level, so that a function may call any other. */

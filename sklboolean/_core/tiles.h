@@ -131,7 +131,6 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
             } \
     }
 
-#define SKLB_NO_TARGET
 #define SKLB_TWO_STEPS(x, y, z) ((x) * (y) + (z))
 SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET, SKLB_TWO_STEPS)
 SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._popcount import FORMS, PANEL, add_scores, map_pairs, mirror
+from sklboolean._core._popcount import PANEL, CountMap, add_scores, map_pairs, mirror
 from sklboolean._core.bits import (
     BitColumns,
     BitRows,
@@ -98,9 +98,9 @@ def lay_out_pair(X, Y, binarize):
     return rows, BitColumns.from_rows(others), int(max_ones)
 
 
-def _orientation(table, n_features):
-    """Compute (use_xor, offset, sign) with count = offset + sign * popcount."""
-    return (True, n_features, -1) if table.count == "same" else (False, 0, 1)
+def _count_map(table, form, values, n_features):
+    """Build the function of popcounts that gives the kernel's values."""
+    return CountMap(form, values, n_features if table.count == "same" else None)
 
 
 def _map_table(
@@ -110,17 +110,15 @@ def _map_table(
     out = np.empty((len(rows), len(columns)))
     if not out.size:
         return out
-    use_xor, offset, sign = _orientation(table, rows.n_features)
     values = np.ascontiguousarray(values, dtype=np.float64)
+    count_map = _count_map(table, form, values, rows.n_features)
     dense = columns.postings is None
     half = symmetric and dense and rows.words.shape[1] >= MIRROR_WORDS
 
     def fill(first, last):
         part = rows.take(slice(first, last)) if last - first < len(rows) else rows
-        map_pairs(
-            *part.arrays(), *columns.arrays(), use_xor, FORMS[form], offset, sign,
-            values, first if half else -len(rows), out[first:last],
-        )  # fmt: skip
+        diagonal = first if half else -len(rows)
+        map_pairs(part, columns, count_map, diagonal, out[first:last])
 
     # Writing the values takes time too where words are few.
     n_words = max(8, rows.words.shape[1])
@@ -259,17 +257,15 @@ def add_kernel_scores(
     """
     if not len(rows) or not len(columns):
         return
-    use_xor, offset, sign = _orientation(table, rows.n_features)
     form, values, divisor = _fastest_form(table, coefficients, exact, shift)
+    count_map = _count_map(table, form, values, rows.n_features)
     coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
-    row_arrays = rows.arrays()
 
     def add(first, last):
         part = np.ascontiguousarray(scores[:, first:last])
         add_scores(
-            *row_arrays, coefficients, *columns.part(first, last).arrays(), use_xor,
-            FORMS[form], offset, sign, values, divisor, part,
-        )  # fmt: skip
+            rows, coefficients, columns.part(first, last), count_map, divisor, part
+        )
         scores[:, first:last] = part
 
     small = len(rows) * len(columns) < PAIRS_FOR_THREADS

@@ -59,7 +59,6 @@ SKLB_INLINE int sklb_cover(const sklb_children *level, int64_t parent, const uin
         }                                                                                      \
     }
 
-#define SKLB_NO_TARGET
 SKLB_DEFINE_SUPPORT(plain, SKLB_NO_TARGET, sklb_popcount_plain)
 SKLB_DEFINE_COUNT_LEVEL(plain, SKLB_NO_TARGET)
 

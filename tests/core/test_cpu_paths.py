@@ -80,7 +80,7 @@ def rows_of(truth):
 
 def count(rows, columns, use_xor):
     out = np.empty((len(rows), len(columns)), dtype=np.int32)
-    _popcount.count_pairs(*rows.arrays(), *columns.arrays(), use_xor, out)
+    _popcount.count_pairs(rows, columns, use_xor, out)
     return out
 
 
