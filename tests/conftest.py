@@ -1,13 +1,30 @@
-"""What every test shares."""
+"""Options and fixtures of all tests."""
 
 import signal
 
 import numpy as np
 import pytest
 
-# A shell makes what it runs in the background deaf to Ctrl-C, which tests need.
+# A shell starts background commands with Ctrl-C ignored, which some tests need. Workers
+# of pytest-xdist import this file too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--run-slow", action="store_true", help="also run tests that are marked slow"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out slow tests, unless an option or their full names ask for them."""
+    if config.getoption("--run-slow") or any("::" in arg for arg in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.fixture(autouse=True)

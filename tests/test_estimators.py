@@ -30,8 +30,18 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+FIRST = [case.estimator for case in CASES.values() if case.quick is not None]
+OTHERS = [case.estimator for case in CASES.values() if case.quick is None]
+
+
+@parametrize_with_checks(FIRST, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_check_of_other_configurations(estimator, check):
     check(estimator)
 
 
