@@ -196,7 +196,7 @@ def filter_streams(concepts, modes, seeds):
     X, rows = all_rows(), []
     for concept, (n_voters, gamma, epsilon) in concepts.items():
         bound = filter_sample_bound(
-            gamma, epsilon, DELTA, n_weak_samples=N_WEAK, reliability=1.0
+            gamma, epsilon, DELTA, n_weak_samples=N_WEAK, weak_learner_success_rate=1.0
         )
         seen = {}
         for mode in modes:

@@ -221,7 +221,7 @@ def filter_stream(n_voters, gamma, epsilon, delta, seed, n_weak=200):
     rows seen and accepted, and whether the round was aborted.
     """
     bound = filter_sample_bound(
-        gamma, epsilon, delta, n_weak_samples=n_weak, reliability=1
+        gamma, epsilon, delta, n_weak_samples=n_weak, weak_learner_success_rate=1
     )
     booster = BoostByMajority(
         filter="theory", gamma=gamma, target_error=epsilon, delta=delta,

@@ -22,17 +22,17 @@ from sklboolean.theory._numbers import (
 
 
 def perceptron_mistake_bound(radius, margin, norm=1):
-    """Bound the mistakes of the perceptron on separable examples.
+    """Bound the mistakes of the perceptron on separable samples.
 
-    If ``||x_i|| <= radius`` for all examples ``x_i`` with signs ``y_i``, and some ``u``
+    If ``||x_i|| <= radius`` for all samples ``x_i`` with signs ``y_i``, and some ``u``
     of length ``norm`` has ``y_i u.x_i >= margin`` for all of them, the perceptron,
     started from zero, makes at most ``(radius * norm / margin) ** 2`` mistakes, in
-    whatever order and however often the examples come.
+    any order and for any number of passes.
 
     Parameters
     ----------
     radius : real number
-        Largest length of an example, at least 0.
+        Largest length of a sample, at least 0.
     margin : real number
         Smallest ``y_i u.x_i``, above 0.
     norm : real number, default=1
@@ -41,7 +41,7 @@ def perceptron_mistake_bound(radius, margin, norm=1):
     Returns
     -------
     bound : int
-        The largest number of mistakes possible. Exact when all arguments are ints or
+        Largest possible number of mistakes. Exact if all arguments are ints or
         Fractions; otherwise raised by one part in 10**12 before it is rounded down.
 
     Raises
@@ -51,7 +51,7 @@ def perceptron_mistake_bound(radius, margin, norm=1):
 
     See Also
     --------
-    additive_mistake_bound : The same bound, measured on examples.
+    additive_mistake_bound : The same bound, computed from samples.
 
     References
     ----------
@@ -71,19 +71,19 @@ def perceptron_mistake_bound(radius, margin, norm=1):
 
 
 def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1):
-    """Bound the mistakes of the perceptron in one pass over any examples.
+    """Bound the mistakes of the perceptron in one pass over any samples.
 
-    If ``||x_i|| <= radius`` for all examples ``x_i`` with signs ``y_i``, then for every
+    If ``||x_i|| <= radius`` for all samples ``x_i`` with signs ``y_i``, then for every
     ``u`` of length ``norm`` and every ``margin`` one pass of the perceptron, started
     from zero, makes at most ``((radius * norm + deviation) / margin) ** 2`` mistakes.
-    T passes are one long sequence: they multiply the deviation by ``sqrt(T)``.
+    T passes count as one long sequence, whose deviation is ``sqrt(T)`` times as large.
 
     Parameters
     ----------
     radius : real number
-        Largest length of an example, at least 0.
+        Largest length of a sample, at least 0.
     margin : real number
-        The margin that ``u`` is asked for, above 0.
+        Margin that ``u`` is compared with, above 0.
     deviation : real number
         ``sqrt(sum_i max(0, margin - y_i u.x_i) ** 2)``: see :func:`hinge_deviation`.
     norm : real number, default=1
@@ -93,7 +93,7 @@ def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1):
     Returns
     -------
     bound : int
-        The largest number of mistakes possible, rounded as in
+        Largest possible number of mistakes, rounded as in
         :func:`perceptron_mistake_bound`.
 
     Raises
@@ -124,15 +124,15 @@ def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1):
 def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
     """Bound the mistakes of Winnow on a monotone disjunction of a few features.
 
-    Winnow starts from weights 1, predicts "true" iff ``w.x >= threshold``, multiplies
-    the weights of the features that are 1 by ``promotion`` when it missed a positive
-    example, and divides them by it when it missed a negative one. On examples labelled
-    by a disjunction of ``n_relevant`` of the features it makes at most ::
+    Winnow starts from weights 1 and predicts "true" iff ``w.x >= threshold``. After a
+    mistake on a positive sample it multiplies the weights of the features that are 1 by
+    ``promotion``; after a mistake on a negative one it divides them. On samples
+    labelled by a disjunction of ``n_relevant`` of the features it makes at most ::
 
         promotion / (promotion - 1) * n_features / threshold
             + n_relevant * (promotion + 1) * (1 + log(threshold) / log(promotion))
 
-    mistakes, in whatever order and however often the examples come. The same holds for
+    mistakes, in any order and for any number of passes. The same holds for
     the strict rule ``w.x > threshold``.
 
     Parameters
@@ -141,20 +141,20 @@ def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
         Number of features, at least 1.
     n_relevant : int
         Number of features in the disjunction, from 0 (always false) to `n_features`.
-        A longer disjunction has a larger bound, so an upper limit will do.
+        The bound grows with it, so an upper limit gives a valid bound.
     promotion : real number
-        Factor of a promotion, above 1. A demotion divides by it.
+        Factor of a promotion, above 1. A demotion divides by the same factor.
     threshold : real number
         Threshold of the score, above 0. Below 1 / `promotion`, where the second term
-        of the theorem is negative, it is taken as 0: no positive example is missed.
+        of the theorem is negative, it counts as 0: no positive sample is misclassified.
 
     Returns
     -------
     bound : int
-        The largest number of mistakes possible. When `promotion` and `threshold` are
-        ints or Fractions it is the formula above rounded down (an amount less than
-        10**-40 short of an integer counts as the integer); otherwise it is raised by
-        one part in 10**12 before it is rounded down.
+        Largest possible number of mistakes. If `promotion` and `threshold` are ints or
+        Fractions it is the formula above rounded down (a value less than 10**-40 below
+        an integer counts as the integer). Otherwise it is raised by one part in 10**12
+        before it is rounded down.
 
     Raises
     ------
@@ -175,7 +175,8 @@ def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
 
     Examples
     --------
-    Irrelevant features cost little: a thousand times as many double the bound.
+    Irrelevant features cost little: with a thousand times as many features the bound
+    only doubles.
 
     >>> from sklboolean.theory import winnow_mistake_bound
     >>> winnow_mistake_bound(1024, n_relevant=5, promotion=2, threshold=1024)
@@ -200,12 +201,12 @@ def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
 def winnow1_mistake_bound(n_features, n_relevant):
     """Bound the mistakes of Winnow 1 on a monotone disjunction of a few features.
 
-    Winnow 1 starts from weights 1, predicts "true" iff ``w.x > n_features / 2``,
-    doubles the weights of the features that are 1 when it missed a positive example,
-    and sets them to zero when it missed a negative one. On examples labelled by a
+    Winnow 1 starts from weights 1 and predicts "true" iff ``w.x > n_features / 2``.
+    After a mistake on a positive sample it doubles the weights of the features that are
+    1; after a mistake on a negative one it sets them to zero. On samples labelled by a
     disjunction of ``n_relevant`` of the features it makes at most
     ``2 + 2 * n_relevant * lg(n_features)`` mistakes. One wrong label can set a relevant
-    weight to zero for good: then nothing is promised.
+    weight to zero forever; then there is no bound.
 
     Parameters
     ----------
@@ -217,7 +218,7 @@ def winnow1_mistake_bound(n_features, n_relevant):
     Returns
     -------
     bound : int
-        The largest number of mistakes possible.
+        Largest possible number of mistakes.
 
     Raises
     ------
@@ -245,19 +246,20 @@ def winnow1_mistake_bound(n_features, n_relevant):
 def halving_mistake_bound(class_size):
     """Bound the mistakes of the Halving algorithm on a finite class.
 
-    Halving predicts as the majority of the hypotheses that agree with all examples so
-    far. A mistake refutes at least half of them, so that there are at most
-    ``lg(class_size)`` mistakes if a hypothesis of the class is right.
+    Halving predicts with the majority of the hypotheses that are consistent with all
+    samples so far. A mistake refutes at least half of them. So there are at most
+    ``lg(class_size)`` mistakes if some hypothesis of the class labels every sample
+    correctly.
 
     Parameters
     ----------
     class_size : int
-        Number of hypotheses that vote, at least 1: for example :func:`n_conjunctions`.
+        Number of hypotheses that vote, at least 1. For example :func:`n_conjunctions`.
 
     Returns
     -------
     bound : int
-        The largest number of mistakes possible, exact for ints of any size.
+        Largest possible number of mistakes, exact for ints of any size.
 
     Raises
     ------
@@ -282,25 +284,25 @@ def elimination_mistake_bound(n_features, n_relevant=0, *, monotone=False):
     """Bound the mistakes of elimination on a conjunction.
 
     Elimination starts from the conjunction of all literals and drops those that a
-    positive example contradicts. It errs on positive examples only. Each mistake costs
-    it a literal, and the first one half of them when every feature comes with its
-    negation.
+    positive sample contradicts. It makes mistakes on positive samples only. Each
+    mistake removes a literal, and the first one removes half of them if negations are
+    allowed.
 
     Parameters
     ----------
     n_features : int
         Number of features, at least 1.
     n_relevant : int, default=0
-        Number of literals in the conjunction, from 0 (always true) to `n_features`. A
-        shorter conjunction has a larger bound, so a lower limit will do.
+        Number of literals in the conjunction, from 0 (always true) to `n_features`. The
+        bound falls with it, so a lower limit gives a valid bound.
     monotone : bool, default=False
-        Whether the literals are the features only, not their negations.
+        True: the literals are the features. False: also their negations.
 
     Returns
     -------
     bound : int
-        ``n_features - n_relevant``, and 1 more unless `monotone`. Some sequence of
-        examples causes as many mistakes.
+        ``n_features - n_relevant``, plus 1 unless `monotone`. Some sequence of samples
+        causes this number of mistakes.
 
     Raises
     ------
@@ -333,7 +335,7 @@ def _parts(fraction):
 
 
 def hinge_deviation(scores, signs, margin):
-    """Measure how far scores fall short of a margin.
+    """Compute by how much scores fall short of a margin.
 
     Parameters
     ----------
@@ -342,12 +344,13 @@ def hinge_deviation(scores, signs, margin):
     signs : array-like of shape (n_samples,)
         The labels ``y_i``, -1 or +1.
     margin : real number
-        The margin asked for, above 0.
+        Margin to compare with, above 0.
 
     Returns
     -------
     deviation : float
-        ``sqrt(sum_i max(0, margin - y_i u.x_i) ** 2)``, 0.0 if all reach the margin.
+        ``sqrt(sum_i max(0, margin - y_i u.x_i) ** 2)``; 0.0 if all scores reach the
+        margin.
 
     Raises
     ------
@@ -378,17 +381,17 @@ def hinge_deviation(scores, signs, margin):
 
 
 def additive_mistake_bound(u, X, signs):
-    """Bound the mistakes of the perceptron by a vector that separates the examples.
+    """Bound the mistakes of the perceptron, given a separating vector.
 
     The bound is M_p = ``||u||_2**2 * max_i ||x_i||_2**2 / min_i (u.x_i)**2``. It is
-    small for examples with few active features.
+    small for samples with few active features.
 
     Parameters
     ----------
     u : array-like of shape (n_features,)
-        A vector with ``signs[i] * (X[i] @ u) > 0`` for every row, of any length.
+        Vector with ``signs[i] * (X[i] @ u) > 0`` for every sample, of any length.
     X : array-like of shape (n_samples, n_features)
-        The examples, dense. A threshold is one more feature: a column of -1, whose
+        Samples, dense. Represent a threshold by one more feature: a column of -1, whose
         weight in `u` is the threshold.
     signs : array-like of shape (n_samples,)
         The labels, -1 or +1.
@@ -396,8 +399,8 @@ def additive_mistake_bound(u, X, signs):
     Returns
     -------
     bound : int
-        The largest number of mistakes possible, in whatever order and however often
-        the rows come. Raised by one part in 10**12 before it is rounded down.
+        Largest possible number of mistakes, for any order and any number of passes.
+        Raised by one part in 10**12 before it is rounded down.
 
     Raises
     ------
@@ -406,7 +409,7 @@ def additive_mistake_bound(u, X, signs):
 
     See Also
     --------
-    multiplicative_mistake_bound : The bound to compare it with.
+    multiplicative_mistake_bound : The bound for multiplicative updates.
     perceptron_mistake_bound : The same bound, given radius and margin.
 
     References
@@ -420,7 +423,8 @@ def additive_mistake_bound(u, X, signs):
 
     Examples
     --------
-    Every feature counts and each example has one of them: the perceptron's case.
+    All features are relevant and each sample has one of them, which favours the
+    perceptron:
 
     >>> import numpy as np
     >>> from sklboolean.theory import additive_mistake_bound
@@ -442,7 +446,7 @@ def additive_mistake_bound(u, X, signs):
 
 
 def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
-    """Bound the mistakes of multiplicative updates by a separating vector.
+    """Bound the mistakes of multiplicative updates, given a separating vector.
 
     The bound is M_w = ``2 ln(n) ||u||_1**2 max_i ||x_i||_inf**2 / min_i (u.x_i)**2``,
     where n is the number of weights. It is small when few features are relevant.
@@ -450,23 +454,22 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
     Parameters
     ----------
     u : array-like of shape (n_features,)
-        A vector with ``signs[i] * (X[i] @ u) > 0`` for every row, of any length; no
-        entry is negative unless `balanced`.
+        Vector with ``signs[i] * (X[i] @ u) > 0`` for every sample, of any length.
+        Entries must not be negative unless `balanced`.
     X : array-like of shape (n_samples, n_features)
-        The examples, dense. A threshold is one more feature: a column of -1, whose
+        Samples, dense. Represent a threshold by one more feature: a column of -1, whose
         weight in `u` is the threshold.
     signs : array-like of shape (n_samples,)
         The labels, -1 or +1.
     balanced : bool, default=False
-        Whether each feature has a second weight, which counts against it, as in
-        balanced Winnow. Then ``n`` is twice the number of features, otherwise it is
-        that number.
+        True: each feature has a second, negative weight, as in balanced Winnow, and
+        ``n`` is twice the number of features. False: ``n`` is the number of features.
 
     Returns
     -------
     bound : int
-        The largest number of mistakes possible, in whatever order and however often
-        the rows come. Raised by one part in 10**12 before it is rounded down.
+        Largest possible number of mistakes, for any order and any number of passes.
+        Raised by one part in 10**12 before it is rounded down.
 
     Raises
     ------
@@ -476,7 +479,7 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
 
     See Also
     --------
-    additive_mistake_bound : The bound to compare it with, and an example.
+    additive_mistake_bound : The bound for additive updates, with an example.
     winnow_mistake_bound : For disjunctions, with any promotion and threshold.
 
     Notes
@@ -486,8 +489,8 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
 
         log(promotion) = min_i |u.x_i| / (||u||_1 max_i ||x_i||_inf**2)
 
-    With another promotion more mistakes are possible: with ``r`` times its logarithm
-    (``0 < r < 2``), the bound divided by ``r * (2 - r)``.
+    With another promotion the bound is larger: for ``r`` times this logarithm
+    (``0 < r < 2``), it is divided by ``r * (2 - r)``.
 
     References
     ----------
@@ -499,7 +502,7 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
 
     Examples
     --------
-    One feature of a thousand decides: the multiplicative update's case.
+    One feature of a thousand decides, which favours multiplicative updates:
 
     >>> import numpy as np
     >>> from sklboolean.theory import additive_mistake_bound
@@ -514,7 +517,7 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
     u, X, margin = _separate(u, X, signs)
     if not balanced and (u < 0).any():
         raise ValueError(
-            "u must have no negative entry for weights that stay positive; pass "
+            "u must have no negative entry, since the weights stay positive; pass "
             "balanced=True for the bound with two weights for each feature."
         )
     n_weights = X.shape[1] * (2 if balanced else 1)
@@ -524,7 +527,7 @@ def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
 
 
 def _separate(u, X, signs):
-    """Return u and X as arrays, and the smallest ``signs[i] * (X[i] @ u)``, exact."""
+    """Check u and X, and compute the smallest ``signs[i] * (X[i] @ u)`` exactly."""
     u, X, signs = _as_numbers(u, "u", 1), _as_numbers(X, "X", 2), _as_signs(signs)
     if X.shape[1] != u.shape[0] or X.shape[:1] != signs.shape or not X.size:
         raise ValueError(
@@ -532,19 +535,19 @@ def _separate(u, X, signs):
             f"(n_features,) and signs (n_samples,); got {X.shape}, {u.shape} and "
             f"{signs.shape}."
         )
-    margin, row = min(
-        (signs[i].item() * _exact_dot(u, X[i]), i) for i in _doubtful_rows(u, X, signs)
+    margin, sample = min(
+        (signs[i].item() * _exact_dot(u, X[i]), i) for i in _candidates(u, X, signs)
     )
     if margin <= 0:
         raise ValueError(
-            "u must separate the examples: signs[i] * (X[i] @ u) must be above 0 for "
-            f"every row i; it is not for row {row}."
+            "u must separate the samples: signs[i] * (X[i] @ u) must be above 0 for "
+            f"every sample i; it is not for sample {sample}."
         )
     return u, X, margin
 
 
-def _doubtful_rows(u, X, signs):
-    """Return rows one of which has the smallest margin, in spite of rounding."""
+def _candidates(u, X, signs):
+    """List samples of which one has the smallest margin, in spite of rounding."""
     v, Y = (a / float(_largest(a) or 1) for a in (u, X))
     scores, sizes = signs * (Y @ v), np.abs(Y) @ np.abs(v)
     whole = all((a == np.rint(a)).all() for a in (u, X))
@@ -562,12 +565,12 @@ def _exact_dot(u, x):
 
 
 def _largest(array):
-    """Return the largest absolute value, an int or a float, not rounded."""
+    """Find the largest absolute value, an int or a float, not rounded."""
     return max(abs(array.max().item()), abs(array.min().item()))
 
 
 def _as_numbers(values, name, n_dims):
-    """Return finite real numbers as an array of ints or float64."""
+    """Convert finite real numbers to an array of ints or float64."""
     if issparse(values):
         raise ValueError(f"{name} must be dense; pass {name}.toarray().")
     try:
@@ -579,7 +582,7 @@ def _as_numbers(values, name, n_dims):
     if array.dtype.kind == "b":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers.")
+        raise ValueError(f"{name} must contain finite numbers.")
     if array.ndim != n_dims:
         shape = "(n_features,)" if n_dims == 1 else "(n_samples, n_features)"
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
@@ -587,22 +590,22 @@ def _as_numbers(values, name, n_dims):
 
 
 def _as_floats(values, name):
-    """Return real numbers, finite or not, as float64."""
+    """Convert real numbers, finite or not, to float64."""
     try:
         if np.iscomplexobj(values):
             raise TypeError("they are complex")
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold real numbers: {error}.") from error
+        raise ValueError(f"{name} must contain real numbers: {error}.") from error
 
 
 def _as_signs(values):
-    """Return numbers of any type that are -1 or +1 as integers."""
+    """Convert numbers of any type that are -1 or +1 to integers."""
     try:
         array = np.asarray(values)
     except ValueError:  # ragged
         array = np.empty(0, dtype="V1")
-    if array.dtype.kind == "O":  # what compares with no number is no sign
+    if array.dtype.kind == "O":  # anything that is not a number is invalid
         entries = [
             entry if isinstance(entry, Real | Decimal) and entry in (-1, 1) else 0
             for entry in array.ravel().tolist()
@@ -610,25 +613,25 @@ def _as_signs(values):
         array = np.array(entries, dtype=np.float64).reshape(array.shape)
     # Not np.isin, which fails in NumPy 1.26 for types that hold no -1.
     if array.dtype.kind not in "biuf" or not ((array == 1) | (array == -1)).all():
-        raise ValueError("signs must hold only -1 and +1.")
+        raise ValueError("signs must contain only -1 and +1.")
     return np.where(array == 1, 1, -1)
 
 
 def sample_complexity(class_size, epsilon, delta):
-    """Return how many examples suffice for a consistent learner.
+    """Compute a number of samples that suffices for a consistent classifier.
 
-    A learner that picks any hypothesis of a finite class that agrees with so many
-    independent examples, labelled by one of the class, errs on new ones with
-    probability at most `epsilon`, except with probability `delta`.
+    Draw this number of independent samples, labelled by a hypothesis of a finite
+    class, and pick any hypothesis of the class that is consistent with them. Its error
+    rate on new samples is at most `epsilon`, except with probability `delta`.
 
     Parameters
     ----------
     class_size : int
-        Number of hypotheses, at least 1: for example :func:`n_conjunctions`.
+        Number of hypotheses, at least 1. For example :func:`n_conjunctions`.
     epsilon : real number
-        Error allowed, above 0 and at most 1.
+        Allowed error rate, above 0 and at most 1.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
 
     Returns
     -------
@@ -653,26 +656,26 @@ def sample_complexity(class_size, epsilon, delta):
     1129
     """
     size = as_integer(class_size, "class_size", at_least=1)
-    return _examples_to_refute(size, epsilon, delta)
+    return _samples_to_refute(size, epsilon, delta)
 
 
 def survival_length(mistake_bound, epsilon, delta):
-    """Return how many examples a hypothesis must survive to be trusted.
+    """Compute the number of samples that a hypothesis must survive to be accepted.
 
-    Let a learner that changes its hypothesis only at a mistake make at most
-    ``mistake_bound`` mistakes. Run it on independent examples and take the first
-    hypothesis that is right on so many in a row, or the one after the last possible
-    mistake. It errs on new examples with probability at most `epsilon`, except with
+    An online classifier changes its hypothesis only after a mistake and makes at most
+    ``mistake_bound`` mistakes. Run it on independent samples. Take the first hypothesis
+    that is correct on this number of samples in a row, or the one after the last
+    possible mistake. Its error rate on new samples is at most `epsilon`, except with
     probability `delta`.
 
     Parameters
     ----------
     mistake_bound : int
-        Largest number M of mistakes possible, at least 0.
+        Largest possible number M of mistakes, at least 0.
     epsilon : real number
-        Error allowed, above 0 and at most 1.
+        Allowed error rate, above 0 and at most 1.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
 
     Returns
     -------
@@ -686,14 +689,15 @@ def survival_length(mistake_bound, epsilon, delta):
 
     See Also
     --------
-    online_sample_complexity : How many examples that takes in all.
+    online_sample_complexity : Total number of samples.
 
     Notes
     -----
-    A hypothesis of error above epsilon survives s examples with probability at most
-    ``(1 - epsilon)**s <= exp(-epsilon * s)``. At most M of the M + 1 hypotheses can be
-    that bad, for the one after M mistakes cannot err again. So one of them survives
-    with probability at most ``M exp(-epsilon * s)``, which is at most delta here.
+    A hypothesis with an error rate above epsilon survives s samples with probability
+    at most ``(1 - epsilon)**s <= exp(-epsilon * s)``. At most M of the M + 1 hypotheses
+    can be that bad, because the one after M mistakes makes no further mistake. So one
+    of them survives with probability at most ``M exp(-epsilon * s)``, which is at most
+    delta here.
 
     References
     ----------
@@ -706,33 +710,33 @@ def survival_length(mistake_bound, epsilon, delta):
     77
     """
     n_mistakes = as_integer(mistake_bound, "mistake_bound", at_least=0)
-    return _examples_to_refute(n_mistakes, epsilon, delta)
+    return _samples_to_refute(n_mistakes, epsilon, delta)
 
 
 def online_sample_complexity(mistake_bound, epsilon, delta):
-    """Return how many examples suffice for the longest survivor.
+    """Compute a number of samples that suffices for the longest survivor.
 
-    Let a learner that changes its hypothesis only at a mistake make at most
-    ``mistake_bound`` mistakes. Run it once over so many independent examples, and take
-    the hypothesis that was right on the most examples in a row. It errs on new examples
-    with probability at most `epsilon`, except with probability `delta`.
+    An online classifier changes its hypothesis only after a mistake and makes at most
+    ``mistake_bound`` mistakes. Run it once over this number of independent samples, and
+    take the hypothesis that was correct on the most samples in a row. Its error rate on
+    new samples is at most `epsilon`, except with probability `delta`.
 
     Parameters
     ----------
     mistake_bound : int
-        Largest number M of mistakes possible, at least 0: for example
+        Largest possible number M of mistakes, at least 0. For example
         :func:`winnow_mistake_bound`.
     epsilon : real number
-        Error allowed, above 0 and at most 1.
+        Allowed error rate, above 0 and at most 1.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
 
     Returns
     -------
     n_samples : int
         ``(M + 1) * survival_length(M, epsilon, delta)``: with at most M mistakes some
-        hypothesis survives the survival length. Several passes over fewer examples do
-        not count, as a hypothesis is not new to them.
+        hypothesis survives the survival length. Several passes over fewer samples are
+        not enough, because the samples must be independent of the hypothesis.
 
     Raises
     ------
@@ -741,8 +745,8 @@ def online_sample_complexity(mistake_bound, epsilon, delta):
 
     See Also
     --------
-    survival_length : With the argument.
-    sample_complexity : For learners that agree with all examples.
+    survival_length : The same guarantee for the first long survivor, with a proof.
+    sample_complexity : For classifiers that are consistent with all samples.
 
     References
     ----------
@@ -759,40 +763,40 @@ def online_sample_complexity(mistake_bound, epsilon, delta):
     return (int(mistake_bound) + 1) * length
 
 
-def _examples_to_refute(n_bad, epsilon, delta):
-    """Return the least s with ``n_bad * exp(-epsilon * s) <= delta``."""
+def _samples_to_refute(n_bad, epsilon, delta):
+    """Compute the least s with ``n_bad * exp(-epsilon * s) <= delta``."""
     epsilon = as_fraction(epsilon, "epsilon", above=0, at_most=1)
     delta = as_fraction(delta, "delta", above=0, below=1)
     if n_bad == 0:
         return 0
-    # The logarithm of a rational number above 1 is irrational: no integer is met, and
-    # digits beyond those of epsilon settle on which side of one the quotient lies.
+    # The logarithm of a rational number above 1 is irrational, so the quotient is no
+    # integer. Digits beyond those of epsilon decide on which side of one it lies.
     digits = 60 + epsilon.denominator.bit_length()
     nats = natural_log(n_bad, digits) - natural_log(delta, digits)
     return ceil(nats / epsilon)
 
 
 def query_stopping_wait(n_queries, epsilon, delta):
-    """Return how many rows in a row the committee may agree on before it stops.
+    """Compute the number of agreements after which query by committee stops.
 
-    Two hypotheses, drawn anew from the version space for each random row, are asked for
-    its label; where they differ the true label is queried. Stop when they have agreed
-    on *more* than this number of rows since the last query: except with probability
-    `delta`, a random hypothesis then errs with probability below `epsilon`.
+    For each random sample, two hypotheses are drawn from the version space. If their
+    predictions differ, the true label is queried. Stop when they have agreed on *more*
+    than this number of samples since the last query. A random hypothesis of the version
+    space then has an error rate below `epsilon`, except with probability `delta`.
 
     Parameters
     ----------
     n_queries : int
         Number of labels queried so far, at least 0.
     epsilon : real number
-        Error allowed, above 0 and below 1.
+        Allowed error rate, above 0 and below 1.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
 
     Returns
     -------
     wait : float
-        ``ln(pi**2 (n_queries + 1)**2 / (3 delta)) / epsilon``, which is not an integer
+        ``ln(pi**2 (n_queries + 1)**2 / (3 delta)) / epsilon``. It is not an integer,
         and grows with each query.
 
     Raises
@@ -818,22 +822,22 @@ def query_stopping_wait(n_queries, epsilon, delta):
 
 
 def information_gain_lower_bound(dimension=None):
-    """Return the information in bits that each query is expected to give at least.
+    """Compute a lower bound on the expected information of a query, in bits.
 
-    Concepts are the points of a convex body, equally likely; a row cuts the body by a
-    plane of any direction, whose offset is uniform (the parallel planes problem). The
-    bound holds for rows on which two random concepts differ.
+    Concepts are uniform in a convex body. A sample cuts the body by a plane of any
+    direction, with a uniform offset (the parallel planes problem). The bound holds for
+    samples on which two random concepts differ.
 
     Parameters
     ----------
     dimension : int or None, default=None
-        Dimension of the body, at least 1. None: bound for every dimension.
+        Dimension of the body, at least 1. None: a bound for all dimensions.
 
     Returns
     -------
     bits : float
-        Gain of a query on the worst body, a double cone. It falls with the dimension,
-        to ``1 / 9 + 7 / (18 ln 2)``.
+        Expected gain of a query for the worst body, a double cone. It falls with the
+        dimension, to ``1 / 9 + 7 / (18 ln 2)``.
 
     Raises
     ------
@@ -864,11 +868,12 @@ def information_gain_lower_bound(dimension=None):
     root = 1 / as_integer(dimension, "dimension", at_least=1)
 
     def gain(part):
-        # Of a row that cuts off this part, H(F), times the chance 1 - F to be asked.
+        # H(F) of a sample that cuts off the part F, times the probability 1 - F of a
+        # query.
         bits = (entr(part) + entr(1 - part)) / np.log(2)
         return (1 - part) * bits
 
-    # The factor F**(1/d) of both integrals is left to the rule for such a weight.
+    # The quadrature rule handles the factor F**(1/d) of both integrals.
     rule = {"weight": "alg", "wvar": (root, 0), "epsabs": 0, "epsrel": 1e-12}
     gained, _error = quad(gain, 0, 0.5, **rule)
     asked = 0.5 ** (1 + root) * (1 / (1 + root) - 0.5 / (2 + root))

@@ -4,28 +4,28 @@ from sklboolean.theory._numbers import as_integer, log2_floor
 
 _MAX_BITS = 10**9  # 125 MB for one number
 
-# What is counted exactly within a second.
+# Sums of at most this many binomials are computed exactly, within a second.
 MOST_TERMS = 10**5
 
 
 def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=False):
     """Count the conjunctions of literals of distinct features.
 
-    No two of them are the same function, so formulas and functions are as many: with
-    all lengths ``3**n_features``, or ``2**n_features`` if monotone. The empty
-    conjunction, which is always true, counts when `min_literals` is 0. Those with both
-    literals of some feature do not: as a function they are one more, never true.
+    All of them are different functions, so there are as many formulas as functions:
+    ``3**n_features`` of all lengths, or ``2**n_features`` if monotone. The empty
+    conjunction, which is always true, counts if `min_literals` is 0. Conjunctions with
+    both literals of some feature do not count; they are one more function, never true.
 
     Parameters
     ----------
     n_features : int
         Number of features, at least 1.
     min_literals : int, default=0
-        Least number of literals.
+        Smallest number of literals, at least 0.
     max_literals : int or None, default=None
-        Largest number of literals, at least `min_literals`; None is `n_features`.
+        Largest number of literals, at least `min_literals`. None: `n_features`.
     monotone : bool, default=False
-        Whether the literals are the features only, not their negations.
+        True: the literals are the features. False: also their negations.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     if max_literals is None:
         if n * signs >= _MAX_BITS:
             raise ValueError(
-                f"n_features must be below {_MAX_BITS // signs} or max_literals given: "
-                "the number has too many bits."
+                f"n_features must be below {_MAX_BITS // signs} without max_literals, "
+                f"as the number would have too many bits; got {n}. Set max_literals."
             )
         return (1 + signs) ** n - _count_up_to(first - 1, n, signs)
     last = as_integer(max_literals, "max_literals", at_least=first)
@@ -70,20 +70,20 @@ def n_conjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
 def n_disjunctions(n_features, *, min_literals=0, max_literals=None, monotone=False):
     """Count the disjunctions of literals of distinct features.
 
-    They are the negations of the conjunctions of negated literals, so as many. The
-    empty disjunction is always false; one with both literals of some feature does not
-    count: as a function they are one more, always true.
+    They are the negations of the conjunctions of negated literals, so there are as many
+    of them. The empty disjunction is always false. Disjunctions with both literals of
+    some feature do not count; they are one more function, always true.
 
     Parameters
     ----------
     n_features : int
         Number of features, at least 1.
     min_literals : int, default=0
-        Least number of literals.
+        Smallest number of literals, at least 0.
     max_literals : int or None, default=None
-        Largest number of literals, at least `min_literals`; None is `n_features`.
+        Largest number of literals, at least `min_literals`. None: `n_features`.
     monotone : bool, default=False
-        Whether the literals are the features only, not their negations.
+        True: the literals are the features. False: also their negations.
 
     Returns
     -------
@@ -124,18 +124,18 @@ def n_k_dnf(n_features, max_literals, *, monotone=False):
 
     A formula is a set of different conjunctions of 1 to `max_literals` literals, no
     feature twice in one; the empty set is always false. Different formulas can be the
-    same function, as ``x1`` and ``x1 or (x1 and x2)``: there are at most as many
-    functions, in no closed form that is known. As a class size the number of formulas
-    makes every bound right, only larger than need be.
+    same function, as ``x1`` and ``x1 or (x1 and x2)``. So there are at most as many
+    functions; no closed form is known. As a class size, the number of formulas makes
+    every bound valid but larger than necessary.
 
     Parameters
     ----------
     n_features : int
         Number of features, at least 1.
     max_literals : int
-        Most literals in a conjunction, at least 1.
+        Largest number of literals in a conjunction, at least 1.
     monotone : bool, default=False
-        Whether the literals are the features only, not their negations.
+        True: the literals are the features. False: also their negations.
 
     Returns
     -------
@@ -168,8 +168,9 @@ def n_k_dnf(n_features, max_literals, *, monotone=False):
     )
     if n_terms >= _MAX_BITS:
         raise ValueError(
-            "n_features and max_literals must be smaller: the number has more than "
-            "10**9 bits. Its logarithm to base 2 is n_conjunctions(n_features, "
+            f"n_features={n_features} and max_literals={last} give a number with more "
+            "than 10**9 bits. Lower one of them, or use its logarithm to base 2: "
+            "n_conjunctions(n_features, "
             f"min_literals=1, max_literals={last}, monotone={bool(monotone)})."
         )
     return 1 << n_terms
@@ -179,17 +180,17 @@ def n_k_cnf(n_features, max_literals, *, monotone=False):
     """Count the k-CNF formulas: conjunctions of short disjunctions.
 
     A formula is a set of different disjunctions of 1 to `max_literals` literals, no
-    feature twice in one; the empty set is always true. Negation turns it into a k-DNF,
-    so all that is said of :func:`n_k_dnf` holds.
+    feature twice in one; the empty set is always true. Its negation is a k-DNF, so the
+    notes on :func:`n_k_dnf` apply.
 
     Parameters
     ----------
     n_features : int
         Number of features, at least 1.
     max_literals : int
-        Most literals in a disjunction, at least 1.
+        Largest number of literals in a disjunction, at least 1.
     monotone : bool, default=False
-        Whether the literals are the features only, not their negations.
+        True: the literals are the features. False: also their negations.
 
     Returns
     -------
@@ -221,8 +222,8 @@ def n_halfspaces_bound(n_features):
 
     Halfspaces that label all of ``{0, 1}**n`` alike count once. There are at most
     ``2 * sum(comb(2**n - 1, i) for i in range(n + 1))`` different ones, which is at
-    most ``2**(n * n)`` from n = 2 on. The true numbers are 4, 14, 104, 1882, 94572 and
-    so on, in no closed form that is known.
+    most ``2**(n * n)`` from n = 2 on. The exact numbers are 4, 14, 104, 1882, 94572 and
+    so on; no closed form is known.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ def n_halfspaces_bound(n_features):
     Returns
     -------
     size : int
-        An upper bound on the number of functions, exact as a bound.
+        Upper bound on the number of functions, computed exactly.
 
     Raises
     ------
@@ -259,7 +260,7 @@ def _count_up_to(last, n, signs):
     """Sum comb(n, i) * signs**i over i from 0 to last."""
     if min(last, n) > MOST_TERMS:
         raise ValueError(
-            f"Sums of more than {MOST_TERMS} binomials are not formed: lower "
+            f"Sums of more than {MOST_TERMS} binomials are not computed. Lower "
             "max_literals or n_features."
         )
     total, term = 0, 1
@@ -272,12 +273,12 @@ def _count_up_to(last, n, signs):
 def vc_dimension_bound(class_size):
     """Bound the VC dimension of a finite class.
 
-    A set of d rows has ``2**d`` labellings, each by another function.
+    A set of d samples has ``2**d`` labellings, each by a different function.
 
     Parameters
     ----------
     class_size : int
-        Number of functions, at least 1; more will do.
+        Number of functions, at least 1. An upper limit gives a valid bound.
 
     Returns
     -------
@@ -304,11 +305,10 @@ def vc_dimension_bound(class_size):
 
 
 def vc_dimension_conjunctions(n_features):
-    """Return the VC dimension of the conjunctions of literals.
+    """Compute the VC dimension of the conjunctions of literals.
 
-    It is the number of features, whether negated features are allowed or not. A
-    conjunction that is never true, added to the class, does not change it from 2
-    features on.
+    It is the number of features, with or without negated features. From 2 features on,
+    it stays the same if a conjunction that is never true is added to the class.
 
     Parameters
     ----------
@@ -318,8 +318,8 @@ def vc_dimension_conjunctions(n_features):
     Returns
     -------
     dimension : int
-        Size of the largest set of rows of ``{0, 1}**n_features`` of which every subset
-        is what some conjunction accepts.
+        Size of the largest set of samples in ``{0, 1}**n_features`` such that every
+        subset is accepted by some conjunction.
 
     Raises
     ------
@@ -341,9 +341,10 @@ def vc_dimension_conjunctions(n_features):
 
 
 def vc_dimension_disjunctions(n_features):
-    """Return the VC dimension of the disjunctions of literals.
+    """Compute the VC dimension of the disjunctions of literals.
 
-    They are the negations of conjunctions of negated literals, so it is the same.
+    Disjunctions are the negations of conjunctions of negated literals, so they have the
+    same VC dimension.
 
     Parameters
     ----------
@@ -362,7 +363,7 @@ def vc_dimension_disjunctions(n_features):
 
     See Also
     --------
-    vc_dimension_conjunctions : With the reference.
+    vc_dimension_conjunctions : The same number, with the reference.
 
     Examples
     --------
@@ -374,10 +375,10 @@ def vc_dimension_disjunctions(n_features):
 
 
 def vc_dimension_halfspaces(n_features):
-    """Return the VC dimension of the halfspaces ``w.x >= threshold``.
+    """Compute the VC dimension of the halfspaces ``w.x >= threshold``.
 
-    It is 1 more than the number of features, for Boolean rows as for real ones: the
-    zero row and the rows with a single 1 can be labelled at will.
+    It is 1 more than the number of features, for Boolean samples as for real ones: the
+    zero sample and the samples with a single 1 can be labelled in every way.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The majority game as a game, and what boosting by majority needs by theory."""
+"""The majority game between two players, and sample bounds of boosting by majority."""
 
 from fractions import Fraction
 from math import ceil, e, log, pi, sqrt
@@ -20,33 +20,35 @@ from sklboolean.theory._numbers import (
 
 
 def play_majority_game(weightor, chooser, *, k, gamma):
-    """Play the game that boosting a weak learner by majority amounts to.
+    """Play the majority game, the abstract form of boosting by majority.
 
-    In each round the weightor gives weights to the points of a space and the chooser
-    marks points that have at least ``1/2 + gamma`` of the weight. At the end the points
-    that are marked in at most half of the rounds are lost. In boosting the points are
-    examples, and a hypothesis marks those about which it is right.
+    In each round the weightor gives weights to the points of a space, and the chooser
+    marks points with at least ``1/2 + gamma`` of the weight. In the end, points that
+    were marked in at most half of the rounds are lost. In boosting, the points are
+    samples, and a hypothesis marks those that it classifies correctly.
 
     The space is divisible: any fraction of the points of a state can be marked.
 
     Parameters
     ----------
     weightor : {"majority", "uniform"} or callable
-        Who weighs: boost-by-majority, or each point as at the start. A callable
-        ``weightor(k, i, gamma, values)`` returns an array of shape ``(i + 1,)``, the
-        weights of the points marked 0, 1, ..., i times so far, up to a factor, not
-        negative. ``values`` has the same shape and holds their share of the space.
+        Player that chooses the weights. "majority": as boost-by-majority. "uniform":
+        each point keeps its initial weight. A callable ``weightor(k, i, gamma,
+        values)`` returns an array of shape ``(i + 1,)``: the weights, not negative and
+        up to a factor, of the points marked 0, 1, ..., i times so far. ``values`` has
+        the same shape and contains the share of the space of these points.
     chooser : {"iid", "richest", "poorest", "adversarial"} or callable
-        Who marks. "iid" marks the fraction ``1/2 + gamma`` of each state; "richest"
-        fills up with those marked most often so far and "poorest" with those marked
-        least; "adversarial" with those whose marks lower the potential least for their
-        weight, which looks one round ahead only. All mark the least weight allowed. A
-        callable ``chooser(k, i, gamma, values, weights)`` returns an array of the same
-        shape, the fraction of each state that is marked; ``weights`` sum to 1.
+        Player that marks points. "iid": the fraction ``1/2 + gamma`` of each state.
+        "richest": first the points marked most often so far. "poorest": first those
+        marked least often. "adversarial": first those whose mark lowers the potential
+        least relative to their weight, which looks one round ahead only. All mark the
+        smallest weight allowed. A callable ``chooser(k, i, gamma, values, weights)``
+        returns an array of the same shape: the fraction of each state that is marked.
+        ``weights`` sum to 1.
     k : int
         Number of rounds, odd.
     gamma : float
-        The weight to be marked beyond one half, above 0 and below 0.5.
+        Edge: the weight to be marked beyond one half, above 0 and below 0.5.
 
     Returns
     -------
@@ -67,13 +69,10 @@ def play_majority_game(weightor, chooser, *, k, gamma):
     --------
     majority_potentials : The potential of each state.
 
-    Notes
-    -----
-    Against "majority" each chooser that marks just ``1/2 + gamma`` ends with the same
-    loss, the binomial tail that is the potential at the start, and more marks lower it:
-    the weights make up for whatever the chooser prefers (Lemma 2.3.8). "iid" has that
-    loss against all weightors, so that none does better (section 2.2.1), and
-    "adversarial" has no less.
+    Notes ----- Against "majority" every chooser that marks exactly ``1/2 + gamma`` ends
+    with the same loss: the binomial tail that is the potential at the start. More marks
+    lower the loss (Lemma 2.3.8). "iid" has that loss against all weightors, so no
+    weightor does better (section 2.2.1). "adversarial" has at least that loss.
 
     References
     ----------
@@ -101,7 +100,7 @@ def play_majority_game(weightor, chooser, *, k, gamma):
     potentials = np.full(k + 1, majority_potentials(k, 0, gamma)[0])
     for i in range(k):
         if not (values @ (majority_weights(k, i, gamma, log=True) > -np.inf)):
-            potentials[i + 1 :] = potentials[i]  # all is decided
+            potentials[i + 1 :] = potentials[i]  # all points are lost or saved
             break
         weights = _checked_weights(weigh(k, i, gamma, values), i)
         marked = mark(k, i, gamma, values, weights)
@@ -113,8 +112,8 @@ def play_majority_game(weightor, chooser, *, k, gamma):
 
 def weigh_by_majority(k, i, gamma, values):
     """Weigh states as boost-by-majority does."""
-    # Scaled only after the values are counted in: a state that is almost empty must not
-    # push the rest out of the range of floats.
+    # Scale after multiplying by the values: a state that is almost empty must not push
+    # the others out of the range of floats.
     with np.errstate(divide="ignore"):
         logs = np.log(values) + majority_weights(k, i, gamma, log=True)
     return np.exp(logs - logs.max())
@@ -131,17 +130,17 @@ def mark_independently(k, i, gamma, values, weights):
 
 
 def mark_richest(k, i, gamma, values, weights):
-    """Mark those with most marks first."""
+    """Mark points with most marks first."""
     return _mark_in_order(np.arange(i + 1)[::-1], gamma, weights)
 
 
 def mark_poorest(k, i, gamma, values, weights):
-    """Mark those with fewest marks first."""
+    """Mark points with fewest marks first."""
     return _mark_in_order(np.arange(i + 1), gamma, weights)
 
 
 def mark_adversarially(k, i, gamma, values, weights):
-    """Mark first where a mark lowers the potential least for the weight it has."""
+    """Mark points first whose mark lowers the potential least for its weight."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = (
             majority_weights(k, i, gamma, log=True) + np.log(values) - np.log(weights)
@@ -159,7 +158,7 @@ CHOOSERS = {
 
 
 def _mark_in_order(order, gamma, weights):
-    """Mark states in an order until their weight is ``1/2 + gamma``, none without."""
+    """Mark states in an order until their weight is ``1/2 + gamma``, skip weight 0."""
     fractions = np.zeros(len(weights))
     order = order[weights[order] > 0]
     before = np.append(0.0, np.cumsum(weights[order])[:-1])
@@ -178,8 +177,9 @@ def _checked_weights(weights, i):
     total = weights.sum()
     if weights.shape != (i + 1,) or not (weights >= 0).all() or not 0 < total < np.inf:
         raise ValueError(
-            f"weightor must return {i + 1} numbers after {i} rounds, finite, not "
-            "negative and not all 0, one for each number of marks."
+            f"weightor must return {i + 1} weights after {i} rounds, one for each "
+            "number of marks, finite, not negative and not all 0; got "
+            f"{weights.tolist()}."
         )
     return weights / total
 
@@ -188,8 +188,8 @@ def _checked_fractions(fractions, weights, i, gamma):
     fractions = np.asarray(fractions, dtype=np.float64)
     if fractions.shape != (i + 1,) or not ((fractions >= 0) & (fractions <= 1)).all():
         raise ValueError(
-            f"chooser must return {i + 1} fractions after {i} rounds, from 0 to 1, one "
-            "for each number of marks."
+            f"chooser must return {i + 1} fractions from 0 to 1 after {i} rounds, one "
+            f"for each number of marks; got {fractions.tolist()}."
         )
     if weights @ fractions < 0.5 + gamma - 1e-12:
         raise ValueError(
@@ -200,12 +200,12 @@ def _checked_fractions(fractions, weights, i, gamma):
 
 
 def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
-    """Return how large a sample suffices for boosting a weak learner on it.
+    """Compute a training set size that suffices for boosting a weak learner.
 
-    The weak learner is deterministic. From `n_weak_samples` examples, drawn from
-    whatever distribution, it makes with positive probability a hypothesis of error
-    below ``1/2 - gamma``. Boosted by majority until the vote agrees with a sample of
-    this size, it errs on new examples with probability below `epsilon`, except with
+    The weak learner is deterministic. From `n_weak_samples` samples of any distribution
+    it finds, with positive probability, a hypothesis with an error rate below
+    ``1/2 - gamma``. Boost it by majority until the vote is correct on a training set of
+    this size. The error rate on new samples is then below `epsilon`, except with
     probability `delta`.
 
     Parameters
@@ -213,11 +213,11 @@ def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
     gamma : real number
         Edge of the weak learner, above 0 and below 1/2.
     epsilon : real number
-        Error allowed, above 0 and below 1.
+        Allowed error rate, above 0 and below 1.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
     n_weak_samples : int
-        Number of examples that the weak learner needs, at least 1.
+        Number of samples that the weak learner needs, at least 1.
 
     Returns
     -------
@@ -236,9 +236,8 @@ def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
 
     Notes
     -----
-    The vote is a function of the few examples that its hypotheses were made from; the
-    rest of the sample tests it. The constants are those of a proof: fewer examples will
-    do in practice.
+    The vote depends on the few samples from which its hypotheses were made; the others
+    test it. The constants are those of a proof. Fewer samples are enough in practice.
 
     References
     ----------
@@ -257,35 +256,37 @@ def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
     delta = as_fraction(delta, "delta", above=0, below=1)
     n_weak = as_integer(n_weak_samples, "n_weak_samples", at_least=1)
     growth = n_weak / (epsilon * gamma**2)
-    reliability = 2 / epsilon * natural_log(2 / delta)
-    return max(208, ceil(reliability), ceil(16 * growth * natural_log(growth) ** 2))
+    tests = 2 / epsilon * natural_log(2 / delta)
+    return max(208, ceil(tests), ceil(16 * growth * natural_log(growth) ** 2))
 
 
-def filter_sample_bound(gamma, epsilon, delta, *, n_weak_samples, reliability=1):
-    """Bound the examples that boosting by filtering takes from a stream.
+def filter_sample_bound(
+    gamma, epsilon, delta, *, n_weak_samples, weak_learner_success_rate=1
+):
+    """Bound the number of samples that boosting by filtering takes from a stream.
 
-    From `n_weak_samples` examples, drawn from whatever distribution, the weak learner
-    makes with probability at least `reliability` a hypothesis of error below ``1/2 -
-    gamma``. Boosted by majority on filtered examples, it errs on new ones with
-    probability below `epsilon`, except with probability `delta`.
+    From `n_weak_samples` samples of any distribution the weak learner finds, with
+    probability at least `weak_learner_success_rate`, a hypothesis with an error rate
+    below ``1/2 - gamma``. Boost it by majority on filtered samples. The error rate on
+    new samples is then below `epsilon`, except with probability `delta`.
 
     Parameters
     ----------
     gamma : real number
         Edge of the weak learner, above 0 and below 1/2.
     epsilon : real number
-        Error allowed, above 0 and at most 1/2.
+        Allowed error rate, above 0 and at most 1/2.
     delta : real number
-        Probability of failure allowed, above 0 and below 1.
+        Allowed probability of failure, above 0 and below 1.
     n_weak_samples : int
-        Number of examples that the weak learner needs, at least 1.
-    reliability : real number, default=1
-        Probability that it succeeds, above 0 and at most 1.
+        Number of samples that the weak learner needs, at least 1.
+    weak_learner_success_rate : real number, default=1
+        Probability that the weak learner succeeds, above 0 and at most 1.
 
     Returns
     -------
     n_samples : int
-        Bound on the number of examples drawn, accepted or not, by the whole algorithm.
+        Bound on the number of samples drawn by the whole algorithm, accepted or not.
 
     Raises
     ------
@@ -295,17 +296,15 @@ def filter_sample_bound(gamma, epsilon, delta, *, n_weak_samples, reliability=1)
 
     See Also
     --------
-    subsample_bound : For boosting on a sample that is kept.
+    subsample_bound : For boosting on a fixed training set.
     min_rounds : The number of rounds.
 
-    Notes
-    -----
-    The bound is the left one of (2.16), with the number of rounds k that
-    ``min_rounds(gamma / 2, epsilon**2)`` gives. Examples for one round, m_R, are those
-    that train ``ln(4k / delta) / reliability`` hypotheses and those that choose among
-    them, ``(8 / gamma**2) ln(2r / d)`` for r hypotheses and ``d = delta / 2k``. The
-    printed m_R (and Lemma 2.3.6) loses the ln 2 of the latter. Both numbers are rounded
-    up here, as examples and hypotheses are whole.
+    Notes ----- The bound is the left one of (2.16), with the number of rounds k that
+    ``min_rounds(gamma / 2, epsilon**2)`` gives. The samples of one round, m_R, train
+    ``ln(4k / delta) / weak_learner_success_rate`` hypotheses and choose one of them;
+    the choice takes ``(8 / gamma**2) ln(2r / d)`` samples for r hypotheses and ``d =
+    delta / 2k``. The printed m_R (and Lemma 2.3.6) omits the ln 2 of the latter. Both
+    numbers are rounded up here.
 
     References
     ----------
@@ -324,9 +323,11 @@ def filter_sample_bound(gamma, epsilon, delta, *, n_weak_samples, reliability=1)
     delta = as_fraction(delta, "delta", above=0, below=1)
     nats = -float(natural_log(delta))  # a quotient by delta may overflow
     n_weak = as_integer(n_weak_samples, "n_weak_samples", at_least=1)
-    reliability = as_fraction(reliability, "reliability", above=0, at_most=1)
+    success_rate = as_fraction(
+        weak_learner_success_rate, "weak_learner_success_rate", above=0, at_most=1
+    )
     k = min_rounds(gamma / 2, epsilon**2)
-    n_hypotheses = ceil(Fraction(log(4 * k) + nats) / reliability)
+    n_hypotheses = ceil(Fraction(log(4 * k) + nats) / success_rate)
     n_tests = ceil(8 / gamma**2 * (log(4 * k * n_hypotheses) + nats))
     accepted = max(
         n_hypotheses * n_weak + n_tests,
@@ -338,11 +339,11 @@ def filter_sample_bound(gamma, epsilon, delta, *, n_weak_samples, reliability=1)
 
 
 def majority_gate_size(n_features, correlation):
-    """Return how many functions suffice to represent another one as their majority.
+    """Compute a number of functions that suffices to represent f as their majority.
 
-    Let a set of Boolean functions have, for each distribution of the rows, a member h
-    with ``E[f(x) h(x)] >= correlation``, values being -1 and +1. Then f is a majority
-    of so many of its members, some perhaps more than once.
+    Let a set of Boolean functions have, for each distribution of the samples, a member
+    h with ``E[f(x) h(x)] >= correlation``, with values -1 and +1. Then f is the
+    majority of this number of its members, some perhaps more than once.
 
     Parameters
     ----------
@@ -363,12 +364,10 @@ def majority_gate_size(n_features, correlation):
 
     See Also
     --------
-    min_rounds : With ``gamma=correlation / 2, error=2**-n_features`` somewhat less.
+    min_rounds : A smaller number, for ``gamma=correlation / 2, error=2**-n_features``.
 
-    Notes
-    -----
-    A set that correlates with f by less than ``1 / k`` for some distribution allows no
-    majority of k members (Lemma 2.2.6).
+    Notes ----- If the correlation is below ``1 / k`` for some distribution, no majority
+    of k members represents f (Lemma 2.2.6).
 
     References
     ----------
@@ -389,6 +388,7 @@ def majority_gate_size(n_features, correlation):
     n_features = as_integer(n_features, "n_features", at_least=1)
     correlation = as_fraction(correlation, "correlation", above=0, at_most=1)
     gates_per_nat = 2 * n_features / correlation**2
-    # ln 2 is irrational: no integer is met, and so many digits tell which is next.
+    # ln 2 is irrational, so the product is no integer; these digits decide which is
+    # next.
     digits = 60 + gates_per_nat.denominator.bit_length()
     return ceil(gates_per_nat * natural_log(2, digits)) | 1

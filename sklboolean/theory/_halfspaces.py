@@ -1,5 +1,6 @@
 """Halfspace forms: rules written as ``w.x >= threshold`` over Boolean features."""
 
+import reprlib
 from numbers import Integral
 
 import numpy as np
@@ -13,8 +14,9 @@ def conjunction_halfspace(positive, negative, n_features):
     Parameters
     ----------
     positive, negative : iterable of int
-        Features that must be 1 and features that must be 0, each listed once. A feature
-        in both is a contradiction: no row reaches the threshold.
+        Indices of the features that must be 1, and of those that must be 0. Each list
+        has no duplicates. A feature in both is a contradiction: no sample reaches the
+        threshold.
     n_features : int
         Number of features, at least 1.
 
@@ -53,8 +55,9 @@ def disjunction_halfspace(positive, negative, n_features):
     Parameters
     ----------
     positive, negative : iterable of int
-        Features of which one must be 1 or one must be 0, each listed once. A feature in
-        both is a tautology: every row reaches the threshold.
+        Indices of the positive and of the negated features, one of which must hold.
+        Each list has no duplicates. A feature in both is a tautology: every sample
+        reaches the threshold.
     n_features : int
         Number of features, at least 1.
 
@@ -93,11 +96,11 @@ def at_least_halfspace(m, features, n_features):
     Parameters
     ----------
     m : int
-        How many, from 0 to the number of features listed.
+        Required number of ones, from 0 to the number of `features`.
     features : iterable of int
-        The features that count, each listed once.
+        Indices of the features that count, without duplicates.
     n_features : int
-        Number of features in a row, at least 1.
+        Number of features of a sample, at least 1.
 
     Returns
     -------
@@ -133,24 +136,24 @@ def at_least_halfspace(m, features, n_features):
 def decision_list_halfspace(rules, default, n_features):
     """Write a decision list as a halfspace.
 
-    The first rule that applies decides the label, and `default` if none applies. A rule
-    gets a weight that exceeds the later rules of the other label taken together, so
-    that it outvotes them.
+    The first rule that applies decides the label; if none applies it is `default`. The
+    weight of a rule exceeds the sum of the weights of all later rules with the other
+    label.
 
     Parameters
     ----------
     rules : iterable of (int, int, int)
-        In order, ``(feature, value, label)``: a row whose `feature` has this `value` (0
-        or 1) has this `label` (0 or 1).
+        Triples ``(feature, value, label)`` in order: a sample whose `feature` has this
+        `value` (0 or 1) has this `label` (0 or 1).
     default : int
-        Label, 0 or 1, of the rows to which no rule applies.
+        Label, 0 or 1, of samples to which no rule applies.
     n_features : int
         Number of features, at least 1.
 
     Returns
     -------
     w : ndarray of shape (n_features,), dtype int64
-        The weights. Score rows of integers: floats hold sums up to 2**53 only.
+        The weights. Compute scores with integers: floats are exact up to 2**53 only.
     threshold : int
         The label is 1 iff ``w.x >= threshold``.
 
@@ -163,7 +166,7 @@ def decision_list_halfspace(rules, default, n_features):
     Notes
     -----
     If the label changes with every rule, the weights are Fibonacci numbers. They need
-    not double from rule to rule as in [1]_; next to each other, rules of one label have
+    not double from rule to rule as in [1]_. Neighbouring rules with the same label have
     equal weights.
 
     References
@@ -197,8 +200,8 @@ def decision_list_halfspace(rules, default, n_features):
             threshold -= vote
     if sum(map(abs, weights)) + abs(threshold) >= 2**63:
         raise ValueError(
-            "rules must be fewer, or change label less often: the scores of this list "
-            "do not fit into 64-bit integers."
+            "rules must be fewer, or change the label less often, for scores that fit "
+            f"into 64-bit integers; got {len(rules)} rules."
         )
     return np.array(weights, dtype=np.int64), threshold
 
@@ -214,25 +217,27 @@ def _literal_weights(positive, negative, n_features):
 
 
 def _as_features(features, name, n_features):
-    """Return feature indices as a list of ints without repetition."""
+    """Check feature indices and convert them to a list of ints."""
     try:
         features = list(features)
     except TypeError:
         raise ValueError(
-            f"{name} must list features by index; got {features!r}."
+            f"{name} must be a list of feature indices; got {features!r}."
         ) from None
     features = [_as_feature(feature, name, n_features) for feature in features]
     if len(set(features)) < len(features):
-        raise ValueError(f"{name} must list every feature once; got {features}.")
+        raise ValueError(
+            f"{name} must list every feature at most once; got {features}."
+        )
     return features
 
 
 def _as_feature(feature, name, n_features):
-    # A bool would be part of a mask, and a negative index count from the end.
+    # A bool would be an entry of a mask, and a negative index would count from the end.
     is_index = isinstance(feature, Integral) and not isinstance(feature, bool)
     if not is_index or not 0 <= feature < n_features:
         raise ValueError(
-            f"{name} must hold integers from 0 to {n_features - 1}; got {feature!r}."
+            f"{name} must contain integers from 0 to {n_features - 1}; got {feature!r}."
         )
     return int(feature)
 
@@ -242,7 +247,8 @@ def _as_rules(rules, n_features):
         triples = [(feature, value, label) for feature, value, label in rules]
     except (TypeError, ValueError):
         raise ValueError(
-            "rules must be triples (feature, value, label), in order."
+            "rules must be a sequence of triples (feature, value, label); got "
+            f"{reprlib.repr(rules)}."
         ) from None
     return [
         (

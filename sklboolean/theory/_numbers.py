@@ -1,4 +1,4 @@
-"""Exact numbers for the bounds: arguments checked, roundings on the safe side."""
+"""Exact numbers for the bounds: checks of arguments, and safe rounding."""
 
 import operator
 from decimal import Decimal, localcontext
@@ -6,12 +6,12 @@ from fractions import Fraction
 from math import floor, isfinite
 from numbers import Integral, Rational, Real
 
-# A float such as sqrt(3) is a few rounding errors off, so that a bound may come out
-# just below the integer that it should be. Raised by this factor it never does.
+# A float such as sqrt(3) is off by a few rounding errors, so a bound may come out just
+# below the integer that it should be. This factor prevents it.
 FLOAT_SLACK = 1 + Fraction(1, 10**12)
 
-# Terms with a logarithm are wrong by far less than this. Added to them, so that a bound
-# which is an integer is not missed from below.
+# Terms with a logarithm are off by far less than this. It is added to them, so that a
+# bound that is an integer is not rounded down to the integer below.
 LOG_SLACK = Fraction(1, 10**40)
 
 _COMPARISONS = {
@@ -23,7 +23,7 @@ _COMPARISONS = {
 
 
 def as_fraction(number, name, **limits):
-    """Return a finite number as a Fraction, or say what is wrong with ``name``.
+    """Convert a finite number to a Fraction, or raise an error that names ``name``.
 
     ``limits`` are ``at_least``, ``above``, ``at_most`` and ``below``.
     """
@@ -38,7 +38,7 @@ def as_fraction(number, name, **limits):
 
 
 def as_integer(number, name, **limits):
-    """Return an integer as an int, or say what is wrong with ``name``."""
+    """Convert an integer to an int, or raise an error that names ``name``."""
     if not isinstance(number, Integral):
         raise ValueError(f"{name} must be an integer; got {number!r}.")
     exact = int(number)
@@ -47,7 +47,7 @@ def as_integer(number, name, **limits):
 
 
 def all_exact(*numbers):
-    """Whether none of the numbers is a float, which may be a rounded one."""
+    """Check that none of the numbers is a float, which may be rounded."""
     return all(isinstance(number, Rational) for number in numbers)
 
 
@@ -57,7 +57,7 @@ def floor_of_bound(value, *, exact):
 
 
 def natural_log(number, digits=60):
-    """Return ln of a positive int or Fraction, wrong by less than 10**-digits."""
+    """Compute ln of a positive int or Fraction with an error below 10**-digits."""
     with localcontext(prec=digits + 30):
         over, under = (
             _log_of_integer(part, 4 * digits)
@@ -67,12 +67,12 @@ def natural_log(number, digits=60):
 
 
 def log2_floor(number):
-    """Return floor(lg number) of a positive int."""
+    """Compute floor(lg number) of a positive int."""
     return number.bit_length() - 1
 
 
 def _log_of_integer(number, n_bits):
-    # The leading bits decide; class sizes may have millions more.
+    # The leading bits are enough; class sizes may have millions of bits.
     shift = max(0, number.bit_length() - n_bits)
     return Decimal(number >> shift).ln() + shift * Decimal(2).ln()
 

@@ -51,14 +51,14 @@ def test_each_part_of_the_sample_bound_counts():
 # Filtering
 
 
-def examples_of_the_filter(gamma, epsilon, delta, n_weak_samples, reliability):
+def examples_of_the_filter(gamma, epsilon, delta, n_weak_samples, rate):
     """What Figure 2.4 may draw until all its rounds have ended or aborted."""
     k = min_rounds(gamma / 2, epsilon**2)
-    n_hypotheses = ceil(log(4 * k / delta) / reliability)
+    n_hypotheses = ceil(log(4 * k / delta) / rate)
     n_tests = ceil(8 / gamma**2 * log(2 * n_hypotheses * 2 * k / delta))
     # Either event that makes the choice fail has probability delta / 4k at most.
     allowed = delta / (4 * k) * (1 + 1e-9)
-    assert (1 - reliability) ** n_hypotheses <= allowed
+    assert (1 - rate) ** n_hypotheses <= allowed
     assert n_hypotheses * exp(-2 * n_tests * (gamma / 4) ** 2) <= allowed
 
     n_accepted, n_drawn = n_hypotheses * n_weak_samples + n_tests, 0
@@ -78,12 +78,10 @@ def examples_of_the_filter(gamma, epsilon, delta, n_weak_samples, reliability):
     st.integers(1, 1000),
     st.floats(0.05, 1.0),
 )
-def test_filter_draws_no_more_than_the_bound(
-    gamma, epsilon, delta, n_weak, reliability
-):
-    n_drawn = examples_of_the_filter(gamma, epsilon, delta, n_weak, reliability)
+def test_filter_draws_no_more_than_the_bound(gamma, epsilon, delta, n_weak, rate):
+    n_drawn = examples_of_the_filter(gamma, epsilon, delta, n_weak, rate)
     bound = filter_sample_bound(
-        gamma, epsilon, delta, n_weak_samples=n_weak, reliability=reliability
+        gamma, epsilon, delta, n_weak_samples=n_weak, weak_learner_success_rate=rate
     )
     # The bound counts 2 sqrt(k) for the sum of 1 / sqrt(j), and no weight is larger.
     assert n_drawn <= bound <= 4 * n_drawn
@@ -182,8 +180,10 @@ def test_bad_argument_is_named(bound):
 
 def test_bad_reliability_gates_and_accuracy_are_named():
     for bad in (0, 1.1, np.nan):
-        with pytest.raises(ValueError, match=r"^reliability must be"):
-            filter_sample_bound(0.1, 0.1, 0.1, n_weak_samples=5, reliability=bad)
+        with pytest.raises(ValueError, match=r"^weak_learner_success_rate must be"):
+            filter_sample_bound(
+                0.1, 0.1, 0.1, n_weak_samples=5, weak_learner_success_rate=bad
+            )
     with pytest.raises(ValueError, match=r"^epsilon must be at most 0.5"):
         filter_sample_bound(0.1, 0.6, 0.1, n_weak_samples=5)
     for bad in (0, 2.5, None):

@@ -101,12 +101,12 @@ def test_bad_players_are_named():
         play_with(chooser=None)
     for weights in ([1.0, 2.0], [-1.0], [0.0], [np.nan], [np.inf]):
         with pytest.raises(
-            ValueError, match=r"^weightor must return 1 numbers after 0"
+            ValueError, match=r"^weightor must return 1 weights after 0"
         ):
             play_with(lambda *state, weights=weights: weights)
     for fractions in ([1.0, 1.0], [-0.1], [1.1], [np.nan]):
         with pytest.raises(
-            ValueError, match=r"^chooser must return 1 fractions after 0"
+            ValueError, match=r"^chooser must return 1 fractions from 0 to 1 after 0"
         ):
             play_with(chooser=lambda *state, fractions=fractions: fractions)
     with pytest.raises(ValueError, match=r"^chooser must mark at least 0.6"):

@@ -194,10 +194,14 @@ def test_bad_m_is_named(m):
 @pytest.mark.parametrize(
     ("rules", "default", "message"),
     [
-        ([(0, 1)], 0, r"^rules must be triples"),
-        (3, 0, r"^rules must be triples"),
-        ([0, 1, 1], 0, r"^rules must be triples"),
-        ([(0, 1, 1), (3, 1, 1)], 0, r"^rules\[1\]\[0\] must hold integers from 0 to 2"),
+        ([(0, 1)], 0, r"^rules must be a sequence of triples"),
+        (3, 0, r"^rules must be a sequence of triples"),
+        ([0, 1, 1], 0, r"^rules must be a sequence of triples"),
+        (
+            [(0, 1, 1), (3, 1, 1)],
+            0,
+            r"^rules\[1\]\[0\] must contain integers from 0 to 2",
+        ),
         ([(0, 2, 1)], 0, r"^rules\[0\]\[1\] must be 0 or 1"),
         ([(0, 1, -1)], 0, r"^rules\[0\]\[2\] must be 0 or 1"),
         ([(0, 1, "1")], 0, r"^rules\[0\]\[2\] must be 0 or 1"),

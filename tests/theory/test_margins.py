@@ -168,7 +168,7 @@ def test_margin_is_exact_where_floats_cancel(data, d):
     exact = dot(u, u) * max(dot(z, z) for z in X) / min(score * sign, dot(u, X[1])) ** 2
     bound = additive_mistake_bound(u, X, [sign, 1])
     assert exact - 1 < bound <= exact * (1 + Fraction(2, 10**12))
-    with pytest.raises(ValueError, match=r"^u must separate .* not for row 0"):
+    with pytest.raises(ValueError, match=r"^u must separate .* not for sample 0"):
         additive_mistake_bound(u, X, [-sign, 1])
 
 
@@ -272,15 +272,15 @@ BOUNDS = [
         ([1, 1], np.empty((0, 2)), [], r"^X must have shape .* neither of them 0"),
         ([1, 1], [1, 0], [1, 1], r"^X must have shape"),
         ([[1, 1]], [[1, 0]], [1], r"^u must have shape"),
-        ([1, np.nan], [[1, 0]], [1], r"^u must hold finite numbers"),
-        ([1, 1], [[1, np.inf]], [1], r"^X must hold finite numbers"),
-        ([1, 1], [["1", "0"]], [1], r"^X must hold finite numbers"),
-        ([1, 1], [[1, 0], [1]], [1, 1], r"^X must hold finite numbers"),
-        (None, [[1, 0]], [1], r"^u must hold finite numbers"),
+        ([1, np.nan], [[1, 0]], [1], r"^u must contain finite numbers"),
+        ([1, 1], [[1, np.inf]], [1], r"^X must contain finite numbers"),
+        ([1, 1], [["1", "0"]], [1], r"^X must contain finite numbers"),
+        ([1, 1], [[1, 0], [1]], [1, 1], r"^X must contain finite numbers"),
+        (None, [[1, 0]], [1], r"^u must contain finite numbers"),
         ([1, 1], csr_array([[1, 0]]), [1], r"^X must be dense; pass X.toarray"),
-        ([1, 1], [[1, 0]], [0], r"^signs must hold only -1 and \+1"),
-        ([1, 1], [[1, 0], [0, 1]], [1, -1], r"^u must separate .* not for row 1"),
-        ([1, 0], [[1, 0], [0, 1]], [1, 1], r"^u must separate .* not for row 1"),
+        ([1, 1], [[1, 0]], [0], r"^signs must contain only -1 and \+1"),
+        ([1, 1], [[1, 0], [0, 1]], [1, -1], r"^u must separate .* not for sample 1"),
+        ([1, 0], [[1, 0], [0, 1]], [1, 1], r"^u must separate .* not for sample 1"),
         ([0, 0], [[1, 0]], [1], r"^u must separate"),
         ([1, 1], [[0, 0]], [1], r"^u must separate"),
     ],

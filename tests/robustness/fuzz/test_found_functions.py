@@ -91,8 +91,8 @@ def test_filter_sample_bound_of_any_numbers():
     for change in (
         {"delta": 5e-324},
         {"delta": Fraction(1, HUGE)},
-        {"reliability": 5e-324},
-        {"reliability": Fraction(1, HUGE)},
+        {"weak_learner_success_rate": 5e-324},
+        {"weak_learner_success_rate": Fraction(1, HUGE)},
         {"n_weak_samples": HUGE},
     ):
         assert filter_sample_bound(**sound | change) > least

@@ -109,7 +109,7 @@ SOUND = {
     },
     "theory.disjunction_halfspace": HALFSPACE,
     "theory.elimination_mistake_bound": {"n_features": 9, "n_relevant": 2},
-    "theory.filter_sample_bound": GAIN | {"reliability": 1.0},
+    "theory.filter_sample_bound": GAIN | {"weak_learner_success_rate": 1.0},
     "theory.halving_mistake_bound": {"class_size": 1000},
     "theory.hinge_deviation": {
         "scores": np.array([4.0, -3]),
