@@ -69,7 +69,9 @@ def play_majority_game(weightor, chooser, *, k, gamma):
     --------
     majority_potentials : The potential of each state.
 
-    Notes ----- Against "majority" every chooser that marks exactly ``1/2 + gamma`` ends
+    Notes
+    -----
+    Against "majority" every chooser that marks exactly ``1/2 + gamma`` ends
     with the same loss: the binomial tail that is the potential at the start. More marks
     lower the loss (Lemma 2.3.8). "iid" has that loss against all weightors, so no
     weightor does better (section 2.2.1). "adversarial" has at least that loss.
@@ -299,7 +301,9 @@ def filter_sample_bound(
     subsample_bound : For boosting on a fixed training set.
     min_rounds : The number of rounds.
 
-    Notes ----- The bound is the left one of (2.16), with the number of rounds k that
+    Notes
+    -----
+    The bound is the left one of (2.16), with the number of rounds k that
     ``min_rounds(gamma / 2, epsilon**2)`` gives. The samples of one round, m_R, train
     ``ln(4k / delta) / weak_learner_success_rate`` hypotheses and choose one of them;
     the choice takes ``(8 / gamma**2) ln(2r / d)`` samples for r hypotheses and ``d =
@@ -366,7 +370,9 @@ def majority_gate_size(n_features, correlation):
     --------
     min_rounds : A smaller number, for ``gamma=correlation / 2, error=2**-n_features``.
 
-    Notes ----- If the correlation is below ``1 / k`` for some distribution, no majority
+    Notes
+    -----
+    If the correlation is below ``1 / k`` for some distribution, no majority
     of k members represents f (Lemma 2.2.6).
 
     References
