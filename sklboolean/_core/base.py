@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -195,10 +195,12 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _state_params = ()
+    _binary_only = False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = not self._binary_only
         return tags
 
     def fit(self, X, y):
@@ -263,12 +265,13 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
     def _check_Xy(self, X, y, classes, *, resume):
         """Check parameters, samples and labels; set ``classes_``."""
         self._check_params()
-        if resume:
-            self._check_resumable()
         data, y = self._check_X(X, y, reset=not resume)
-        if not get_tags(self).classifier_tags.multi_class:
+        if self._binary_only:
             check_two_classes(y, classes)
         self.classes_, codes = encode_classes(y, classes)
+        if resume:
+            self._check_resumable()
+        self._fitted_params = self._resume_params()
         return data, codes
 
     def _check_partial_fit(self):
@@ -279,11 +282,11 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         return flat_params(self, self._state_params)
 
     def _check_resumable(self):
+        """Refuse to resume training with other parameters than those of the state."""
         refuse_changed_params(self._fitted_params, self._resume_params())
 
     def _store(self, state):
         self._state = state
-        self._fitted_params = self._resume_params()
         self._set_fitted_attributes(state)
 
 
@@ -426,8 +429,6 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
             self._check_params()
             self._check_partitions()
             resume = self.warm_start and hasattr(self, "classes_")
-            if resume:
-                self._check_resumable()
             sources = open_partitions(partitions)
             classes = given_classes(self, classes, resume)
             # One pool for all epochs, so that arrays are mapped or sent once.
@@ -439,6 +440,9 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
                 infos = [info for info in infos if info.n_samples]
                 schema, self.classes_ = common_schema(self, infos, classes, resume)
                 schema.set_attributes(self)
+                if resume:
+                    self._check_resumable()
+                self._fitted_params = self._resume_params()
                 state = self._state.copy() if resume else self._init_state()
                 state, history = self._train_partitions(parallel, sources, infos, state)
             self._store_epochs(state, history, resume)
@@ -477,7 +481,8 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         self.mistakes_per_epoch_ = [*earlier, *mistakes]
         self.n_mistakes_ = sum(self.mistakes_per_epoch_)
         self.n_updates_ = (self.n_updates_ if resume else 0) + sum(history.updates)
-        self._store(state)
+        self._state = state
+        self._set_fitted_attributes(state)
 
     def _class_counts(self, codes):
         return np.bincount(codes, minlength=len(self.classes_))

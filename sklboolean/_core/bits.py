@@ -55,7 +55,7 @@ def pack_dense(X, threshold=0.0, name="X"):
         With ``threshold=None``, naming the first column with another value.
     """
     n_samples, n_features = X.shape
-    words = np.empty((n_samples, _n_words(n_features)), dtype=np.uint64)
+    words = np.empty((n_samples, max(1, -(-n_features // 64))), dtype=np.uint64)
     strict = threshold is None
     threshold = 0.0 if strict else threshold
     as_bytes = X.dtype in (np.bool_, np.uint8) and threshold < 1

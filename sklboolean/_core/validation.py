@@ -5,6 +5,7 @@ out of range reads and writes anywhere. Errors name the argument, the column or 
 and the fix.
 """
 
+import sys
 import warnings
 from contextlib import contextmanager, suppress
 from numbers import Integral, Real
@@ -24,78 +25,93 @@ INDEXED = ("coo", "csr", "csc", "bsr")
 
 
 def check_sparse_size(X, name="X"):
-    """Refuse what compiled loops cannot number."""
+    """Refuse a sparse matrix with more rows or columns than 32 bits can number."""
     if max(X.shape) > LARGEST_INDEX:
         raise ValueError(
-            f"{name} has the shape {X.shape}, but a sparse table has at most "
-            f"{LARGEST_INDEX} rows and features. Give rows in chunks to partial_fit or "
-            "predict, and hash features into fewer, for example with FeatureHasher."
+            f"{name} has the shape {X.shape}, but a sparse matrix may have at most "
+            f"{LARGEST_INDEX} samples and features. Pass samples in chunks to "
+            "partial_fit or predict, and hash features into fewer, for example with "
+            "FeatureHasher."
         )
 
 
 def check_array_strict(X, name="X", **options):
-    """Check the table of a function: ``check_array`` after `check_sparse_structure`."""
-    check_kind(X, name)
-    check_sparse_structure(X, name)
+    """Check the data of a function: ``check_array`` and what it leaves unchecked."""
+    X_array = check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
     with readable_errors(name):
-        table = check_converted(check_array(as_array(X), **options), X, name)
-    check_finite(table, X, name)
-    return table
+        data = check_converted(check_array(X_array, **options), X, name)
+    check_finite(data, X, name)
+    return data
 
 
 def validate_data_strict(
     estimator, X, y="no_validation", *, for_others=False, **options
 ):
-    """Check the table and labels of an estimator: ``validate_data`` likewise.
+    """Check the data of an estimator: ``validate_data`` and what it leaves unchecked.
 
     With ``for_others`` the data are passed on to estimators of other packages. A sparse
     matrix then has no duplicate entries, because scikit-learn's trees write all entries
     of a column into a buffer of one entry for each sample.
     """
-    check_kind(X, "X")
-    check_sparse_structure(X, "X")
+    X_array = check_stored(X, "X")
     try:
         with readable_errors("X"):
-            checked = validate_data(estimator, as_array(X), y, **options)
-            table, *labels = checked if isinstance(checked, tuple) else (checked,)
-            table = check_converted(table, X, "X")
-            table = without_duplicates(table) if for_others else table
+            checked = validate_data(estimator, X_array, y, **options)
+            data, *labels = checked if isinstance(checked, tuple) else (checked,)
+            data = check_converted(data, X, "X")
+            data = without_duplicates(data) if for_others else data
     except (TypeError, ValueError) as error:
         check_labelled(y)
         if "contains NaN" in str(error) or "contains infinity" in str(error):
-            find_not_finite(X, **options)
+            find_not_finite(X_array, X, **options)
         raise
     if not labels:
-        return table
+        return data
     if labels[0].dtype.kind not in "biu":
         check_labelled(y)
-    return table, labels[0]
+    return data, labels[0]
 
 
-def as_array(X):
-    """Return lists as an array: of objects only in arrays check_array makes numbers."""
+def check_stored(X, name):
+    """Check dtypes and sparse structure before conversion; make lists an array."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    dtypes = list(X.dtypes) if is_frame else [getattr(X, "dtype", None)]
+    for number, dtype in enumerate(dtypes):
+        is_time = getattr(dtype, "is_temporal", bool)()  # polars
+        if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
+            place = f"C{column_of(X, number)[1:]} of {name}" if is_frame else name
+            raise ValueError(
+                f"{place} holds {dtype}, which is not numeric. Turn it into Boolean "
+                "columns first, for example by comparing it with dates."
+            )
+    if sparse.issparse(X):
+        check_sparse_structure(X, name)
     return np.asarray(X) if isinstance(X, list | tuple) else X
 
 
-def find_not_finite(X, *, dtype="numeric", ensure_all_finite=True, **_options):
-    """Read a table once more in which something was found, and say where it is."""
+def find_not_finite(X_array, X, *, dtype="numeric", ensure_all_finite=True, **_options):
+    """Convert data again in which NaN or infinity was found, and name the place."""
     options = {"accept_sparse": "csr", "dtype": dtype, "ensure_all_finite": False}
-    check_finite(check_array(as_array(X), **options), X, "X", ensure_all_finite)
+    check_finite(check_array(X_array, **options), X, "X", ensure_all_finite)
 
 
 def check_converted(checked, X, name):
-    """Return a checked table, trim_sparse, whose index arrays were looked at."""
-    if checked.dtype.kind == "O":  # for a learner of text, say
-        with suppress(TypeError, ValueError):
-            checked.astype(np.float64)  # an OverflowError is not suppressed
-    if sparse.issparse(X) and X.format not in INDEXED:
-        check_sparse_structure(checked, name)
-    return trim_sparse(checked)
+    """Check what only the converted data show, and trim a sparse matrix."""
+    if sparse.issparse(checked):
+        if X.format not in INDEXED:
+            check_sparse_structure(checked, name)
+        return trim_sparse(checked)
+    if checked.dtype.kind == "O":
+        with suppress(
+            TypeError, ValueError
+        ):  # text; an OverflowError is not suppressed
+            checked.astype(np.float64)
+    return checked
 
 
 def without_duplicates(X):
-    """Return a table with one entry for a place; the user's arrays stay."""
+    """Sum duplicate entries of a sparse matrix, in a copy."""
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -122,7 +138,7 @@ def trim_sparse(X):
 
 
 def check_finite(table, given, name="X", ensure_all_finite=True):
-    """Refuse NaN and infinity in a checked table; ``given`` knows its column names."""
+    """Refuse NaN and infinity in checked data; ``given`` has the column names."""
     if not ensure_all_finite:
         return
     try:
@@ -137,48 +153,47 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
     else:
         column = np.flatnonzero(odd(table).any(axis=0))[0]
     what = "infinity"
-    way_out = "Put numbers in its place, or make the column Boolean by a threshold."
+    fix = "Replace it by numbers, or make the column Boolean by a threshold."
     if has_nan:
         what = "NaN"
-        way_out = (
-            "Make the missing value one of its own, for example with OneHotEncoder, or "
-            "fill it in: Boolean columns with BernoulliMixture.impute, others with "
+        fix = (
+            "Encode missing values as a category, for example with OneHotEncoder, or "
+            "impute them: Boolean columns with BernoulliMixture.impute, others with "
             "SimpleImputer."
         )
     place = column_of(given, column)
-    raise ValueError(f"Input {name} contains {what} in {place}. {way_out}") from None
+    raise ValueError(f"Input {name} contains {what} in {place}. {fix}") from None
 
 
 def column_of(given, number):
-    """Return what to call a column: by its name when the table has names."""
-    if _is_frame(given):
+    """Name a column, by its name in a data frame and else by its number."""
+    if hasattr(given, "columns") and hasattr(given, "dtypes"):
         return f"column {list(given.columns)[number]!r}"
     return f"column {number}"
 
 
 def check_labelled(y, where=True):
-    """Refuse labels that are missing although there must be some.
+    """Refuse missing labels: None, NaN and pandas' NA.
 
-    None, NaN and pandas' NA are none; ``where`` says which rows must have one.
+    ``where`` marks the samples that must have a label.
     """
     if isinstance(y, str) or y is None:
         return
-    # Of a list numpy makes one type: next to words NaN would become a word.
+    # numpy would turn NaN in a list of strings into a string.
     labels = np.ravel(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
     if labels.dtype.kind not in "fO":
         return
     rows = np.flatnonzero(is_missing(labels) & where)
     if len(rows):
         raise ValueError(
-            f"Input y contains missing values (NaN or None), the first of {len(rows)} "
-            f"in row {rows[0]}. Leave out such rows, or have them labelled: "
-            "QueryByCommittee asks for labels, and its parameter unlabeled says how y "
-            "marks a gap."
+            f"Input y contains {len(rows)} missing values (NaN or None), the first in "
+            f"sample {rows[0]}. Leave out these samples, or let QueryByCommittee query "
+            "their labels."
         ) from None
 
 
 def is_missing(values):
-    """Return where values of an array are None, NaN or pandas' NA."""
+    """Test which values of an array are None, NaN or pandas' NA."""
     if values.dtype.kind != "O":
         return np.isnan(values)
     return np.frompyfunc(_is_none, 1, 1)(values).astype(bool)
@@ -193,32 +208,12 @@ def _is_none(value):
         return False
 
 
-def check_kind(X, name):
-    """Refuse times and structures, which would be read as numbers."""
-    for place, dtype in dtypes_of(X, name):
-        is_time = getattr(dtype, "is_temporal", bool)()  # so polars says it
-        if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
-            raise ValueError(
-                f"{place} holds {dtype}, which is no number. Turn it into Boolean "
-                "columns first, for example by comparing it with dates."
-            )
-
-
-def dtypes_of(X, name):
-    """Return pairs of a place and its dtype: a data frame has one for each column."""
-    if _is_frame(X):
-        places = (f"Column {column!r} of {name}" for column in X.columns)
-        return zip(places, X.dtypes, strict=True)
-    return [(name, getattr(X, "dtype", None))]
-
-
-def _is_frame(X):
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
 def check_sparse_structure(X, name):
-    """Refuse a sparse table that is too large or whose indices point outside it."""
-    if not sparse.issparse(X) or X.ndim != 2:
+    """Refuse a sparse matrix that is too large or has indices out of range.
+
+    `check_format` of scipy would convert the user's index arrays in place.
+    """
+    if X.ndim != 2:
         return
     check_sparse_size(X, name)
     if X.format == "coo":
@@ -236,16 +231,16 @@ def check_sparse_structure(X, name):
 
 
 def _point_inside(indices, side, n_stored):
-    """Return whether there is an index for each entry, none of them outside."""
+    """Test whether there is an index for each entry, and none out of range."""
     if indices.ndim != 1 or len(indices) != n_stored or indices.dtype.kind not in "iu":
         return False
-    # Read without a sign, negative ones are beyond any side: one pass serves.
+    # Without a sign, negative indices are larger than any side: one pass suffices.
     unsigned = indices.view(indices.dtype.str.replace("i", "u"))
     return not n_stored or unsigned.max() < side
 
 
 def _is_compressed(X):
-    """Return whether rows (or columns) of CSR, CSC and BSR lie in what is stored."""
+    """Test the index arrays of a CSR, CSC or BSR matrix."""
     height, width = X.blocksize if X.format == "bsr" else (1, 1)
     sides = X.shape[0] // height, X.shape[1] // width
     n_major, n_minor = reversed(sides) if X.format == "csc" else sides
@@ -260,7 +255,7 @@ def _is_compressed(X):
 
 @contextmanager
 def readable_errors(name):
-    """Say what to do about text, pandas' NA, and integers that no float holds."""
+    """Rewrite errors about text, pandas' NA and integers beyond float64."""
     try:
         yield
     except OverflowError as error:
@@ -275,7 +270,7 @@ def readable_errors(name):
     except ValueError as error:
         said = str(error)
         is_of_text = "could not convert" in said or "bytes/strings" in said
-        if not is_of_text or ENCODE_TEXT in said:  # said by a learner inside another
+        if not is_of_text or ENCODE_TEXT in said:  # raised by a nested estimator
             raise
         raise ValueError(
             f"{error}. Features and targets must be numbers: {ENCODE_TEXT}."
@@ -283,14 +278,14 @@ def readable_errors(name):
 
 
 def check_sample_weight(sample_weight, n_samples):
-    """Check the weights of rows.
+    """Check sample weights.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_samples,), float or None
-        A number is the weight of every row. None: 1.
+        A number is the weight of every sample. None: 1.
     n_samples : int
-        Rows of the table.
+        Number of samples.
 
     Returns
     -------
@@ -325,14 +320,14 @@ def check_sample_weight(sample_weight, n_samples):
             f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
         )
     if not weights.any():
-        raise ValueError("All of sample_weight is zero; one row at least must weigh.")
+        raise ValueError("sample_weight must have a positive entry; all are 0.")
     return weights
 
 
 def check_finite_sum(weights, *, divides=False):
-    """Return weights of rows if they can be added up, or raise a ValueError.
+    """Check that sample weights have a finite sum, and return them.
 
-    ``divides`` demands a sum by which numbers of usual size can be divided too.
+    ``divides`` also requires a sum by which ordinary numbers can be divided.
     """
     with np.errstate(over="ignore"):
         total = weights.sum()
@@ -355,14 +350,14 @@ ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
 
 
 def check_integer(value, name, minimum=None, maximum=None):
-    """Return an integer parameter or raise an error that names it."""
+    """Check an integer parameter and return it as an int."""
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be an integer, not the bool {value}.")
     return int(check_scalar(value, name, Integral, min_val=minimum, max_val=maximum))
 
 
 def check_real(value, name, minimum=None, *, strict=False):
-    """Return a finite real parameter or raise an error that names it.
+    """Check a finite real parameter and return it.
 
     ``strict`` excludes ``minimum`` itself.
     """
@@ -380,7 +375,7 @@ def check_real(value, name, minimum=None, *, strict=False):
 
 
 def is_same(one, other):
-    """Return whether two parameters are equal; what cannot be compared is not."""
+    """Test whether two parameters are equal; incomparable ones are not."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return type(one) is type(other) and np.array_equal(one, other)
     try:
@@ -390,14 +385,18 @@ def is_same(one, other):
 
 
 def check_choice(value, name, choices):
-    """Return a parameter that is one of a few, or raise an error that lists them."""
-    if not any(is_same(value, choice) for choice in choices):
+    """Check that a parameter is one of the allowed values and return it."""
+    try:
+        is_known = not isinstance(value, np.ndarray) and value in choices
+    except (TypeError, ValueError):  # pandas' NA
+        is_known = False
+    if not is_known:
         raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
     return value
 
 
 def is_auto(value, name):
-    """Return whether a parameter is "auto"; no other string will do."""
+    """Test whether a parameter is "auto"; other strings are errors."""
     if isinstance(value, str) and value != "auto":
         raise ValueError(f'{name} must be "auto" or a number; got {value!r}.')
     return isinstance(value, str)
@@ -410,7 +409,7 @@ def check_binarize(binarize):
 
 
 def as_boolean(X, binarize=0.0, name="X"):
-    """Turn a checked table into packed words or a CSR table of true entries.
+    """Convert checked data into packed words or a CSR matrix of the true entries.
 
     Parameters
     ----------
@@ -419,7 +418,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     binarize : float >= 0 or None
         A value above it is true; None demands zeros and ones.
     name : str
-        What errors call the table.
+        Name of the data in messages.
 
     Returns
     -------
@@ -449,7 +448,7 @@ def as_boolean(X, binarize=0.0, name="X"):
 
 
 def check_boolean_array(X, name, binarize=0.0):
-    """Check the table of a function (not an estimator) and make it Boolean.
+    """Check the data of a function (not an estimator) and make them Boolean.
 
     Returns
     -------
@@ -483,38 +482,47 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
 
 
 def warn_of_lost_columns(estimator, X, always):
-    """Warn of columns above ``binarize`` in every row though their values differ.
+    """Warn of columns above ``binarize`` in every sample though their values differ.
 
-    Ages and codes from 1 on are such columns: nothing is left of them.
+    Ages and codes starting at 1 are such columns. They become constant.
 
     Parameters
     ----------
     estimator : object
         Has ``binarize``, and ``feature_names_in_`` where columns have names.
     X : ndarray of shape (n_samples, n_features)
-        Sparse tables are left alone: zeros are why they are sparse.
+        Dense data. Sparse matrices are sparse because of zeros.
     always : ndarray of shape (n_features,), dtype bool
-        Which columns are true in every row.
+        Columns that are true in every sample.
     """
     columns = np.flatnonzero(always)
     lost = [column for column in columns if np.any(X[:, column] != X[0, column])]
-    # Of a few rows, or a small first chunk, counts may be above 0 by chance.
+    # In a few samples, or a small first chunk, counts may be above 0 by chance.
     if not lost or len(X) < ENOUGH_ROWS:
         return
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-    warnings.warn(
+    warn_user(
         f"Column {names[lost[0]]!s}{others} is above binarize={estimator.binarize} in "
-        "every row though its values differ: nothing is left of them. Cut a quantity "
-        "into ranges, for example with KBinsDiscretizer; encode codes with "
+        "every sample though its values differ, so it becomes constant. Cut a quantity "
+        "into ranges, for example with KBinsDiscretizer; encode categories with "
         "OneHotEncoder, or set binarize=1.0 for codes 1 and 2.",
-        stacklevel=2,
     )
+
+
+def warn_user(message, category=UserWarning):
+    """Warn at the line of the user's code that called the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].split(".")[0] in (
+        "sklboolean", "sklearn", "joblib", "contextlib",
+    ):  # fmt: skip
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 @contextmanager
 def comparable_labels(y, name="y", classes=()):
-    """Say so when labels cannot be put in order, or not beside the classes."""
+    """Rewrite errors about labels that cannot be sorted or compared."""
     try:
         yield
     except (TypeError, ArithmeticError) as error:
@@ -527,14 +535,14 @@ def comparable_labels(y, name="y", classes=()):
 
 
 def target_type(y):
-    """Return scikit-learn's name for a target: "binary", "continuous" and so on."""
-    # Whether floats are whole numbers is asked by a cast, which large ones overflow.
+    """Determine scikit-learn's type of a target, for example "binary"."""
+    # type_of_target casts floats to integers, which may overflow.
     with comparable_labels(y), np.errstate(invalid="ignore"):
         return type_of_target(y, input_name="y", raise_unknown=True)
 
 
 def distinct_labels(y, name="y"):
-    """Return the different labels, sorted."""
+    """Find the distinct labels, sorted."""
     if sparse.issparse(y):
         raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
     with comparable_labels(y, name):
@@ -542,15 +550,15 @@ def distinct_labels(y, name="y"):
 
 
 def encode_classes(y, classes=None, *, min_classes=2):
-    """Return the sorted classes and the index of each label.
+    """Find the sorted classes and the index of each label.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
     classes : ndarray or None
-        The classes known from an earlier call; labels outside them are an error.
+        Classes known from an earlier call. Other labels are an error.
     min_classes : int
-        1 where a constant is an answer too.
+        1 where a constant prediction is allowed.
 
     Returns
     -------
@@ -563,7 +571,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
         For a continuous or multi-output target, for fewer than ``min_classes`` classes,
         and for labels outside ``classes``.
     """
-    # Integers and bools are classes: no need to look at each of them.
+    # Integers and bools are classes: no need to test each of them.
     kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
         kind = target_type(y)
@@ -592,18 +600,18 @@ def encode_classes(y, classes=None, *, min_classes=2):
 
 
 def check_two_classes(y, known=None):
-    """Refuse labels of more than two classes, before they are encoded."""
+    """Refuse labels of more than two classes."""
     n_classes = len(distinct_labels(y) if known is None else known)
     if n_classes > 2 and (known is not None or target_type(y) == "multiclass"):
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"multiclass, with {n_classes} classes: wrap the learner in scikit-learn's "
-            "OneVsRestClassifier."
+            f"multiclass, with {n_classes} classes: wrap the classifier in "
+            "scikit-learn's OneVsRestClassifier."
         )
 
 
 def known_classes(estimator, classes):
-    """Return the classes of a ``partial_fit``, from its argument or the first call."""
+    """Determine the classes of a ``partial_fit``: its argument or the earlier ones."""
     classes = _distinct_classes(classes)
     if not hasattr(estimator, "classes_"):
         if classes is None:
@@ -616,7 +624,7 @@ def known_classes(estimator, classes):
 
 
 def given_classes(estimator, classes, resume):
-    """Return the classes of a fit over partitions; None where labels will tell them."""
+    """Determine the classes of a fit over partitions; None: those of the labels."""
     classes = _distinct_classes(classes)
     return _classes_again(estimator, classes) if resume else classes
 

@@ -12,9 +12,10 @@ BLOCK_BITS = 2**24  # of one block of samples: a few MiB of words
 class ConceptClassifier(IncrementalClassifier):
     """Base class of binary classifiers that need labels without noise."""
 
+    _binary_only = True
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         # A single formula is right or it is not; noisy classes are out of reach.
         tags.classifier_tags.poor_score = True
         return tags

@@ -1,6 +1,5 @@
 """Elimination: learn one conjunction by dropping what positive samples contradict."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.bits import pack_dense, unpack_words
 from sklboolean._core.finite_classes import size_of
 from sklboolean._core.formulas import feature_names_of, formula_text
-from sklboolean._core.validation import check_choice, validate_boolean
+from sklboolean._core.validation import check_choice, validate_boolean, warn_user
 from sklboolean.concepts._base import ConceptClassifier
 
 EVERY_BIT = ~np.uint64(0)
@@ -149,13 +148,11 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
 
     def _warn(self, state, n_wrong):
         verb, kept = ("rejects", 0) if self.target == "disjunction" else ("accepts", 1)
-        warnings.warn(
+        warn_user(
             f"No {self.target} classifies all samples correctly. The one that {verb} "
             f"every sample of class {self.classes_.tolist()[kept]!r}, "
             f"{self._formula(state)!r}, also {verb} {n_wrong} samples of the other "
             "class. For noisy labels use Winnow or AveragedPerceptron.",
-            UserWarning,
-            stacklevel=4,
         )
 
     def _literals(self, state):

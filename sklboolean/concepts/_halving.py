@@ -1,6 +1,5 @@
 """Halving: the majority vote of all hypotheses that have not erred."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklboolean._core.finite_classes import (
     size_of,
 )
 from sklboolean._core.formulas import feature_names_of, formula_text
-from sklboolean._core.validation import check_integer, validate_boolean
+from sklboolean._core.validation import check_integer, validate_boolean, warn_user
 from sklboolean.concepts._base import ConceptClassifier
 
 
@@ -193,12 +192,10 @@ callables, default="conjunctions"
         for samples, sets in self._accepting(state, table):
             state.n_mistakes += state.update(sets, codes[samples].astype(bool))
         if was_consistent and not state.consistent().any():
-            warnings.warn(
+            warn_user(
                 f"None of the {state.n_hypotheses} hypotheses agrees with all samples. "
                 "Predictions are now weighted majority votes (2 ** -mistakes). Choose "
                 "a richer class, or use Winnow or KernelPerceptron.",
-                UserWarning,
-                stacklevel=3,
             )
 
     def _set_fitted_attributes(self, state):

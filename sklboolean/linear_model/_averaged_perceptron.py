@@ -164,7 +164,7 @@ class AveragedPerceptron(BaseOnlineLinear):
             margin=margin,
             average=self.average,
             fit_intercept=bool(self.fit_intercept),
-            joint=self._is_joint(),
+            joint=self.multi_class == "joint" and len(self.classes_) > 2,
             schedule="aggressive" if self.aggressive else self.learning_rate_schedule,
             rate=float(self.learning_rate),
             alpha=float(self.alpha),

@@ -60,7 +60,7 @@ class BaseOnlineLinear(OnlineClassifier):
                 "multi_class='joint' compares two classes: margin must be one number; "
                 f"got the pair {self.margin}."
             )
-        return tuple(float(value) for value in pair)
+        return float(pair[0]), float(pair[1])
 
     def _check_partial_fit(self):
         if self.class_weight == "balanced":
@@ -117,11 +117,7 @@ class BaseOnlineLinear(OnlineClassifier):
                 if reset:
                     warn_of_lost_columns(self, X, always_true(bits, n_features))
                 data = OnlineData.of_words(bits, n_features)
-        self._check_values(data)
         return data if only_X else (data, y)
-
-    def _check_values(self, data):
-        """Refuse feature values that the update rule cannot take."""
 
     def _class_weights(self, y):
         if self.class_weight is None:
@@ -137,9 +133,6 @@ class BaseOnlineLinear(OnlineClassifier):
                 f"0; got {weights.tolist()}."
             )
         return weights.astype(np.float64)
-
-    def _is_joint(self):
-        return self.multi_class == "joint" and len(self.classes_) > 2
 
     def _resume_params(self):
         config = self._config()
@@ -166,7 +159,7 @@ class BaseOnlineLinear(OnlineClassifier):
         samples = np.arange(len(codes)) if samples is None else samples
         history = History()
         if one_pass:
-            history.append(*run_epoch(state, data, codes, class_weights, samples))
+            run_epoch(state, data, codes, class_weights, samples, history)
             return state, history
         rng = check_random_state(self.random_state)
         if self.early_stopping:
@@ -178,7 +171,7 @@ class BaseOnlineLinear(OnlineClassifier):
                 order = samples.astype(np.int64)
             if self.shuffle:
                 shuffle_in_place(order, rng.randint(2**63, dtype=np.uint64))
-            history.append(*run_epoch(state, data, codes, class_weights, order))
+            run_epoch(state, data, codes, class_weights, order, history)
             if self.verbose:
                 history.report(type(self).__name__)
             if self.early_stopping:
@@ -188,7 +181,7 @@ class BaseOnlineLinear(OnlineClassifier):
                 accuracies.append(accuracy)
                 if self._stopped_rising(accuracies, self.tol or 0.0):
                     break
-            elif self._has_converged(history, len(samples)):
+            elif self.tol is not None and self._has_converged(history, len(samples)):
                 break
         return (best if self.early_stopping else state), history
 

@@ -1,7 +1,5 @@
 """A halfspace that agrees with every example, or the proof that there is none."""
 
-import warnings
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,6 +16,7 @@ from sklboolean._core.validation import (
     check_two_classes,
     encode_classes,
     validate_data_strict,
+    warn_user,
     without_duplicates,
 )
 from sklboolean.linear_model._separation import (
@@ -208,13 +207,12 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         )
         self.n_mistakes_, self.n_undecided_ = None, None
         if not self.is_consistent_:
-            warnings.warn(
+            warn_user(
                 "No halfspace classifies all samples correctly (margin_bound_ is "
                 f"{self.margin_bound_:.2g}). The one of least total error "
                 f"misclassifies {np.count_nonzero(scores <= 0)} of {len(signs)} "
                 "samples.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _fit_perceptron(self, X, signs):
@@ -233,14 +231,13 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         self.margin_bound_, self.sample_weights_ = None, None
         if not found:
             n_wrong = np.count_nonzero(signs * cosines < -self.sigma)
-            warnings.warn(
+            warn_user(
                 f"In {self.max_starts} starts no halfspace was found that is correct "
                 f"wherever its margin exceeds sigma={self.sigma}; the best "
                 f"misclassifies {n_wrong} such samples. Probably none is correct on "
                 "all samples: solver='linprog' would prove it. Otherwise raise "
                 "max_starts.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _cosines(self, X):

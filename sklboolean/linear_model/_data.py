@@ -33,10 +33,6 @@ class OnlineData:
         """Wrap packed samples."""
         return cls(words, NO_INDPTR, NO_INDICES, NO_DATA, len(words), n_features)
 
-    def arrays(self):
-        """List the arrays that `OnlineLoop.run` takes."""
-        return self.words, self.indptr, self.indices, self.data
-
     def values(self):
         """Convert the samples to a matrix for products: uint8 or CSR."""
         if len(self.words):

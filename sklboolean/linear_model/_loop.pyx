@@ -21,6 +21,7 @@ RULES = {"additive": ADDITIVE, "balanced": BALANCED, "positive": POSITIVE,
          "complement": COMPLEMENT}
 SCHEDULES = {"constant": CONSTANT, "inverse_sqrt": INVERSE_SQRT, "adagrad": ADAGRAD,
              "aggressive": AGGRESSIVE}
+AVERAGES = {None: LAST, "mean": MEAN, "longest": LONGEST}
 
 # Weights are rescaled before the factor kept apart costs digits of the average.
 cdef double RESCALE = 2.0 ** -16
@@ -60,23 +61,21 @@ cdef class OnlineLoop:
     cdef double *scores
     cdef double *dense  # its values by feature, for COMPLEMENT
 
-    def __init__(self, state, parameters):
-        for name, value in state.items():
-            setattr(self, name, value)
-        self.rule = RULES[parameters["rule"]]
-        self.schedule = SCHEDULES[parameters["schedule"]]
-        self.averaging = {None: LAST, "mean": MEAN, "longest": LONGEST}[
-            parameters["average"]]
-        self.joint = parameters["joint"]
-        self.fit_intercept = parameters["fit_intercept"]
-        self.flipped = parameters["flipped"]
-        self.rate = parameters["rate"]
-        self.alpha = parameters["alpha"]
-        self.margin_positive, self.margin_negative = parameters["margin"]
-        self.threshold = parameters["threshold"]
-        self.promotion = parameters["promotion"]
-        self.demotion = parameters["demotion"]
-        self.n_features = parameters["n_features"]
+    def __init__(self, state, config):
+        self.weights, self.factors, self.squares = state.weights, state.factors, state.squares
+        self.average_corrections = state.average_corrections
+        self.longest_weights = state.longest_weights
+        self.last_update, self.best_survival = state.last_update, state.best_survival
+        self.t, self.scale, self.clock = state.t, state.scale, state.clock
+        self.rule, self.schedule = RULES[config.rule], SCHEDULES[config.schedule]
+        self.averaging = AVERAGES[config.average]
+        self.joint, self.flipped = config.joint, config.flipped
+        self.fit_intercept = config.fit_intercept
+        self.rate, self.alpha = config.rate, config.alpha
+        self.margin_positive, self.margin_negative = config.margin
+        self.threshold = config.threshold
+        self.promotion, self.demotion = config.promotion, config.demotion
+        self.n_features = config.n_features
         self.n_hypotheses = self.weights.shape[1]
         self.constant = self.weights.shape[0] - 1
         self.negations = self.weights.shape[0] - 2

@@ -1,6 +1,6 @@
 """The state of an online linear classifier, and one epoch of training it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,23 +93,19 @@ class LinearState:
         "weights", "factors", "squares", "average_corrections", "longest_weights",
         "last_update", "best_survival",
     )  # fmt: skip
-    SCALARS = ("t", "scale", "clock")
 
     def __init__(self, config, n_hypotheses):
         self.config = config
         height = 64 * -(-config.n_features // 64) + 2
-        multiplicative = config.rule != "additive"
-
-        def zeros(needed):
-            return np.zeros((height if needed else 0, n_hypotheses))
-
-        self.weights = zeros(True)
+        multiplicative, average = config.rule != "additive", config.average
+        n_squares = height if config.schedule == "adagrad" else 0
+        n_corrections = height if average == "mean" and not multiplicative else 0
+        n_longest = height if average == "longest" else 0
+        self.weights = np.zeros((height, n_hypotheses))
         self.factors = np.zeros((height if multiplicative else 0, n_hypotheses, 4))
-        self.squares = zeros(config.schedule == "adagrad")
-        self.average_corrections = zeros(
-            config.average == "mean" and not multiplicative
-        )
-        self.longest_weights = zeros(config.average == "longest")
+        self.squares = np.zeros((n_squares, n_hypotheses))
+        self.average_corrections = np.zeros((n_corrections, n_hypotheses))
+        self.longest_weights = np.zeros((n_longest, n_hypotheses))
         self.last_update = np.ones(n_hypotheses, dtype=np.int64)
         self.best_survival = np.full(n_hypotheses, -1, dtype=np.int64)
         self.t, self.scale, self.clock = 0, 1.0, 0.0
@@ -272,7 +268,7 @@ def _geometric_mean(old, news, shares):
     return mixed
 
 
-def run_epoch(state, data, codes, class_weights, order):
+def run_epoch(state, data, codes, class_weights, order, history):
     """Train a state in place on the samples named in ``order``.
 
     Parameters
@@ -283,19 +279,19 @@ def run_epoch(state, data, codes, class_weights, order):
         Class numbers.
     class_weights : ndarray of shape (n_classes,), float64
     order : ndarray of shape (n_trained,), int64
-
-    Returns
-    -------
-    n_mistakes, n_updates : int
+    history : History
+        Receives the counts of the epoch.
     """
-    arrays = {name: getattr(state, name) for name in state.ARRAYS + state.SCALARS}
-    loop = OnlineLoop(arrays, asdict(state.config))
+    loop = OnlineLoop(state, state.config)
     height, n_hypotheses = state.weights.shape
     if state.config.rule != "complement" and state.config.average != "longest":
         height = 1 + len(data.indices) // data.n_samples + 64 * data.words.shape[1]
     step = max(1, TERMS_AT_A_TIME // (height * n_hypotheses))
     for first in range(0, len(order), step):
-        loop.run(order[first : first + step], codes, class_weights, *data.arrays())
-    for name in state.SCALARS:
-        setattr(state, name, getattr(loop, name))
-    return loop.n_mistakes, loop.n_updates
+        loop.run(
+            order[first : first + step], codes, class_weights, data.words, data.indptr,
+            data.indices, data.data,
+        )  # fmt: skip
+    state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
+    history.mistakes.append(loop.n_mistakes)
+    history.updates.append(loop.n_updates)

@@ -213,7 +213,7 @@ class Winnow(BaseOnlineLinear):
             margin=self._margins(),
             average=self.average,
             fit_intercept=bool(self.fit_intercept) and rule == "balanced",
-            joint=self._is_joint(),
+            joint=self.multi_class == "joint" and len(self.classes_) > 2,
             flipped=self.target == "conjunction",
             threshold=threshold,
             promotion=float(self.promotion),
@@ -224,9 +224,14 @@ class Winnow(BaseOnlineLinear):
             binarize=self.binarize,
         )
 
+    def _check_X(self, X, y="no_validation", *, reset):
+        checked = super()._check_X(X, y, reset=reset)
+        if self.variant != "balanced":
+            self._check_values(checked[0] if isinstance(checked, tuple) else checked)
+        return checked
+
     def _check_values(self, data):
-        if self.variant == "balanced":
-            return
+        """Refuse feature values that the update rule cannot take."""
         smallest, largest = data.smallest_and_largest()
         if smallest < 0:
             raise ValueError(

@@ -39,7 +39,7 @@ def test_the_largest_size_is_not_refused():
     assert table.shape == X.shape
     assert table.indices.tolist() == X.indices.tolist()
     check_sparse_size(sparse.csc_array((2**31 - 1, 1)))
-    with pytest.raises(ValueError, match="at most 2147483647 rows and features"):
+    with pytest.raises(ValueError, match="at most 2147483647 samples and features"):
         check_sparse_size(sparse.csc_array((2**31, 1)))
 
 

@@ -117,7 +117,7 @@ def test_coordinates_that_point_outside_are_refused(axis, beyond):
 @pytest.mark.parametrize("shape", [(3, 2**31), (3, 2**31 + 5), (2**31, 3)])
 def test_more_than_int32_counts_is_refused(shape):
     S = sparse.coo_array((np.ones(1), ([2], [2])), shape=shape)
-    with pytest.raises(ValueError, match=r"at most 2147483647 rows and features"):
+    with pytest.raises(ValueError, match=r"at most 2147483647 samples and features"):
         conjunction_kernel(S)
     with pytest.raises(ValueError, match="hash features"):
         AveragedPerceptron().fit(S, [0, 1, 0])
@@ -191,7 +191,7 @@ def test_text_is_told_what_to_do():
 @pytest.mark.parametrize("other", [{}, {"rain": [0, 1, 1]}], ids=["alone", "mixed"])
 def test_times_in_a_data_frame_are_no_features(times, other):
     frame = pd.DataFrame({**other, "day": times})
-    with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
+    with pytest.raises(ValueError, match=r"Column 'day' of X holds .* not numeric"):
         check_array_strict(frame)
 
 
@@ -200,5 +200,5 @@ def test_times_in_a_polars_frame_are_no_features():
     frame = polars.DataFrame({"rain": [0, 1], "day": [1, 2]})
     assert check_array_strict(frame).tolist() == [[0, 1], [1, 2]]
     for kind in (polars.Date, polars.Datetime, polars.Duration, polars.Time):
-        with pytest.raises(ValueError, match=r"Column 'day' of X holds .* no number"):
+        with pytest.raises(ValueError, match=r"Column 'day' of X holds .* not numeric"):
             check_array_strict(frame.with_columns(polars.col("day").cast(kind)))

@@ -67,7 +67,7 @@ CLASSIFIERS = [
 def test_labels_without_an_order_are_a_value_error_about_y(learner, labels):
     y = np.empty(4, dtype=object)
     y[:] = labels
-    messages = r"Unknown label type|y holds labels of the|y contains missing values"
+    messages = r"Unknown label type|y holds labels of the|y contains .* missing values"
     with pytest.raises(ValueError, match=messages):
         learner.fit(X, y)
     assert not hasattr(learner, "classes_")
@@ -98,7 +98,7 @@ def test_a_label_beyond_integers_is_continuous_without_a_warning(learner):
 def test_times_and_structures_are_no_features(dtype):
     table = np.zeros(X.shape, dtype=dtype)
     for learner in [AveragedPerceptron(), ChowLiuTree(), QueryByCommittee()]:
-        with pytest.raises(ValueError, match="which is no number"):
+        with pytest.raises(ValueError, match="which is not numeric"):
             learner.fit(table, Y)
 
 
