@@ -1,7 +1,7 @@
 """Finite classes of Boolean functions as bits: one bit for each hypothesis.
 
-A class answers a row with a set of hypotheses, those that accept it. Majority votes
-and version spaces are then counts and intersections of such sets.
+For each sample a class gives the set of hypotheses that accept it. Majority votes and
+version spaces are then counts and intersections of such sets.
 """
 
 from dataclasses import dataclass, replace
@@ -21,31 +21,32 @@ from sklboolean._core.bits import (
 from sklboolean._core.formulas import format_large_int
 from sklboolean._core.validation import check_choice, check_integer
 
-# Memberships of literals in hypotheses that are built at most: a byte each while
-# they are written, a bit each afterwards.
+# Largest number of (literal, hypothesis) pairs: a byte each while they are built, a bit
+# each afterwards.
 LARGEST_TABLE = 2**28
 
-# Up to so many, counting for all pairs of rows and hypotheses is faster than OR-ing
-# sets of hypotheses, a row at a time (measured).
+# Up to this number, counting over all pairs of samples and hypotheses is faster than
+# OR-ing sets of hypotheses sample by sample (measured).
 FEW_HYPOTHESES = 2000
 
 NAMED_CLASSES = ("conjunctions", "disjunctions", "k-disjunctions")
 
 
 def build_class(hypotheses, n_features, *, max_literals=None, monotone=False):
-    """Build the class that a user asks for, by name or as a list of callables.
+    """Build a finite class from its name or from a list of callables.
 
     Raises
     ------
     ValueError
-        For an unknown name, no callables, "k-disjunctions" without ``max_literals``
-        and a class too large to be listed.
+        For an unknown name, an empty list, "k-disjunctions" without ``max_literals``,
+        and a class that is too large to be listed.
     """
     if not isinstance(hypotheses, str):
         functions = tuple(hypotheses)
         if not functions or not all(map(callable, functions)):
             raise ValueError(
-                "hypotheses must be a name or a list of at least one callable."
+                f"hypotheses must be one of {list(NAMED_CLASSES)} or a list of one or "
+                "more callables."
             )
         return FunctionClass(functions)
     check_choice(hypotheses, "hypotheses", NAMED_CLASSES)
@@ -79,7 +80,7 @@ def count_literal_sets(n_features, longest, monotone):
 
 
 def with_negations(values, monotone):
-    """Return the literals of 0/1 rows: the features and, unless monotone, 1 - them."""
+    """Append the negated features to 0/1 samples, unless monotone."""
     values = values.astype(bool)
     return values if monotone else np.hstack([values, ~values])
 
@@ -110,19 +111,18 @@ class LiteralClass:
         Raises
         ------
         ValueError
-            When they are too many to be listed.
+            If there are too many.
         """
         n_literals = n_features * (1 if monotone else 2)
-        # Where all take long to count, those of two literals are too many already.
+        # With so many features, those of two literals are too many already.
         counted = longest if n_features < 1000 else min(longest, 2)
         size = count_literal_sets(n_features, counted, monotone)
         if size * n_literals > LARGEST_TABLE:
             raise ValueError(
-                f"The class over {n_features} features holds at least "
-                f"{format_large_int(size)} "
-                "hypotheses, too many to be listed one by one. Lower max_literals, set "
-                "monotone=True, choose fewer features, or use ConjunctionClassifier or "
-                "Winnow, which need no list."
+                f"The class over {n_features} features has at least "
+                f"{format_large_int(size)} hypotheses, too many to be listed. Lower "
+                "max_literals, set monotone=True, choose fewer features, or use "
+                "ConjunctionClassifier or Winnow, which need no list."
             )
         contains = np.zeros((n_literals, size), dtype=bool)
         first = 0
@@ -133,7 +133,7 @@ class LiteralClass:
         return cls(pack_dense(contains), size, disjunctive, monotone)
 
     def accepting(self, values):
-        """Return the set of hypotheses that accept each row.
+        """Compute the set of hypotheses that accept each sample.
 
         Parameters
         ----------
@@ -151,11 +151,11 @@ class LiteralClass:
         for row, true in enumerate(literals):
             chosen = self.members[true if self.disjunctive else ~true]
             np.bitwise_or.reduce(chosen, axis=0, out=sets[row])
-        # A conjunction accepts unless it holds a false literal.
+        # A conjunction accepts unless it has a false literal.
         return sets if self.disjunctive else full_set(self.n_hypotheses) & ~sets
 
     def _accept_by_counts(self, literals, sets):
-        # Hypotheses as rows of literals: all pairs at once, not a row at a time.
+        # Hypotheses as rows of literals: count over all pairs at once.
         held = self.literals_of(np.arange(self.n_hypotheses))
         held = BitColumns.from_rows(_as_bit_rows(held))
         literals = literals if self.disjunctive else ~literals
@@ -166,55 +166,55 @@ class LiteralClass:
             sets[first : first + step] = pack_dense(hits if self.disjunctive else ~hits)
 
     def literals_of(self, hypotheses):
-        """Return the literals of hypotheses: bool of shape (n, n_literals)."""
+        """Unpack the literals of hypotheses: bool of shape (n, n_literals)."""
         words = self.members[:, hypotheses >> 6].T
         bits = words >> (hypotheses & 63).astype(np.uint64)[:, None]
         return (bits & np.uint64(1)).astype(bool)
 
     def take(self, hypotheses):
-        """Return the class of some of the hypotheses, given by their indices."""
+        """Restrict the class to the hypotheses with the given indices."""
         members = take_bits(self.members, hypotheses)
         return replace(self, members=members, n_hypotheses=len(hypotheses))
 
 
 @dataclass(frozen=True)
 class FunctionClass:
-    """The user's own hypotheses: functions of a table that give a bool for each row."""
+    """Callable hypotheses: functions of X that return one bool for each sample."""
 
     functions: tuple
 
     @property
     def n_hypotheses(self):
-        """Return how many functions there are."""
+        """Number of functions."""
         return len(self.functions)
 
     def accepting(self, values):
-        """Return the set of functions that accept each row, as `LiteralClass` does."""
+        """Compute the set of functions that accept each sample."""
         values = values.astype(bool)
         answers = [self._answers(k, values) for k in range(self.n_hypotheses)]
         return pack_dense(np.column_stack(answers))
 
     def _answers(self, k, values):
-        # A copy, so that no function can change what the next one sees.
+        # A copy: a function may change its argument.
         answers = np.asarray(self.functions[k](values.copy()))
         if answers.shape != (len(values),) or not np.isin(answers, (0, 1)).all():
             raise ValueError(
                 f"hypotheses[{k}] must return one 0 or 1 for each of the "
-                f"{len(values)} rows; it gave shape {answers.shape}, dtype "
+                f"{len(values)} samples; it returned shape {answers.shape}, dtype "
                 f"{answers.dtype}."
             )
         return answers.astype(bool)
 
     def take(self, hypotheses):
-        """Return the class of some of the functions, given by their indices."""
+        """Restrict the class to the functions with the given indices."""
         return FunctionClass(tuple(self.functions[k] for k in hypotheses))
 
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """Hypotheses known by their answers on a list of points.
+    """Hypotheses given by their predictions on a list of points.
 
-    A row is the index of a point, as the only feature.
+    A sample has one feature, the index of a point.
 
     Attributes
     ----------
@@ -228,15 +228,15 @@ class AnswerTable:
 
     @classmethod
     def build(cls, answers):
-        """Pack answers, bool of shape (n_hypotheses, n_points)."""
+        """Pack predictions, bool of shape (n_hypotheses, n_points)."""
         return cls(pack_dense(answers.T), len(answers))
 
     def accepting(self, values):
-        """Return the set of hypotheses that accept each point."""
+        """Look up the set of hypotheses that accept each point."""
         return self.sets[values[:, 0]]
 
     def take(self, hypotheses):
-        """Return the table of some of the hypotheses, given by their indices."""
+        """Restrict the table to the hypotheses with the given indices."""
         return AnswerTable(take_bits(self.sets, hypotheses), len(hypotheses))
 
 
@@ -249,16 +249,16 @@ class MistakeCounts:
 
     @classmethod
     def zero(cls, n_hypotheses):
-        """Start with no mistakes."""
+        """Create counts of 0."""
         n_words = full_set(n_hypotheses).shape[1]
         return cls(np.zeros((0, n_words), dtype=np.uint64), n_hypotheses)
 
     def copy(self):
-        """Return counts that can be changed on their own."""
+        """Copy the counts."""
         return MistakeCounts(self.planes.copy(), self.n_hypotheses)
 
     def add(self, wrong):
-        """Add 1 for the hypotheses of a set: the carry ripples through the planes."""
+        """Add 1 for the hypotheses of a set, by ripple carry through the planes."""
         carry = wrong
         for plane in self.planes:
             # The right side is computed before the plane changes.
@@ -269,12 +269,12 @@ class MistakeCounts:
             self.planes = np.vstack([self.planes, carry])
 
     def consistent(self):
-        """Return the set of hypotheses without a mistake, shape (1, n_words)."""
+        """Compute the set of hypotheses without a mistake, shape (1, n_words)."""
         erred = np.bitwise_or.reduce(self.planes, axis=0)
         return full_set(self.n_hypotheses) & ~erred
 
     def values(self):
-        """Return the counts: int64 of shape (n_hypotheses,)."""
+        """Compute the counts: int64 of shape (n_hypotheses,)."""
         counts = np.zeros(self.n_hypotheses, dtype=np.int64)
         for b, plane in enumerate(unpack_words(self.planes, self.n_hypotheses)):
             counts += plane.astype(np.int64) << b
@@ -282,7 +282,7 @@ class MistakeCounts:
 
 
 def take_bits(sets, hypotheses):
-    """Return packed sets of which only some members are left, numbered anew."""
+    """Restrict packed sets to the given members, which are numbered anew."""
     word, bit = hypotheses >> 6, (hypotheses & 63).astype(np.uint64)
     taken = np.empty((len(sets), max(1, -(-len(hypotheses) // 64))), dtype=np.uint64)
     step = max(1, 2**20 // max(1, len(hypotheses)))
@@ -294,7 +294,7 @@ def take_bits(sets, hypotheses):
 
 
 def full_set(n_hypotheses):
-    """Return the set of all hypotheses, shape (1, n_words)."""
+    """Build the set of all hypotheses, shape (1, n_words)."""
     return pack_dense(np.ones((1, n_hypotheses), dtype=bool))
 
 

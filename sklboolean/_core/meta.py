@@ -1,4 +1,4 @@
-"""What meta-estimators do with the estimators they are given."""
+"""Helpers of meta-estimators: validation options, seeds and fits of base estimators."""
 
 import numpy as np
 from sklearn.base import clone
@@ -8,7 +8,7 @@ from sklboolean._core.validation import readable_errors
 
 
 def reading(base):
-    """Return how a table for a base classifier is validated."""
+    """Choose the options of `validate_data_strict` that a base estimator allows."""
     inner = get_tags(base).input_tags
     return {
         "for_others": True,
@@ -19,13 +19,13 @@ def reading(base):
 
 
 def draw_seed(rng):
-    """Draw the seed of a base hypothesis."""
+    """Draw the seed of a base estimator."""
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
 @readable_errors("X")
 def fit_clone(base, X, y, seed, weights=None):
-    """Fit a clone of an estimator, which takes a seed wherever it has chance in it."""
+    """Fit a clone of an estimator, with ``seed`` as every ``random_state`` in it."""
     hypothesis = clone(base)
     random = [
         name
