@@ -2,11 +2,11 @@
 
     python benchmarks/bench_rules.py [--quick]
 
-Both sides get a fitted transformer and the same rows, and every result is compared.
+Both sides get a fitted transformer and the same samples, and every result is compared.
 PolynomialFeatures has compiled code for CSR (and CSC, by way of CSR) up to degree 3,
-multiplies columns one by one beyond, and makes dense tables of dense rows. Its values
-are float64; ours are float64 or bool. Memory is the peak of what numpy allocates during
-the call, the result included.
+multiplies columns one by one beyond, and makes dense output of dense samples. Its
+values are float64; ours are float64 or bool. Memory is the peak of what numpy allocates
+during the call, the result included.
 """
 
 import argparse
@@ -29,8 +29,8 @@ from sklboolean import ConjunctionFeatures
 GOAL = 20
 
 
-def sparse_rows(n_samples, n_features, n_true, seed=0):
-    """Rows with ``n_true`` features each, as float64 CSR with int32 indices."""
+def sparse_samples(n_samples, n_features, n_true, seed=0):
+    """Draw samples with ``n_true`` features each: float64 CSR, int32 indices."""
     rng = np.random.default_rng(seed)
     rows = [rng.choice(n_features, n_true, replace=False) for _ in range(n_samples)]
     indices = np.sort(rows, axis=1).astype(np.int32).ravel()
@@ -40,7 +40,7 @@ def sparse_rows(n_samples, n_features, n_true, seed=0):
 
 
 def peak_allocated(function):
-    """Return the most MiB that a call holds at once."""
+    """Measure the peak of memory during a call, in MiB."""
     tracemalloc.start()
     result = function()
     peak = tracemalloc.get_traced_memory()[1] / 2**20
@@ -50,7 +50,7 @@ def peak_allocated(function):
 
 
 def same(ours, theirs):
-    """Return whether two tables are equal, sparse or dense."""
+    """Compare two arrays, sparse or dense."""
     if not sparse.issparse(theirs):
         return np.array_equal(ours.toarray(), theirs)
     # Not by scipy's comparison: it would look at all columns of the indices' type.
@@ -63,7 +63,7 @@ def same(ours, theirs):
 
 
 def compare_case(case, X, degree, repeats, goal):
-    """Return a table row for each dtype of ours."""
+    """Measure one case; a line of the table for each dtype of ours."""
     peer = PolynomialFeatures(degree, interaction_only=True, include_bias=False).fit(X)
     ours = {
         dtype: ConjunctionFeatures(max_literals=degree, dtype=dtype).fit(X)
@@ -72,7 +72,7 @@ def compare_case(case, X, degree, repeats, goal):
     theirs = peer.transform(X)
     for features in ours.values():
         if not same(features.transform(X), theirs):
-            raise AssertionError(f"{case}: PolynomialFeatures gives another table.")
+            raise AssertionError(f"{case}: PolynomialFeatures gives other values.")
     del theirs
     calls = {dtype: lambda f=f: f.transform(X) for dtype, f in ours.items()}
     calls["peer"] = lambda: peer.transform(X)
@@ -89,12 +89,12 @@ def compare_case(case, X, degree, repeats, goal):
 
 
 def conjunctions_as_columns(quick, repeats, goal):
-    """Sparse and dense rows, two to four literals."""
+    """Sparse and dense samples, two to four literals."""
     few = 10 if quick else 1
-    wide = sparse_rows(20_000 // few, 2000, 20)
-    narrow = sparse_rows(5000 // few, 300, 20)
-    tiny = sparse_rows(500 // few, 14, 6)
-    dense = sparse_rows(2000 // few, 200, 20).toarray()
+    wide = sparse_samples(20_000 // few, 2000, 20)
+    narrow = sparse_samples(5000 // few, 300, 20)
+    tiny = sparse_samples(500 // few, 14, 6)
+    dense = sparse_samples(2000 // few, 200, 20).toarray()
     cases = [
         ("CSR, 2000 features, 20 true", wide, 2),
         ("CSC, 2000 features, 20 true", sparse.csc_array(wide), 2),
@@ -104,7 +104,7 @@ def conjunctions_as_columns(quick, repeats, goal):
         ("dense, 200 features, 20 true", dense, 2),
     ]
     columns = [
-        "rows", "literals", "columns", "PolynomialFeatures ms", "dtype", "ours ms",
+        "samples", "literals", "columns", "PolynomialFeatures ms", "dtype", "ours ms",
         "ratio", "goal", "verdict", "their MiB", "our MiB",
     ]  # fmt: skip
     rows = [row for case in cases for row in compare_case(*case, repeats, goal)]

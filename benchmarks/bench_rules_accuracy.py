@@ -5,15 +5,16 @@
 * 5 splits, 80 % to train: accuracy on the rest with its standard error over the splits,
   number of rules and literals, and CPU seconds for the fit. A tree's leaves are its
   rules, a tree's literals the sum of their depths.
-* "labels" is the same search over the labels themselves: every row of the table is a
-  support row with the sign of its class. What a machine adds is the difference.
-* "SVC" is RuleClassifier over a plain SVC; fidelity is the share of test rows on which
-  the rules say what their machine says.
-* Planted DNFs are drawn anew for each split: 2000 rows to train with noisy labels, 5000
-  to test without noise, neighbouring features correlated, half of the rows positive.
-* imodels takes part where it can be imported: FIGS (one tree sum, readable), and its
-  boosted rules; not over planted DNFs, where 500 features take it
-  minutes. skope-rules 1.0.1 cannot be imported on Python 3.10 or later.
+* "labels" is the same search over the labels themselves: every training sample is a
+  support vector with the sign of its class. The difference is what a kernel model adds.
+* "SVC" is RuleClassifier over a plain SVC; fidelity is the fraction of test samples on
+  which the rules predict the same as their kernel model.
+* Planted DNFs are drawn anew for each split: 2000 samples to train with noisy labels,
+  5000 to test without noise, neighbouring features correlated, half of the samples
+  positive.
+* imodels takes part if it can be imported: FIGS (a readable sum of trees) and its
+  boosted rules; not over planted DNFs, where it takes minutes for 500 features.
+  skope-rules 1.0.1 cannot be imported on Python 3.10 or later.
 
 Nothing is tuned.
 """
@@ -53,7 +54,7 @@ PLANTED = [
 
 
 class Labels(ClassifierMixin, BaseEstimator):
-    """Rules from the labels themselves, without a machine."""
+    """Rules from the labels themselves, without a kernel model."""
 
     def __init__(self, monotone=False, feature_groups=None):
         self.monotone = monotone
@@ -61,14 +62,14 @@ class Labels(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
-        # A perceptron whose support is the table, with the labels for coefficients.
-        machine = KernelPerceptron(
+        # All samples become support vectors, with their labels as coefficients.
+        perceptron = KernelPerceptron(
             ConjunctionKernel(max_literals=4), average=None, max_iter=1, margin=1e300,
             shuffle=False,
         ).fit(X, y)  # fmt: skip
         self.dnf_ = extract_dnf(
-            machine, X, y, monotone=self.monotone, feature_groups=self.feature_groups,
-            min_fidelity=0,
+            perceptron, X, y, monotone=self.monotone, min_fidelity=0,
+            feature_groups=self.feature_groups,
         )  # fmt: skip
         self.rules_ = self.dnf_.rules
         return self
@@ -78,7 +79,7 @@ class Labels(ClassifierMixin, BaseEstimator):
 
 
 def load_tables(folder):
-    """Return (X, y, feature groups) by name; without attributes each its own group."""
+    """Load (X, y, feature groups) by name; without attributes each column is one."""
     bundles = {
         "tic-tac-toe": make_tic_tac_toe(), "mushroom": load_mushroom(),
         "votes": load_votes(), **{f"monks {k}": make_monks(k) for k in (1, 2, 3)},
@@ -107,8 +108,8 @@ def load_tables(folder):
     return tables
 
 
-def learners(groups):
-    """Return the learners by name."""
+def classifiers(groups):
+    """Make the classifiers by name."""
     shared = {"feature_groups": groups, "random_state": 0}
     found = {
         "RuleClassifier": RuleClassifier(**shared),
@@ -128,7 +129,7 @@ def learners(groups):
 
 
 def size_of(model):
-    """Return the number of rules and of literals; None where there is no such thing."""
+    """Count rules and literals; None for models without rules."""
     if hasattr(model, "tree_"):
         tree = model.tree_
         depths = _leaf_depths(tree)
@@ -151,13 +152,13 @@ def _leaf_depths(tree):
 
 
 def judge(name, splits, groups, goal=None):
-    """Return a table row for each learner."""
+    """Measure all classifiers; a line of the table for each."""
     rows = []
-    for learner, model in learners(groups).items():
+    for kind, model in classifiers(groups).items():
         if isinstance(model, Labels) and len(np.unique(splits[0][2])) > 2:
             continue
-        # Planted terms hold negations, and imodels takes minutes with 500 features.
-        if groups is None and learner.endswith(("monotone", "FIGS", "Rules")):
+        # Planted terms hold negations; imodels takes minutes with 500 features.
+        if groups is None and kind.endswith(("monotone", "FIGS", "Rules")):
             continue
         scores, sizes, seconds, fidelity = [], [], [], []
         for X, X_test, y, y_test in splits:
@@ -174,12 +175,12 @@ def judge(name, splits, groups, goal=None):
             for column in zip(*sizes, strict=True)
         )
         verdict = ""
-        if goal and learner.startswith("RuleClassifier"):
+        if goal and kind.startswith("RuleClassifier"):
             met = np.mean(scores) >= goal[0] and float(n_rules) <= goal[1]
             verdict = "met" if met else "missed"
         rows.append(
             (
-                name, learner, f"{np.mean(scores):.3f}", f"{error:.3f}", n_rules,
+                name, kind, f"{np.mean(scores):.3f}", f"{error:.3f}", n_rules,
                 n_literals, f"{np.mean(fidelity):.3f}" if fidelity else "",
                 f"{np.mean(seconds):.3f}", verdict,
             )
@@ -188,7 +189,7 @@ def judge(name, splits, groups, goal=None):
 
 
 def planted_split(shape, seed, n_train, n_test):
-    """Draw rows; noise in the training labels only."""
+    """Draw samples; noise in the training labels only."""
     n, terms, literals, noise, correlation = shape
     X, y, _ = make_dnf(
         n_train + n_test, n, n_terms=terms, n_literals=literals,
@@ -209,7 +210,7 @@ def main(arguments=None):
     print_header("Rules that predict")
     n_splits = 1 if options.quick else 5
     columns = [
-        "table", "learner", "accuracy", "error", "rules", "literals", "fidelity",
+        "data", "classifier", "accuracy", "error", "rules", "literals", "fidelity",
         "fit s", "goal",
     ]  # fmt: skip
     rows = []
@@ -219,7 +220,7 @@ def main(arguments=None):
             for seed in range(n_splits)
         ]
         rows += judge(name, splits, groups, GOALS.get(name))
-    print_table("Tables", columns, rows)
+    print_table("Data sets", columns, rows)
     for shape in PLANTED[: 1 if options.quick else None]:
         n, terms, literals, noise, correlation = shape
         splits = [planted_split(shape, seed, 2000, 5000) for seed in range(n_splits)]

@@ -1,4 +1,4 @@
-"""Rules as bars."""
+"""RuleDisplay: rules as bars."""
 
 from numbers import Integral
 
@@ -7,26 +7,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean.inspection._figure import COLORS, open_axes
 
-# What bars may show, and what is written below them.
+# Quantities that bars can show, and the labels of the axis.
 SHOWN = {
     "weight": "weight",
     "contribution": "contribution",
-    "coverage": "coverage (rows)",
+    "coverage": "coverage (samples)",
     "precision": "precision",
 }
 
 
 class RuleDisplay:
-    """Bars of rules: how much each weighs, or how many rows it covers.
+    """Bar chart of rules: their weights, or the samples that they cover.
 
     Parameters
     ----------
     texts : list of str
-        The rules.
+        The rules, from top to bottom.
     values : array-like of shape (n_rules,)
-        The lengths of the bars.
+        Lengths of the bars.
     value_name : str, default="weight"
-        What they are.
+        Label of the axis.
 
     Attributes
     ----------
@@ -62,30 +62,31 @@ class RuleDisplay:
     def from_rules(
         cls, rules, *, value="weight", feature_names=None, max_rules=None, ax=None
     ):
-        """Draw a list of rules.
+        """Draw the rules of a list, a `DNF` or a `RuleEnsemble`.
 
         Parameters
         ----------
         rules : sequence of Rule
             From `sklboolean.rules`, or a ``DNF`` or ``RuleEnsemble`` with ``rules``.
         value : {"weight", "contribution", "coverage", "precision"}, default="weight"
-            What the bars show.
+            Quantity that the bars show.
         feature_names : sequence of str or None, default=None
-            A name for each feature. None: those that the list knows, or x0, x1, ...
+            A name for each feature. None: the names stored with the rules, or x0,
+            x1, ...
         max_rules : int or None, default=None
-            Only the first ones. None: all.
+            Number of rules to draw, the first ones. None: all.
         ax : matplotlib Axes or None, default=None
-            Where to draw. None: in a new figure.
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
         display : RuleDisplay
-            Drawn.
+            The drawn display.
 
         Raises
         ------
         ValueError
-            For another ``value``, and where a rule has none of that kind.
+            For an unknown ``value``, and if a rule has no such value.
         """
         if value not in SHOWN:
             raise ValueError(f"value must be one of {list(SHOWN)}; got {value!r}.")
@@ -94,11 +95,15 @@ class RuleDisplay:
         if max_rules is not None and not (
             isinstance(max_rules, Integral) and max_rules > 0
         ):
-            raise ValueError(f"max_rules must be a number above 0; got {max_rules!r}.")
+            raise ValueError(
+                f"max_rules must be None or an integer above 0; got {max_rules!r}."
+            )
         rules = list(getattr(rules, "rules", rules))[:max_rules]
         values = [getattr(rule, value) for rule in rules]
         if any(one is None for one in values):
-            raise ValueError(f"Not every rule has a {value}: choose another value.")
+            raise ValueError(
+                f"value={value!r}: not every rule has a {value}. Choose another value."
+            )
         texts = [_text(rule, feature_names) for rule in rules]
         return cls(texts, values, value_name=SHOWN[value]).plot(ax=ax)
 
@@ -111,27 +116,27 @@ class RuleDisplay:
         Parameters
         ----------
         estimator : RuleClassifier
-            Fitted: with ``rules_``.
+            A fitted classifier with ``rules_``.
         value : {"weight", "contribution", "coverage", "precision"}, default="coverage"
-            What the bars show.
+            Quantity that the bars show.
         feature_names : sequence of str or None, default=None
             A name for each feature. None: the names of the columns, or x0, x1, ...
         max_rules : int or None, default=None
-            Only the first ones. None: all.
+            Number of rules to draw, the first ones. None: all.
         ax : matplotlib Axes or None, default=None
-            Where to draw. None: in a new figure.
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
         display : RuleDisplay
-            Drawn.
+            The drawn display.
 
         Raises
         ------
         ValueError
             As for ``from_rules``.
         TypeError
-            When there are no ``rules_``: a ``DNF`` is drawn by ``from_rules``.
+            If there are no ``rules_``. A ``DNF`` is drawn by ``from_rules``.
         """
         if not hasattr(estimator, "rules_"):
             if hasattr(estimator, "fit"):
@@ -153,12 +158,12 @@ class RuleDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw. None: in a new figure.
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
         self : RuleDisplay
-            With ``ax_``, ``figure_`` and ``bars_``.
+            The display, with ``ax_``, ``figure_`` and ``bars_``.
         """
         is_new = ax is None
         self.ax_ = ax = open_axes(ax)

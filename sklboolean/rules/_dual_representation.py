@@ -114,6 +114,13 @@ def dual_representation(model, X=None, *, kernel=None, target=None):
             "pipeline[-1], and as X the output of the steps before, "
             "pipeline[:-1].transform(X)."
         )
+    negative = 1 + np.flatnonzero(dual.length_weights.mantissas[1:] < 0)
+    if len(negative):
+        raise ValueError(
+            f"The kernel gives conjunctions of {negative[0]} literals a negative "
+            "weight, so a large sum over the support vectors does not mean a large "
+            f"part in the score. {KERNEL_HINT}"
+        )
     return replace(dual, feature_names=None if names is None else list(map(str, names)))
 
 
@@ -313,7 +320,7 @@ def _weights_of_object(kernel, n_features):
             f"The weights of conjunctions in the kernel {kernel!r} are unknown. "
             f"{KERNEL_HINT}"
         )
-    return _checked_weights(kernel.length_weights(n_features))
+    return kernel.length_weights(n_features)
 
 
 def _weights_of_name(kernel, n_features, plus_minus, *, gamma, degree, coef0):
@@ -334,21 +341,9 @@ def _weights_of_name(kernel, n_features, plus_minus, *, gamma, degree, coef0):
         )
     if degree != int(degree):
         raise ValueError(f"degree={degree} must be an integer. {KERNEL_HINT}")
-    return _checked_weights(
-        polynomial_weights(int(degree), gamma, coef0, n_features, plus_minus=plus_minus)
+    return polynomial_weights(
+        int(degree), gamma, coef0, n_features, plus_minus=plus_minus
     )
-
-
-def _checked_weights(weights):
-    """Refuse negative weights of conjunctions."""
-    lengths = 1 + np.flatnonzero(weights.mantissas[1:] < 0)
-    if len(lengths):
-        raise ValueError(
-            f"The kernel gives conjunctions of {lengths[0]} literals a negative "
-            "weight, so a large sum over the support vectors does not mean a large "
-            f"part in the score. {KERNEL_HINT}"
-        )
-    return weights
 
 
 def _gamma_of(model, X, n_features):

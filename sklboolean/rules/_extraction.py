@@ -270,7 +270,9 @@ class CandidatePool:
         if not self.covers:
             return 0.0, None
         covers = np.array(self.covers)
-        n_right, n_wrong = _count(covers & positive), _count(covers & negative)
+        counts = np.empty(2 * len(covers), dtype=np.int32)
+        count_ones(np.concatenate([covers & positive, covers & negative]), counts)
+        n_right, n_wrong = counts.reshape(2, -1).astype(np.int64)
         gains = n_right - penalty * n_wrong
         k = int(np.lexsort((*np.transpose(self.lengths)[::-1], -gains))[0])
         return float(gains[k]), k
@@ -278,12 +280,6 @@ class CandidatePool:
 
 def _pack(mask):
     return pack_dense(mask[None, :])[0]
-
-
-def _count(covers):
-    counts = np.empty(len(covers), dtype=np.int32)
-    count_ones(np.ascontiguousarray(covers), counts)
-    return counts.astype(np.int64)
 
 
 def find_cover(dual, sign, pool, positive, negative, penalty, params):

@@ -37,7 +37,7 @@ def test_bars_are_the_values_of_the_rules(model, value):
     widths = [bar.get_width() for bar in display.bars_]
     assert widths == [getattr(rule, value) for rule in model.rules_]
     assert labels_of(display.ax_) == model.to_text().splitlines()[:-1]
-    unit = " (rows)" if value == "coverage" else ""
+    unit = " (samples)" if value == "coverage" else ""
     assert display.ax_.get_xlabel() == value + unit
     assert display.ax_.yaxis_inverted()
 
@@ -70,7 +70,7 @@ def test_what_has_no_rules_is_sent_to_from_rules(model):
 def test_bad_values(model):
     with pytest.raises(ValueError, match="value must be one of"):
         RuleDisplay.from_estimator(model, value="length")
-    with pytest.raises(ValueError, match="Not every rule has a coverage"):
+    with pytest.raises(ValueError, match="not every rule has a coverage"):
         RuleDisplay.from_rules([Rule((), 1.0, 1.0)], value="coverage")
     with pytest.raises(ValueError, match="max_rules must be"):
         RuleDisplay.from_rules([], max_rules=0)

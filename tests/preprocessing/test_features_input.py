@@ -1,4 +1,4 @@
-"""What ConjunctionFeatures refuses, and what it says then."""
+"""Input that ConjunctionFeatures refuses, and its messages."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Rules: the largest_weights conjunctions of models, against all conjunctions."""
+"""Conjunctions with the largest weight in models, against all conjunctions."""
 
 import pickle
 
@@ -17,7 +17,7 @@ from sklboolean.rules._dual_representation import dual_representation
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
 
-MACHINES = {
+MODELS = {
     "perceptron": KernelPerceptron(random_state=0),
     "perceptron, all literals": KernelPerceptron(
         monotone=False, max_literals=None, decay=0.5, random_state=0
@@ -33,7 +33,7 @@ MACHINES = {
 @pytest.mark.parametrize("monotone", [True, False])
 def test_top_conjunctions_are_the_first_of_all(name, rank, monotone):
     X, y = table(60, 6, seed=1)
-    model = MACHINES[name].fit(X, y)
+    model = MODELS[name].fit(X, y)
     dual = dual_representation(model)
     if not monotone and rank == "contribution" and dual.length_weights.monotone:
         with pytest.raises(ValueError, match="has no negated features"):

@@ -1,4 +1,4 @@
-"""DNFs out of models: what they say, how they are written, and how they get shorter."""
+"""DNFs of models: their predictions, their text, and how they are simplified."""
 
 import pickle
 from itertools import product
@@ -195,7 +195,7 @@ def test_html_escapes_names():
     assert "else no" in dnf_of([])._repr_html_()
 
 
-# Out of models
+# From models
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_noisy_planted_terms_are_found(seed):
     model = KernelPerceptron(random_state=0).fit(X, y)
     dnf = extract_dnf(model, X, y)
     assert {rule.literals for rule in dnf.rules} == set(terms)
-    assert model.score(X, y) > 0.99, "it learned the noise, the rules did not"
+    assert model.score(X, y) > 0.99, "the model fitted the noise, the rules did not"
 
 
 def test_monks_2_has_no_short_dnf():
@@ -264,7 +264,7 @@ def test_monks_2_has_no_short_dnf():
     ],
     ids=repr,
 )
-def test_many_machines(model):
+def test_many_models(model):
     X, y = table(80, 6)
     kernel, seen = None, X
     if getattr(model, "kernel", None) == "precomputed":

@@ -62,7 +62,7 @@ def assert_weights_make_the_score(model, queries, expected=None, **options):
     assert np.ptp(scores) > 1e-6
 
 
-MACHINES = {
+MODELS = {
     "svc": SVC(),
     "svc, narrow": SVC(gamma=1.5, C=10),
     "svc, auto": SVC(gamma="auto"),
@@ -100,17 +100,17 @@ def training(model, X):
     return {"X": X} if getattr(model, "gamma", None) == "scale" else {}
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", MODELS)
 def test_weights_make_the_score(name):
     X, y = table()
-    model = MACHINES[name].fit(X, y)
+    model = MODELS[name].fit(X, y)
     assert_weights_make_the_score(model, X, **training(model, X))
 
 
 @pytest.mark.parametrize("name", ["svc", "svc, poly", "svc, linear", "svr"])
-def test_weights_make_the_score_of_sparse_rows(name):
+def test_weights_make_the_score_of_sparse_samples(name):
     X, y = table()
-    model = MACHINES[name].fit(sparse.csr_array(X), y)
+    model = MODELS[name].fit(sparse.csr_array(X), y)
     expected = score_of(model, sparse.csr_array(X))
     assert_weights_make_the_score(model, X, expected, **training(model, X))
     assert_weights_make_the_score(model, X, expected, X=sparse.csr_array(X))
@@ -127,7 +127,7 @@ def test_weights_make_the_score_of_sparse_rows(name):
     ],
     ids=repr,
 )
-def test_our_kernels_in_machines_need_the_rows(kernel):
+def test_our_kernels_in_support_vector_machines_need_the_samples(kernel):
     X, y = table()
     model = SVC(kernel=kernel, C=0.01).fit(X, y)
     with pytest.raises(ValueError, match="give X, the training samples"):
@@ -150,7 +150,7 @@ def as_callable(A, B):
     return (A @ B.T) ** 2
 
 
-def test_a_callable_is_what_its_kernel_says():
+def test_a_callable_is_described_by_its_kernel():
     X, y = table()
     model = SVC(kernel=as_callable).fit(X, y)
     with pytest.raises(ValueError, match="unknown"):
@@ -201,7 +201,7 @@ def test_several_classes():
 @pytest.mark.parametrize("name", ["svc", "perceptron", "averaged"])
 def test_the_first_of_two_classes_is_the_opposite(name):
     X, y = table()
-    model = MACHINES[name].fit(X, y)
+    model = MODELS[name].fit(X, y)
     options = training(model, X)
     scores = -model.decision_function(X)
     assert_weights_make_the_score(model, X, scores, target=0, **options)
@@ -328,21 +328,21 @@ def test_models_that_are_no_sum_over_conjunctions(model, message):
         top_conjunctions(fitted(model))
 
 
-def test_precomputed_perceptrons_keep_no_rows():
+def test_precomputed_perceptrons_keep_no_samples():
     X, y = table()
     model = KernelPerceptron("precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="keeps no samples"):
         top_conjunctions(model, X=X)
 
 
-def test_scaled_rows_are_refused():
+def test_scaled_samples_are_refused():
     X, y = table()
     for scaled in (StandardScaler().fit_transform(X), 2 * X, X - 0.5):
         with pytest.raises(ValueError, match=r"Column \d of the support vectors holds"):
             top_conjunctions(SVC(gamma=0.1).fit(scaled, y))
 
 
-def test_rows_of_another_table_are_refused():
+def test_samples_of_other_data_are_refused():
     X, y = table()
     model = SVC().fit(X, y)
     with pytest.raises(ValueError, match="not those of its kernel"):
@@ -371,10 +371,10 @@ def test_bad_parameters():
         top_conjunctions(fitted(AveragedPerceptron()), 0)
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", MODELS)
 def test_models_of_data_frames_are_read_without_a_warning(name):
     X, y = table()
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
-    model = clone(MACHINES[name]).fit(frame, y)
+    model = clone(MODELS[name]).fit(frame, y)
     assert dual_representation(model, frame).feature_names == list(frame)
     assert_array_equal(model.feature_names_in_, list(frame))

@@ -1,4 +1,4 @@
-"""RuleClassifier: it says what its rules say."""
+"""RuleClassifier predicts what its rules predict, by definition."""
 
 import numpy as np
 import pandas as pd
@@ -169,7 +169,7 @@ def test_grid_search_in_a_pipeline():
     assert search.best_estimator_.estimator_.max_literals in (2, 3)
 
 
-def test_random_state_reaches_the_machine():
+def test_random_state_reaches_the_kernel_model():
     X, y = table(200, 6)
     one, other = (RuleClassifier(random_state=3).fit(X, y) for _ in range(2))
     assert one.rules_ == other.rules_
