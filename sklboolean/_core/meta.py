@@ -23,16 +23,20 @@ def draw_seed(rng):
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
+def set_seed(estimator, seed):
+    """Set every ``random_state`` of an estimator and its parts."""
+    seeds = {}
+    for name in estimator.get_params():
+        if name == "random_state" or name.endswith("__random_state"):
+            seeds[name] = seed
+    estimator.set_params(**seeds)
+
+
 @readable_errors("X")
 def fit_clone(base, X, y, seed, weights=None):
     """Fit a clone of an estimator, with ``seed`` as every ``random_state`` in it."""
     hypothesis = clone(base)
-    random = [
-        name
-        for name in hypothesis.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    hypothesis.set_params(**dict.fromkeys(random, seed))
+    set_seed(hypothesis, seed)
     if weights is None:
         return hypothesis.fit(X, y)
     return hypothesis.fit(X, y, sample_weight=weights)

@@ -1,31 +1,33 @@
-"""Active learning by committees: which rows are worth a label."""
+"""Active learning by committees: choose the samples whose labels to query."""
 
 from sklboolean.active_learning._disagreement import (
+    align_probabilities,
+    bayes_error_bounds,
     consensus_entropy,
+    information_gain,
     kl_to_consensus,
+    label_entropy,
     margin_of_votes,
     pairwise_disagreement,
     top_scores,
     variation_ratio,
     vote_entropy,
+    vote_shares,
 )
-from sklboolean.active_learning._finite import (
+from sklboolean.active_learning._finite_version_space import (
     FiniteVersionSpace,
-    build_finite_space,
+    ThresholdVersionSpace,
 )
-from sklboolean.active_learning._gram import GramKernel
-from sklboolean.active_learning._halfspaces import HalfspaceVersionSpace
-from sklboolean.active_learning._information import (
-    bayes_error_bounds,
-    information_gain,
-    label_entropy,
+from sklboolean.active_learning._halfspace_version_space import (
+    GramKernel,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
 )
-from sklboolean.active_learning._kernel_space import KernelVersionSpace
 from sklboolean.active_learning._query_by_committee import QueryByCommittee
-from sklboolean.active_learning._thresholds import ThresholdVersionSpace
-from sklboolean.active_learning._votes import align_probabilities, vote_shares
+from sklboolean.active_learning._strategies import CommitteePredictions
 
 __all__ = [
+    "CommitteePredictions",
     "FiniteVersionSpace",
     "GramKernel",
     "HalfspaceVersionSpace",
@@ -34,7 +36,6 @@ __all__ = [
     "ThresholdVersionSpace",
     "align_probabilities",
     "bayes_error_bounds",
-    "build_finite_space",
     "consensus_entropy",
     "information_gain",
     "kl_to_consensus",

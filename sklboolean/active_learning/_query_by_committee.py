@@ -1,111 +1,130 @@
-"""Query by committee: labels are asked for where hypotheses differ."""
+"""Query by committee: query labels of samples on which the members disagree."""
 
-from functools import partial
+from contextlib import contextmanager
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
-from sklboolean._core.validation import distinct_labels, encode_classes
-from sklboolean.active_learning._answers import (
-    AnswerBook,
-    Oracle,
-    read_labelled,
-    read_weights,
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.meta import draw_seed, set_seed
+from sklboolean._core.validation import (
+    check_choice,
+    check_finite_sum,
+    check_integer,
+    check_real,
+    check_same_params,
+    check_sample_weight,
+    distinct_labels,
+    encode_classes,
+    readable_errors,
+    remember_params,
+    validate_data_strict,
 )
-from sklboolean.active_learning._asking import ask_pool, ask_stream, asking_options
-from sklboolean.active_learning._interactive import InteractiveMixin
-from sklboolean.active_learning._parameters import check_stream_start, check_streaming
-from sklboolean.active_learning._prediction import CommitteePredictionMixin
-from sklboolean.active_learning._publishing import answers_kept, finish, report
-from sklboolean.active_learning._session import Session
+from sklboolean.active_learning._ensemble_committee import EnsembleCommittee
+from sklboolean.active_learning._oracles import (
+    ArrayOracle,
+    CallableOracle,
+    check_labels,
+    find_missing,
+)
+from sklboolean.active_learning._query_state import QueryState
+from sklboolean.active_learning._strategies import STRATEGIES
+from sklboolean.active_learning._version_space import (
+    VersionSpaceCommittee,
+    is_version_space,
+)
+
+# Parameters that must not change while labels are added.
+STATE_PARAMS = (
+    "committee", "n_members", "sampling", "resample_members", "strategy", "epsilon",
+    "delta", "initial",
+)  # fmt: skip
 
 
-class QueryByCommittee(
-    InteractiveMixin,
-    CommitteePredictionMixin,
-    ClassifierMixin,
-    BaseEstimator,
-):
-    """A classifier that asks for labels, where the members of a committee differ.
+def _has_predict_proba(model):
+    final = model.final_estimator
+    if final is not None and not hasattr(final, "predict_proba"):
+        raise AttributeError(f"{final!r}, the final_estimator, has no predict_proba.")
+    return True
 
-    Labels come from an answer book (``fit(X, y)``, of which only the rows asked for
-    are read), from an oracle (``fit(X, oracle=...)``), or one after the other
-    (``query`` and ``teach``).
+
+def has_random_state(base):
+    """Test if an estimator or one of its parts is random; None is a tree, which is."""
+    names = ["random_state"] if base is None else base.get_params()
+    return any(name.endswith("random_state") for name in names)
+
+
+class QueryByCommittee(ClassifierMixin, BaseEstimator):
+    """Classifier that queries labels of samples on which a committee disagrees.
+
+    Labels come from an array (``fit(X, y)`` reads only the labels that it queries),
+    from a function (``fit(X, oracle=...)``), or one after the other (``query`` and
+    ``teach``).
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
-        What the members are clones of, unless ``committee`` lists them. None:
-        `DecisionTreeClassifier`.
-    committee : {"bootstrap", "subsample", "seed", "gibbs"}, list of classifiers, or \
-version space, default="bootstrap"
-        How members differ: each has a bootstrap sample of the labelled rows that grows
-        with them, or a random half, or only a ``random_state`` of its own. "gibbs":
-        members are drawn from the version space, all hypotheses that agree with the
-        labels: those of ``hypotheses``, or halfspaces. Two classes only. A version
-        space that is given has all parameters of its own: those for "gibbs" are not
-        for it.
+    committee : classifier, list of classifiers, version space or None, default=None
+        The members. A classifier is cloned ``n_members`` times. A list contains the
+        members. A version space, such as `FiniteVersionSpace` or
+        `HalfspaceVersionSpace`, has all hypotheses that agree with the labels as
+        members; it is limited to two classes. None: `DecisionTreeClassifier`.
     n_members : int, default=5
-        Number of clones. A version space is asked as a whole.
-    strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", "most_split", \
-"margin"} or None, default=None
-        What makes a row worth asking for. "disagreement": two random members differ.
-        The others score all rows: entropy of the votes, mean divergence from the
-        consensus, entropy of the mean probability, chance that two members differ,
-        small lead of the first class; members without probabilities are sure of their
-        votes. None: "most_split". Streams know "disagreement" only.
+        Number of clones of a single classifier, at least 2. More members measure
+        disagreement more finely and take longer.
+    sampling : {"bootstrap", "subsample", "all"} or None, default=None
+        The labelled samples that each classifier is trained on: a bootstrap sample
+        that grows with the labels, a random half, or all of them. With "all", clones
+        differ by their ``random_state`` only. None: "bootstrap" for a single
+        classifier, "all" for a list. Version spaces ignore it.
+    resample_members : bool, default=False
+        Draw the samples and seeds of the classifiers again for every label. False:
+        draw for new labels only.
+    strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", \
+"pairwise_disagreement", "margin"}, callable or None, default=None
+        The score of a candidate. "disagreement": 1 if two random members disagree,
+        else 0. "vote_entropy": entropy of the votes. "kl": mean divergence from the
+        consensus. "label_entropy": entropy of the mean probabilities.
+        "pairwise_disagreement": probability that two members disagree. "margin": minus
+        the lead of the first class. Members without ``predict_proba`` count as
+        certain of their votes. A callable ``strategy(predictions, X, rng)`` returns
+        one score per candidate, higher is better; ``predictions`` is a
+        `sklboolean.active_learning.CommitteePredictions`. None:
+        "pairwise_disagreement" for a pool. Streams use "disagreement" only.
     mode : {"pool", "stream"}, default="pool"
-        Whether ``fit`` chooses among all rows, or reads them once, in order.
+        ``fit`` chooses among all samples ("pool"), or reads each sample once, in order
+        ("stream").
     epsilon : float or None, default=0.05
-        Error to be reached. A stream ends when more than
-        ``t_n = ln(pi^2 (n + 1)^2 / (3 delta)) / epsilon`` rows in succession were
-        rejected after n labels; a pool when that is expected of it. None: not before
-        ``max_queries`` or the last row.
+        Target error, in (0, 1). A stream ends when more than
+        ``t_n = ln(pi^2 (n + 1)^2 / (3 delta)) / epsilon`` samples in a row were
+        rejected after n labels; a pool ends when this is expected of it. None: continue
+        until ``max_queries`` or the last sample.
     delta : float, default=0.05
-        Probability of failure allowed.
-    hypotheses : str, list of callables or None, default=None
-        For "gibbs", a finite class: "conjunctions", "disjunctions", "k-disjunctions"
-        of features above 0, "thresholds" on one feature in [0, 1]; or functions of a
-        table that return a label, or a bool, for each row. None: halfspaces.
-    max_literals : int or None, default=None
-        Longest formulas of a named class.
-    monotone : bool, default=False
-        Whether formulas of a named class have no negations.
-    kernel : str, callable or None, default=None
-        For halfspaces: a name in `sklboolean.kernels.BOOLEAN_KERNELS`, a kernel object
-        or a function ``kernel(A, B)``; `sklboolean.active_learning.GramKernel`
-        for a matrix. None: the linear kernel.
-    fit_intercept : bool, default=True
-        Whether halfspaces of the features have a constant.
-    gibbs : {"auto", "ep", "liness", "hit_and_run"}, default="auto"
-        How halfspaces are drawn: expectation propagation or chains.
-    eta : float, default=0.0
-        For "gibbs": share of labels that are wrong.
-    n_steps : int, default=100
-        Steps of chains between labels: of "liness" and "hit_and_run".
-    n_chains : int, default=64
-        Number of such chains.
+        Allowed probability of failure, in (0, 1).
     batch_size : int, default=1
-        Labels of a pool to ask for at a time: good rows that are far from one another.
+        Number of labels of a pool to query at a time. A batch consists of good
+        candidates that are far from each other.
     max_queries : int or None, default=None
-        Most labels to ask for.
+        Maximum number of labels to query. None: no limit.
     initial : int, array-like of int or None, default=None
-        Labels asked for first: how many random rows, or which rows of the pool that
-        ``fit`` gets. None: 10, or none for "gibbs"; then more until two classes are
-        known.
-    unlabeled : object, default=None
-        What stands for a missing label in ``y``: None, NaN, a word or a number.
+        Labels to query first: the number of random samples, or indices of samples of
+        the pool passed to ``fit``. None: 10, or 0 for a version space. Further random
+        samples follow until labels of two classes are known.
     final_estimator : classifier or None, default=None
-        Predicts, fitted to all labelled rows. None: the committee predicts.
+        Classifier for predictions, fitted to all labelled samples. None: the committee
+        predicts.
     prediction : {"majority", "gibbs"}, default="majority"
-        Without a ``final_estimator``: by the committee's mean, or by one member that is
-        drawn when labels come.
-    rebag : bool, default=False
-        Draw the samples and seeds of classifiers anew for every label.
+        Without a ``final_estimator``, predict by the mean of the committee
+        ("majority") or by one random member ("gibbs").
     random_state : int, RandomState instance or None, default=None
-        For samples, seeds, chains, coins and ties.
+        Controls samples, seeds, chains, coins and ties. Pass an int for reproducible
+        results.
     n_jobs : int or None, default=None
-        Classifiers fitted at the same time; the result is the same.
+        Number of classifiers fitted in parallel. It does not change the result.
     verbose : int, default=0
         1 prints a line for every batch of labels.
 
@@ -114,32 +133,33 @@ version space, default="bootstrap"
     classes_ : ndarray of shape (n_classes,)
         The labels.
     committee_ : list of classifiers, or version space
-        The members.
+        The fitted members.
     estimator_ : classifier or None
         The fitted ``final_estimator``.
     query_indices_ : ndarray of shape (`n_queries_`,), int
-        Rows asked for, in order: of X, or positions in the stream.
+        Indices of the queried samples, in order: in X, or positions in the stream.
     query_labels_ : ndarray of shape (`n_queries_`,)
-        The answers.
+        Their labels.
     n_queries_ : int
-        Labels asked for, those of the initial rows included.
+        Number of labels queried, initial ones included.
     n_seen_ : int
-        Rows of the pool, or rows read from the stream.
-    stop_reason_ : str
-        "agreement" (a pool is as good as known), "t_n" (a stream is), "max_queries",
-        "pool" (no row is left), "stream" (it ended), or "" (it may go on).
+        Number of samples of the pool, or of samples read from the stream.
+    termination_condition_ : str or None
+        "agreement" (a pool has reached the target error), "confidence_bound" (a stream
+        has), "max_queries", "pool_exhausted", "stream_exhausted", or None if learning
+        can continue.
     information_gains_ : ndarray of shape (`n_queries_`,), float64
         Minus the binary logarithm of the probability that the committee gave to each
-        label that came. For classifiers it is estimated from votes; NaN before they
-        are fitted.
+        label before it was known. For classifiers it is estimated from votes, and NaN
+        before they are fitted.
     label_entropy_ : ndarray of shape (n_choices,), float64
-        Mean entropy of the labels of the pool before each choice, in bits: it bounds
+        Mean entropy of the labels of the pool before each choice, in bits. It bounds
         the error of the best prediction
         (`sklboolean.active_learning.bayes_error_bounds`).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Column names, when X has them.
+        Column names, if X has them.
 
     See Also
     --------
@@ -157,166 +177,633 @@ version space, default="bootstrap"
     --------
     >>> import numpy as np
     >>> from sklboolean import QueryByCommittee
+    >>> from sklboolean.active_learning import ThresholdVersionSpace
     >>> X = np.random.RandomState(0).random_sample((1000, 1))
     >>> y = X[:, 0] > 0.3
-    >>> learner = QueryByCommittee(
-    ...     committee="gibbs", hypotheses="thresholds", random_state=0
-    ... ).fit(X, y)
-    >>> learner.n_queries_, learner.score(X, y)
+    >>> model = QueryByCommittee(ThresholdVersionSpace(), random_state=0).fit(X, y)
+    >>> model.n_queries_, model.score(X, y)
     (6, 0.992)
     """
 
     def __init__(
-        self, estimator=None, *, committee="bootstrap", n_members=5, strategy=None,
-        mode="pool", epsilon=0.05, delta=0.05, hypotheses=None, max_literals=None,
-        monotone=False, kernel=None, fit_intercept=True, gibbs="auto", eta=0.0,
-        n_steps=100, n_chains=64, batch_size=1, max_queries=None, initial=None,
-        unlabeled=None, final_estimator=None, prediction="majority", rebag=False,
+        self, committee=None, *, n_members=5, sampling=None, resample_members=False,
+        strategy=None, mode="pool", epsilon=0.05, delta=0.05, batch_size=1,
+        max_queries=None, initial=None, final_estimator=None, prediction="majority",
         random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
-        self.estimator = estimator
         self.committee = committee
         self.n_members = n_members
+        self.sampling = sampling
+        self.resample_members = resample_members
         self.strategy = strategy
         self.mode = mode
         self.epsilon = epsilon
         self.delta = delta
-        self.hypotheses = hypotheses
-        self.max_literals = max_literals
-        self.monotone = monotone
-        self.kernel = kernel
-        self.fit_intercept = fit_intercept
-        self.gibbs = gibbs
-        self.eta = eta
-        self.n_steps = n_steps
-        self.n_chains = n_chains
         self.batch_size = batch_size
         self.max_queries = max_queries
         self.initial = initial
-        self.unlabeled = unlabeled
         self.final_estimator = final_estimator
         self.prediction = prediction
-        self.rebag = rebag
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X, y=None, oracle=None, classes=None, sample_weight=None):
-        """Learn from the labels of a few rows.
+        """Query the labels of a few samples, and learn from them.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The pool; the stream, in order, with ``mode="stream"``.
+            The pool. With ``mode="stream"``, the samples of the stream in order.
         y : array-like of shape (n_samples,), default=None
-            Without an oracle, the answer book: which classes there are is read from
-            it, and the labels of the rows asked for. With an oracle, the labels known
-            before and the mark ``unlabeled`` elsewhere; None: none are known.
+            Labels; None, NaN and NA mark missing ones. Without an oracle: the set of
+            classes is read from y, and the labels of the queried samples; samples
+            without a label are not queried. With an oracle: the labels known in
+            advance; None if there are none.
         oracle : callable, default=None
-            ``oracle(rows, indices)`` returns the labels of some rows of X, which it is
-            given as they were in X.
+            ``oracle(samples, indices)`` returns the labels of some samples of X. The
+            samples have the type of X.
         classes : array-like of shape (n_classes,), default=None
-            All labels that an oracle may give. None: those that turn up.
+            All labels that an oracle can return. None: those that occur.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            What each label counts; not in the choice of rows. Rows without weight are
-            not asked for.
+            Weights of the labels in training. They do not affect the choice of
+            samples, except that samples of weight 0 are not queried.
 
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted classifier.
 
         Raises
         ------
         ValueError
-            For bad parameters and data, for answers that are no labels, when all
-            labels are of one class, and when no hypothesis of a version space agrees
-            with all of them.
+            For invalid parameters and data, for invalid labels from the oracle, if all
+            labels are of one class, and if no hypothesis of a version space agrees
+            with all labels.
         RuntimeError
-            When the oracle fails. Its answers before that, or before any other error,
-            are kept, in ``query_indices_`` and ``query_labels_``.
+            If the oracle fails. Labels that it returned before this or any other error
+            are kept in ``query_indices_`` and ``query_labels_``.
         """
-        with answers_kept(self, oracle):
-            table, classes = (
-                X,
-                None if classes is None else distinct_labels(classes, "classes"),
-            )
-            X, y, has_label = read_labelled(self, X, y, oracle, classes)
-            weights = read_weights(self, sample_weight, X.shape[0])
-            counts = weights > 0
-            given = np.flatnonzero(has_label & counts)
+        with self._training(oracle):
+            samples = X
+            classes = None if classes is None else distinct_labels(classes, "classes")
+            X, y, has_label = self._read_labels(X, y, oracle)
+            weights = np.ones(X.shape[0])
+            if sample_weight is not None:
+                weights = self._read_weights(sample_weight, X.shape[0])
+            known = np.flatnonzero(has_label & (weights > 0))
             if classes is None and oracle is None:
-                classes, _codes = encode_classes(y[given])
-            session = self._session = Session(self, self.n_features_in_, classes)
+                classes, _codes = encode_classes(y[known])
+            state = self._state = self._new_state(classes)
             if oracle is None:
-                source, candidates = AnswerBook(y), has_label & counts
+                ask, candidates = ArrayOracle(y), has_label & (weights > 0)
             else:
-                source = Oracle(oracle, table, classes, self.unlabeled)
-                candidates = ~has_label & counts
-                if len(given):
-                    session.add(X[given], y[given], weights[given])
-                    session.n_given = len(given)
-            options = asking_options(self, candidates)
-            shown = partial(report, self)
-            ask = ask_pool if self.mode == "pool" else ask_stream
-            ask(session, X, weights, candidates, source, options, shown)
-            finish(self)
+                ask = CallableOracle(oracle, samples, classes)
+                candidates = ~has_label & (weights > 0)
+                if len(known):
+                    state.add(X[known], y[known], weights[known], queried=False)
+            task = X, weights, candidates, ask
+            limit = np.inf if self.max_queries is None else self.max_queries
+            report = self._report if self.verbose else None
+            if self.mode == "pool":
+                initial = np.asarray(self.initial) if np.ndim(self.initial) else None
+                state.query_pool(*task, limit, report, initial, self.batch_size)
+            else:
+                state.query_stream(*task, limit, report)
         return self
 
     def fit_stream(self, chunks, oracle=None, classes=None):
-        """Learn from a stream of tables, of which only labelled rows are kept.
+        """Learn from a stream in chunks; only labelled samples are kept.
 
         Parameters
         ----------
         chunks : iterable of X or of (X, y)
-            Parts of the stream, of any size: tables for an oracle, or with their
-            answer books. Read until there is a reason to stop.
+            Parts of the stream, of any size: X for an oracle, or X with its labels.
+            They are read until the learning ends.
         oracle : callable, default=None
-            ``oracle(rows, indices)`` returns the labels of rows of a chunk; indices
-            count from the beginning of the stream.
+            ``oracle(samples, indices)`` returns the labels of samples of a chunk.
+            Indices count from the beginning of the stream.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. None: those that turn up; then rows are asked
-            for until there are two.
+            All labels that can occur. None: those that occur; every sample is queried
+            until there are two.
 
         Returns
         -------
         self : object
-            The fitted learner. How the stream is cut makes no difference.
+            The fitted classifier. It does not depend on how the stream is split.
 
         Raises
         ------
         ValueError
-            As for ``fit`` with ``mode="stream"``, and for a stream without rows.
+            As for ``fit`` with ``mode="stream"``, and for a stream without samples.
         RuntimeError
-            When the oracle fails. Its answers before any error are kept.
+            If the oracle fails. Labels that it returned before an error are kept.
         """
-        with answers_kept(self, oracle):
-            check_streaming(self)
-            check_stream_start(self)
+        with self._training(oracle):
+            self._check_stream_params()
             if classes is not None:
                 classes = distinct_labels(classes, "classes")
-            session, offset, shown = None, 0, partial(report, self)
+            limit = np.inf if self.max_queries is None else self.max_queries
+            report = self._report if self.verbose else None
+            state, offset = None, 0
             for chunk in chunks:
-                table, y = (chunk, None) if oracle is not None else chunk
-                X, y, has_label = read_labelled(
-                    self, table, y, oracle, classes, reset=session is None
-                )
-                if session is None:
-                    session = self._session = Session(
-                        self, self.n_features_in_, classes
-                    )
-                source = AnswerBook(y, offset)
+                samples, y = (chunk, None) if oracle is not None else chunk
+                X, y, has_label = self._read_labels(samples, y, oracle, state is None)
+                if state is None:
+                    state = self._state = self._new_state(classes)
+                ask, candidates = ArrayOracle(y, offset), has_label
                 if oracle is not None:
-                    source = Oracle(oracle, table, classes, self.unlabeled, offset)
-                candidates = np.full(X.shape[0], True) if oracle else has_label
-                ask_stream(
-                    session, X, np.ones(X.shape[0]), candidates, source,
-                    asking_options(self, candidates, offset), shown,
-                )  # fmt: skip
+                    ask = CallableOracle(oracle, samples, classes, offset)
+                    candidates = np.ones(X.shape[0], dtype=bool)
+                task = X, np.ones(X.shape[0]), candidates, ask
+                state.query_stream(*task, limit, report, offset)
                 offset += X.shape[0]
-                if session.stop_reason:
+                if state.termination:
                     break
-            if session is None:
-                raise ValueError("chunks is empty: give at least one table.")
-            finish(self)
+            if state is None:
+                raise ValueError("chunks is empty: pass at least one chunk.")
         return self
+
+    def query(self, X_pool, n=None):
+        """Choose the samples whose labels are most informative.
+
+        Continues from the last ``fit`` or ``teach``, if there was one.
+
+        Parameters
+        ----------
+        X_pool : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples without a label.
+        n : int or None, default=None
+            Number of samples to choose. None: ``batch_size``.
+
+        Returns
+        -------
+        indices : ndarray of shape (min(n, n_samples),), dtype int
+            Indices of samples of ``X_pool``. They are random until labels of two
+            classes, and at least ``initial`` labels, are known. Fewer if
+            ``max_queries`` is reached.
+        """
+        n = check_integer(self.batch_size if n is None else n, "n", 1)
+        with restore_on_error(self):
+            state, X = self._resume(X_pool)
+            self._check_initial_labels(state)
+            state.termination = None
+            state.n_seen = max(state.n_seen, state.n_labels + X.shape[0])
+            if self.max_queries is not None:
+                n = min(n, self.max_queries - state.n_queries)
+            if n > 0:
+                indices = state.choose(X, n)
+            else:
+                indices = np.zeros(0, dtype=np.intp)
+                state.termination = "max_queries"
+            self._set_fitted_attributes()
+        return indices
+
+    def query_stream(self, x):
+        """Read one sample of a stream, and decide if its label is queried.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features)
+            The sample. If its label is queried, pass both to ``teach``.
+
+        Returns
+        -------
+        wanted : bool
+            True until the committee can predict, then where two members disagree.
+            False once the confidence bound or ``max_queries`` is reached.
+        """
+        with restore_on_error(self):
+            self._check_stream_params(initial=False)
+            state, X = self._resume([x] if np.ndim(x) == 1 else x)
+            self._check_initial_labels(state)
+            if X.shape[0] != 1:
+                raise ValueError(f"x must be one sample; got {X.shape[0]}.")
+            if state.termination != "confidence_bound":
+                state.termination = None
+            if self.max_queries is not None and state.n_queries >= self.max_queries:
+                state.termination = "max_queries"
+            coins = state.coins.random_sample((1, 2))
+            wanted = False
+            if not state.termination:
+                wanted = state.next_query(X, coins, 0) is not None
+            state.pending = state.n_seen - 1 if wanted else None
+            self._set_fitted_attributes()
+        return wanted
+
+    def teach(self, X, y, sample_weight=None):
+        """Learn the labels of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, queried or not.
+        y : array-like of shape (n_samples,)
+            Their labels. New classes may occur at any time.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the labels in training.
+
+        Returns
+        -------
+        self : object
+            The classifier. It predicts once labels of two classes are known.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, and if no hypothesis of a version space
+            agrees with all labels; these are kept.
+        """
+        with restore_on_error(self):
+            state, X, y = self._resume(X, y)
+            weights = np.ones(len(y))
+            if sample_weight is not None:
+                weights = self._read_weights(sample_weight, len(y))
+            kept = np.flatnonzero(weights)
+            X, y, weights = X[kept], y[kept], weights[kept]
+            asked = [] if state.pending is None else [state.pending]
+            state.add(X, check_labels(y), weights, asked)
+            state.pending = None
+            self._set_fitted_attributes(fit_final=True)
+        return self
+
+    def predict(self, X):
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Predicted by the final estimator if there is one; else by the mean
+            probabilities of the committee, or by one member with
+            ``prediction="gibbs"``.
+        """
+        X = self._check_X(X)
+        if self.estimator_ is not None:
+            return self.estimator_.predict(X)
+        return self.classes_[self._probabilities(X).argmax(axis=1)]
+
+    @available_if(_has_predict_proba)
+    def predict_proba(self, X):
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+            Mean of the probabilities of the members, or of their votes if they have
+            none; the posterior of a version space; 0 and 1 with
+            ``prediction="gibbs"``.
+        """
+        return self._probabilities(self._check_X(X))
+
+    def decision_function(self, X):
+        """Compute the decision scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            For two classes, the probability of the second minus that of the first. For
+            more, the probabilities. The scores of the final estimator if it has any.
+        """
+        X = self._check_X(X)
+        if hasattr(self.estimator_, "decision_function"):
+            return self.estimator_.decision_function(X)
+        probabilities = self._probabilities(X)
+        if len(self.classes_) > 2:
+            return probabilities
+        return probabilities[:, 1] - probabilities[:, 0]
+
+    def _check_X(self, X):
+        if not hasattr(self, "classes_"):
+            state = vars(self).get("_state")
+            known = "no labels"
+            if state is not None and state.n_labels:
+                known = f"labels of one class only, {state.y.tolist()[0]!r}"
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has "
+                f"{known}, and prediction needs two classes. Call fit, or teach labels "
+                "of a second class."
+            )
+        return validate_data_strict(self, X, reset=False, **self._validation_options())
+
+    def _probabilities(self, X):
+        if self.estimator_ is not None:
+            probabilities = np.zeros((X.shape[0], len(self.classes_)))
+            columns = np.searchsorted(self.classes_, self.estimator_.classes_)
+            probabilities[:, columns] = self.estimator_.predict_proba(X)
+            return probabilities
+        committee = self._state.committee
+        if self.prediction == "gibbs":
+            rng = check_random_state(self._state.member_seed)
+            codes = committee.predict_one_member(X, self.classes_, rng)
+            return np.eye(len(self.classes_))[codes]
+        return committee.predict(X, self.classes_, with_probabilities=True).consensus
+
+    def __sklearn_is_fitted__(self):
+        """Test if there is a committee: labels of two classes are known."""
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        readers, sparse, nan = self._bases(), True, True
+        if is_version_space(self.committee):
+            tags.classifier_tags.multi_class = nan = False
+            sparse = hasattr(self.committee, "__sklearn_tags__")
+            readers += [self.committee] if sparse else []
+        for reader in readers:
+            inner = get_tags(reader).input_tags
+            sparse, nan = sparse and inner.sparse, nan and inner.allow_nan
+        tags.input_tags.sparse, tags.input_tags.allow_nan = sparse, nan
+        return tags
+
+    def _bases(self, *, final=True):
+        """List the classifiers, without repetition: members and final estimator."""
+        committee, bases = self.committee, []
+        if isinstance(committee, list | tuple):
+            bases = list(committee)
+        elif committee is None:
+            bases = [DecisionTreeClassifier()]
+        elif not is_version_space(committee):
+            bases = [committee]
+        if final and self.final_estimator is not None:
+            bases.append(self.final_estimator)
+        return bases
+
+    def _validation_options(self):
+        """Options of validate_data that suit all members and the final estimator."""
+        accepted, dtype = self.__sklearn_tags__().input_tags, "numeric"
+        for base in self._bases(final=False)[:1]:
+            inner = get_tags(base).input_tags
+            dtype = None if inner.string or inner.allow_nan else "numeric"
+        return {
+            "for_others": True,
+            "accept_sparse": "csr" if accepted.sparse else False,
+            "dtype": dtype,
+            "ensure_all_finite": "allow-nan" if accepted.allow_nan else True,
+        }
+
+    def _check_params(self):
+        check_choice(self.mode, "mode", ("pool", "stream"))
+        if self.strategy is not None and not callable(self.strategy):
+            check_choice(self.strategy, "strategy", tuple(STRATEGIES))
+        for name in ("epsilon", "delta"):
+            value = getattr(self, name)
+            if name == "delta" or value is not None:
+                check_real(value, name, 0.0, strict=True)
+                if value >= 1:
+                    raise ValueError(f"{name} must be less than 1; got {value}.")
+        check_choice(self.prediction, "prediction", ("majority", "gibbs"))
+        check_integer(self.batch_size, "batch_size", 1)
+        if self.max_queries is not None:
+            check_integer(self.max_queries, "max_queries", 1)
+        if np.ndim(self.initial):
+            if np.asarray(self.initial).dtype.kind not in "iu":
+                raise ValueError(
+                    "initial must be a number of samples, or indices of samples; got "
+                    f"{self.initial!r}."
+                )
+        elif self.initial is not None:
+            check_integer(self.initial, "initial", 0)
+        if self.mode == "stream":
+            self._check_stream_params()
+        self._check_classifiers()
+
+    def _check_classifiers(self):
+        for base in self._bases():
+            if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
+                name, others = "final_estimator", ""
+                if base is not self.final_estimator:
+                    name, others = "committee", ", a list of them, or a version space"
+                raise TypeError(
+                    f"{name} must be a classifier, such as DecisionTreeClassifier()"
+                    f"{others}; got {base!r}."
+                )
+            if get_tags(base).input_tags.pairwise:
+                raise ValueError(
+                    f"{base!r} takes a matrix of kernels or distances, but the samples "
+                    "to query are not known in advance: pass the kernel as a function."
+                )
+        if is_version_space(self.committee):
+            return
+        choices = (None, "bootstrap", "subsample", "all")
+        check_choice(self.sampling, "sampling", choices)
+        check_integer(self.n_members, "n_members", 2)
+        if isinstance(self.committee, list | tuple):
+            if len(self.committee) < 2:
+                raise ValueError(
+                    "committee must list at least two classifiers; got "
+                    f"{len(self.committee)}."
+                )
+        elif self.sampling == "all" and not has_random_state(self.committee):
+            raise ValueError(
+                f"sampling='all' needs a classifier with random_state; "
+                f"{self.committee!r} has none, so all members would be equal. Use "
+                "sampling='bootstrap'."
+            )
+
+    def _check_stream_params(self, *, initial=True):
+        """Reject parameters that compare samples: a stream is read one by one."""
+        if self.strategy not in (None, "disagreement"):
+            raise ValueError(
+                "A stream is queried where two members disagree: strategy must be "
+                f"'disagreement' or None; {self.strategy!r} compares samples."
+            )
+        if self.batch_size > 1:
+            raise ValueError(
+                "A stream is queried for one label at a time: batch_size must be 1; "
+                f"got {self.batch_size}."
+            )
+        if initial and np.ndim(self.initial):
+            raise ValueError(
+                "A stream is read in order: initial must be a number of samples; got "
+                f"{self.initial!r}."
+            )
+
+    def _check_initial_labels(self, state):
+        if np.ndim(self.initial) and state.n_labels < state.n_initial:
+            raise ValueError(
+                f"initial={self.initial!r} contains indices of the pool passed to fit: "
+                "call fit first, teach their labels, or set initial to a number."
+            )
+
+    def _read_labels(self, X, y, oracle, reset=True):
+        """Validate the data, and locate the labels.
+
+        Returns
+        -------
+        X : ndarray or sparse array
+        y : ndarray of shape (n_samples,)
+        has_label : ndarray of shape (n_samples,), bool
+        """
+        options = self._validation_options() | {"reset": reset}
+        if y is None and oracle is not None:
+            X = validate_data_strict(self, X, **options)
+            return X, np.zeros(X.shape[0]), np.zeros(X.shape[0], dtype=bool)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: there are no labels. Pass y (only the labels of queried samples "
+                "are read), or oracle=; or use query and teach."
+            )
+        labels, missing = find_missing(y)
+        if not missing.any():
+            X, labels = validate_data_strict(self, X, y, **options)
+            missing = np.zeros(len(labels), dtype=bool)
+        else:
+            X = validate_data_strict(self, X, **options)
+            if not missing.all():
+                check_labels(labels[~missing])
+        if len(labels) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} samples, but y has {len(labels)}.")
+        if oracle is None and missing.all():
+            raise ValueError(
+                "y contains no label: there is nothing to learn from. Label some "
+                "samples, or pass an oracle."
+            )
+        if oracle is not None and not missing.any():
+            raise ValueError(
+                "All samples are labelled, so there is nothing to ask the oracle: set "
+                "missing labels in y to None or NaN, or leave y out."
+            )
+        return X, labels, ~missing
+
+    def _read_weights(self, sample_weight, n_samples):
+        """Validate the weights of the samples."""
+        # A bootstrap draws samples by weight for members that take no weights.
+        single = not isinstance(self.committee, list | tuple)
+        draws = self.sampling == "bootstrap" or (self.sampling is None and single)
+        for base in self._bases():
+            drawn = draws and base is not self.final_estimator
+            if not (drawn or has_fit_parameter(base, "sample_weight")):
+                raise ValueError(
+                    f"{base!r} takes no sample_weight. Use sampling='bootstrap', which "
+                    "draws samples by weight, or a classifier that takes weights."
+                )
+        weights = check_finite_sum(check_sample_weight(sample_weight, n_samples))
+        odd = weights[weights != np.floor(weights)]
+        if is_version_space(self.committee) and len(odd):
+            raise ValueError(
+                "A version space treats sample_weight as the number of copies of a "
+                f"sample: weights must be whole numbers; got {odd[0]:g}. A committee "
+                "of classifiers accepts any weights."
+            )
+        return weights
+
+    def _new_state(self, classes=None):
+        """Create the committee and the state before any label."""
+        remember_params(self, STATE_PARAMS)
+        rng = check_random_state(self.random_state)
+        members = np.random.RandomState(draw_seed(rng))
+        ties = np.random.RandomState(draw_seed(rng))
+        coins = np.random.RandomState(draw_seed(rng))
+        member_seed = draw_seed(rng)
+        if is_version_space(self.committee):
+            committee = VersionSpaceCommittee(
+                self.committee, self.n_features_in_, draw_seed(members)
+            )
+        else:
+            bases, sampling = self._bases(final=False), self.sampling or "all"
+            if not isinstance(self.committee, list | tuple):
+                bases, sampling = bases * self.n_members, self.sampling or "bootstrap"
+            committee = EnsembleCommittee(
+                bases, sampling, self.resample_members, members, self.n_jobs
+            )
+        n_initial = committee.n_initial
+        if self.initial is not None:
+            n_initial = len(self.initial) if np.ndim(self.initial) else self.initial
+        score = self.strategy
+        if not callable(score):
+            score = STRATEGIES[score or "pairwise_disagreement"]
+        return QueryState(
+            committee, score, self.epsilon, self.delta, int(n_initial), ties, coins,
+            member_seed, given_classes=classes, classes=classes,
+        )  # fmt: skip
+
+    def _resume(self, X, y="no_validation"):
+        """Validate data, and continue with the state or create it."""
+        self._check_params()
+        is_first = not hasattr(self, "_state")
+        if not is_first:
+            check_same_params(self, STATE_PARAMS)
+        options = self._validation_options()
+        checked = validate_data_strict(self, X, y, reset=is_first, **options)
+        if is_first:
+            self._state = self._new_state()
+        parts = checked if isinstance(checked, tuple) else (checked,)
+        return self._state, *parts
+
+    @contextmanager
+    def _training(self, oracle):
+        """Train from the beginning, and set the fitted attributes at the end.
+
+        On an error, labels from an oracle are kept; otherwise the old state is
+        restored.
+        """
+        self._check_params()
+        before = dict(vars(self))
+        try:
+            for name in before:
+                if name.endswith("_") or name == "_state":
+                    delattr(self, name)
+            yield
+            state = self._state
+            state.termination = state.termination or "stream_exhausted"
+            if not state.is_ready:
+                raise ValueError(
+                    f"All {state.n_labels} labels are of one class, "
+                    f"{state.y.tolist()[0]!r}; two are needed. Allow for more labels, "
+                    "or choose the `initial` samples."
+                )
+            self._set_fitted_attributes(fit_final=True)
+        except BaseException:
+            state = vars(self).get("_state")
+            if oracle is not None and state is not None and state.n_queries:
+                self._set_fitted_attributes()
+            else:
+                self.__dict__ = before
+            raise
+
+    def _set_fitted_attributes(self, *, fit_final=False):
+        state = self._state
+        n_given = state.n_labels - state.n_queries
+        self.n_queries_, self.n_seen_ = state.n_queries, state.n_seen
+        self.termination_condition_ = state.termination
+        self.query_indices_ = np.array(state.query_indices, dtype=np.intp)
+        labels = state.y if state.n_labels else np.zeros(0)
+        self.query_labels_ = labels[n_given:]
+        self.information_gains_ = np.array(state.gains[n_given:])
+        self.label_entropy_ = np.array(state.entropies)
+        if not state.is_ready:
+            return
+        self.classes_, self.committee_ = state.classes, state.committee.fitted
+        self.estimator_ = None if fit_final else vars(self).get("estimator_")
+        if fit_final and self.final_estimator is not None:
+            model, weights = clone(self.final_estimator), {}
+            set_seed(model, state.member_seed)
+            if (state.weights != 1).any():
+                weights["sample_weight"] = state.weights
+            with readable_errors("X"):
+                self.estimator_ = model.fit(state.X, state.y, **weights)
+
+    def _report(self):
+        """Print the progress after a batch of labels."""
+        state = self._state
+        entropy = state.entropies[-1] if state.entropies else np.nan
+        print(
+            f"[QueryByCommittee] {state.n_queries} labels, {state.n_seen} samples "
+            f"seen, label entropy {entropy:.4f}"
+        )

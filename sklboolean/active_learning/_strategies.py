@@ -1,4 +1,8 @@
-"""Which rows to ask for: scores of candidates, ties by lot, batches of unlike rows."""
+"""Query strategies: scores of the candidates, and the choice of a batch.
+
+To add a strategy, write a function ``(predictions, X, rng) -> scores`` and add it to
+``STRATEGIES``.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,27 +19,41 @@ from sklboolean.active_learning._disagreement import (
     top_scores,
     vote_entropy,
 )
-from sklboolean.active_learning._votes import vote_shares
 
-# A batch is chosen among this many times as many of the best candidates.
-CANDIDATES_PER_ROW = 4
+# A batch of n is chosen among this many times n of the best candidates.
+CANDIDATES_PER_SAMPLE = 4
 
 
 @dataclass
-class Opinions:
-    """What a committee thinks of some rows.
+class CommitteePredictions:
+    """Predictions of a committee for some samples.
+
+    A query strategy scores samples by them. A version space is a committee with
+    infinitely many members: it has ``posterior`` in place of ``votes``.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    votes : ndarray of shape (n_members, n_samples), int, or None, default=None
+        Class index that each member predicts. None for a version space.
+    posterior : ndarray of shape (n_samples, n_classes) or None, default=None
+        Posterior predictive distribution of a version space. None for classifiers.
+    probabilities : ndarray of shape (n_members, n_samples, n_classes) or None, \
+default=None
+        Probabilities of each member. None if they were not requested, or if a member
+        has no ``predict_proba``.
+    scores : ndarray of shape (n_samples,) or None, default=None
+        Mean scores of a version space of halfspaces.
 
     Attributes
     ----------
-    n_classes : int
-    votes : ndarray of shape (n_members, n_samples), int, or None
-        Class numbers. None for a version space, a committee without end.
-    posterior : ndarray of shape (n_samples, n_classes) or None
-        Of a version space: the share of its hypotheses for each class.
-    probabilities : ndarray of shape (n_members, n_samples, n_classes) or None
-        None where members are sure of themselves: they vote, no more.
-    scores : ndarray of shape (n_samples,) or None
-        Of a version space of halfspaces: the mean of w.x.
+    vote_shares : ndarray of shape (n_samples, n_classes)
+        Share of the votes for each class; the posterior of a version space.
+    consensus : ndarray of shape (n_samples, n_classes)
+        Mean of the probabilities of the members; ``vote_shares`` without them.
+    disagreement : ndarray of shape (n_samples,)
+        Probability that two different random members disagree.
     """
 
     n_classes: int
@@ -45,81 +63,102 @@ class Opinions:
     scores: np.ndarray | None = None
 
     @cached_property
-    def shares(self):
-        """Return the share of votes of each class: shape (n_samples, n_classes)."""
+    def vote_shares(self):
+        """Share of the votes for each class: shape (n_samples, n_classes)."""
         if self.votes is None:
             return self.posterior
-        return vote_shares(self.votes, classes=np.arange(self.n_classes))
+        samples = np.arange(self.votes.shape[1])
+        counts = np.zeros((len(samples), self.n_classes))
+        for codes in self.votes:
+            counts[samples, codes] += 1
+        return counts / len(self.votes)
 
     @cached_property
     def consensus(self):
-        """Return the mean probability of each class: shape (n_samples, n_classes)."""
+        """Mean probability of each class: shape (n_samples, n_classes)."""
         if self.probabilities is None:
-            return self.shares
+            return self.vote_shares
         return self.probabilities.mean(axis=0)
 
     @cached_property
-    def differing(self):
-        """Return the probability that two members differ, for each row."""
-        chance = pairwise_disagreement(self.shares)
-        if self.votes is not None:  # two different ones
-            chance = np.minimum(1, chance * (len(self.votes) / (len(self.votes) - 1)))
-        return chance
+    def disagreement(self):
+        """Probability that two different members disagree: shape (n_samples,)."""
+        probability = pairwise_disagreement(self.vote_shares)
+        if self.votes is None:
+            return probability
+        n_members = len(self.votes)
+        return np.minimum(1, probability * (n_members / (n_members - 1)))
 
-    def differ(self, coins):
-        """Draw two members for each row and return where they differ.
+    def draw_disagreement(self, coins):
+        """Draw two members for each sample, and test if they disagree.
 
         Parameters
         ----------
         coins : ndarray of shape (n_samples, 2)
-            Uniform in [0, 1). A Gibbs hypothesis gives the second class where its
-            coin is below the posterior.
+            Uniform in [0, 1). A hypothesis of a version space predicts positive where
+            its coin is below the posterior.
+
+        Returns
+        -------
+        disagree : ndarray of shape (n_samples,), dtype bool
+            True where the two members predict different classes.
         """
         if self.votes is None:
             first, second = (coins < self.posterior[:, 1:2]).T
             return first != second
-        n_members, rows = len(self.votes), np.arange(self.votes.shape[1])
+        n_members, samples = len(self.votes), np.arange(self.votes.shape[1])
         first = (coins[:, 0] * n_members).astype(np.intp)
-        step = 1 + (coins[:, 1] * (n_members - 1)).astype(np.intp)
-        return self.votes[first, rows] != self.votes[(first + step) % n_members, rows]
+        second = first + 1 + (coins[:, 1] * (n_members - 1)).astype(np.intp)
+        votes = self.votes
+        return votes[first, samples] != votes[second % n_members, samples]
 
 
-def _divergence(opinions, _random):
-    # Members that are sure diverge from their consensus by the entropy of their votes.
-    if opinions.probabilities is None:
-        return vote_entropy(opinions.shares)
-    return kl_to_consensus(opinions.probabilities)
+def _disagreement(predictions, _X, rng):
+    coins = rng.random_sample((len(predictions.vote_shares), 2))
+    return predictions.draw_disagreement(coins)
 
 
-def _label_entropy(opinions, _random):
-    if opinions.probabilities is None:
-        return vote_entropy(opinions.shares)
-    return consensus_entropy(opinions.probabilities)
+def _vote_entropy(predictions, _X, _rng):
+    return vote_entropy(predictions.vote_shares)
 
 
-def _margin(opinions, _random):
-    if opinions.scores is not None:
-        return -np.abs(opinions.scores)
-    return -margin_of_votes(opinions.consensus)
+def _kl(predictions, _X, _rng):
+    # Without probabilities, the divergence from the consensus is the vote entropy.
+    if predictions.probabilities is None:
+        return vote_entropy(predictions.vote_shares)
+    return kl_to_consensus(predictions.probabilities)
 
 
-def _filter(opinions, random):
-    return opinions.differ(random.random_sample((len(opinions.shares), 2)))
+def _label_entropy(predictions, _X, _rng):
+    if predictions.probabilities is None:
+        return vote_entropy(predictions.vote_shares)
+    return consensus_entropy(predictions.probabilities)
+
+
+def _pairwise_disagreement(predictions, _X, _rng):
+    return predictions.disagreement
+
+
+def _margin(predictions, _X, _rng):
+    if predictions.scores is not None:
+        return -np.abs(predictions.scores)
+    return -margin_of_votes(predictions.consensus)
 
 
 STRATEGIES = {
-    "disagreement": _filter,
-    "vote_entropy": lambda opinions, _random: vote_entropy(opinions.shares),
-    "kl": _divergence,
+    "disagreement": _disagreement,
+    "vote_entropy": _vote_entropy,
+    "kl": _kl,
     "label_entropy": _label_entropy,
-    "most_split": lambda opinions, _random: opinions.differing,
+    "pairwise_disagreement": _pairwise_disagreement,
     "margin": _margin,
 }
-NEED_PROBABILITIES = ("kl", "label_entropy", "margin")
+# These use votes only: members then call ``predict``, which is faster.
+VOTES_ONLY = (_disagreement, _vote_entropy, _pairwise_disagreement)
 
 
-def choose_rows(scores, X, n, random, kernel=None):
-    """Return the best candidate, or a batch of good ones far from one another.
+def choose_samples(scores, X, n, rng, kernel=None):
+    """Choose the best candidate, or a batch of good candidates far from each other.
 
     Parameters
     ----------
@@ -128,37 +167,37 @@ def choose_rows(scores, X, n, random, kernel=None):
     X : ndarray or sparse array of shape (n_samples, n_features)
         The candidates.
     n : int
-        How many.
-    random : RandomState
+        Size of the batch.
+    rng : RandomState
         Breaks ties.
     kernel : callable or None
-        What measures distance: k(x, x) + k(z, z) - 2 k(x, z). None: x.z, which on
-        Boolean rows makes it the Hamming distance.
+        Defines the squared distance k(x, x) + k(z, z) - 2 k(x, z). None: the Euclidean
+        distance; for Boolean samples its square is the Hamming distance.
 
     Returns
     -------
-    rows : ndarray of shape (min(n, n_samples),), int
-        Farthest first among the best candidates, from the best one on.
+    indices : ndarray of shape (min(n, n_samples),), int
+        The best candidate, then the farthest one among the good candidates, and so on.
     """
     if n == 1 or n >= len(scores):
-        return top_scores(scores, n, random)
-    best = top_scores(scores, CANDIDATES_PER_ROW * n, random)
+        return top_scores(scores, n, rng)
+    best = top_scores(scores, CANDIDATES_PER_SAMPLE * n, rng)
     squared = _squared_distances(X[best], kernel)
     chosen, nearest = [0], squared[0].copy()
     while len(chosen) < n:
-        nearest[chosen] = -1  # after duplicates of chosen rows, which are at 0
+        nearest[chosen] = -1  # below duplicates of chosen samples, which are at 0
         chosen.append(int(np.argmax(nearest)))
         nearest = np.minimum(nearest, squared[chosen[-1]])
     return best[chosen]
 
 
-def _squared_distances(rows, kernel):
+def _squared_distances(X, kernel):
     if kernel is not None:
-        gram = np.asarray(kernel(rows, rows), dtype=np.float64)
+        gram = np.asarray(kernel(X, X), dtype=np.float64)
         norms = np.diag(gram)
         return norms[:, None] + norms - 2 * gram
-    if not sparse.issparse(rows) and rows.dtype.kind not in "buif":
-        return (rows[:, None] != rows).sum(axis=2).astype(np.float64)
-    if rows.dtype.kind == "f" and not sparse.issparse(rows):
-        rows = np.nan_to_num(rows)
-    return euclidean_distances(rows, squared=True)
+    if not sparse.issparse(X) and X.dtype.kind not in "buif":
+        return (X[:, None] != X).sum(axis=2).astype(np.float64)
+    if X.dtype.kind == "f" and not sparse.issparse(X):
+        X = np.nan_to_num(X)
+    return euclidean_distances(X, squared=True)

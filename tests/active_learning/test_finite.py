@@ -80,14 +80,14 @@ def random_lesson(seed, n_samples):
 def test_acceptance_is_the_enumerated_posterior(name, eta, seed, n_samples):
     space, twin = build(name, eta)
     rows, positive = random_lesson(seed, n_samples)
-    space.learn(rows, positive)
+    space.update(rows, positive)
     twin.learn(rows.tolist(), positive)
     assert space.n_hypotheses == len(twin.functions)
     assert space.is_empty == twin.is_empty()
     if not space.is_empty:
         expected = [float(twin.acceptance(row)) for row in EVERY_ROW.tolist()]
         np.testing.assert_allclose(
-            space.acceptance(EVERY_ROW), expected, rtol=1e-14, atol=1e-16
+            space.predict_proba(EVERY_ROW)[:, 1], expected, rtol=1e-14, atol=1e-16
         )
 
 
@@ -96,21 +96,21 @@ def test_acceptance_is_the_enumerated_posterior(name, eta, seed, n_samples):
 def test_lessons_add_up(name, eta, seed, n_first, n_more):
     rows, positive = random_lesson(seed, n_first + n_more)
     at_once, _twin = build(name, eta)
-    at_once.learn(rows, positive)
+    at_once.update(rows, positive)
     in_parts, _twin = build(name, eta)
-    in_parts.learn(rows[:n_first], positive[:n_first])
+    in_parts.update(rows[:n_first], positive[:n_first])
     copy = pickle.loads(pickle.dumps(in_parts)) if name != "callables" else in_parts
     copy = deepcopy(copy)
-    copy.learn(rows[n_first:], positive[n_first:])
+    copy.update(rows[n_first:], positive[n_first:])
     assert copy.is_empty == at_once.is_empty
     assert copy.n_consistent == at_once.n_consistent
     if not at_once.is_empty:
         np.testing.assert_array_equal(
-            copy.acceptance(EVERY_ROW), at_once.acceptance(EVERY_ROW)
+            copy.predict_proba(EVERY_ROW)[:, 1], at_once.predict_proba(EVERY_ROW)[:, 1]
         )
         np.testing.assert_array_equal(
-            copy.accepts(EVERY_ROW, 5, RANDOM(seed)),
-            at_once.accepts(EVERY_ROW, 5, RANDOM(seed)),
+            copy.sample_predictions(EVERY_ROW, 5, RANDOM(seed)),
+            at_once.sample_predictions(EVERY_ROW, 5, RANDOM(seed)),
         )
 
 
@@ -119,10 +119,10 @@ def test_lessons_add_up(name, eta, seed, n_first, n_more):
 def test_draws_follow_the_posterior(name, eta):
     space, twin = build(name, eta)
     lesson = EVERY_ROW[[15, 3]], [True, False]
-    space.learn(*lesson)
+    space.update(*lesson)
     twin.learn(lesson[0].tolist(), lesson[1])
     n_draws = 20000
-    answers = space.accepts(EVERY_ROW, n_draws, RANDOM(1))
+    answers = space.sample_predictions(EVERY_ROW, n_draws, RANDOM(1))
     assert answers.shape == (n_draws, len(EVERY_ROW))
     expected = {
         pattern: float(share * n_draws)
@@ -144,8 +144,8 @@ def test_draws_follow_the_posterior(name, eta):
 
 def test_draws_agree_with_the_lesson_without_noise():
     space, _twin = build("conjunctions")
-    space.learn(EVERY_ROW[[15, 14, 0]], [True, True, False])
-    answers = space.accepts(EVERY_ROW[[15, 14, 0]], 50, RANDOM(0))
+    space.update(EVERY_ROW[[15, 14, 0]], [True, True, False])
+    answers = space.sample_predictions(EVERY_ROW[[15, 14, 0]], 50, RANDOM(0))
     np.testing.assert_array_equal(answers, np.tile([True, True, False], (50, 1)))
 
 
@@ -155,10 +155,10 @@ def test_long_noisy_lessons_stay_exact():
     rows, _positive = random_lesson(0, 400)
     positive = rows[:, 0] & rows[:, 1]
     positive[::5] ^= True
-    space.learn(rows, positive)
+    space.update(rows, positive)
     twin.learn(rows.tolist(), positive)
     expected = [float(twin.acceptance(row)) for row in EVERY_ROW.tolist()]
-    probabilities = space.acceptance(EVERY_ROW)
+    probabilities = space.predict_proba(EVERY_ROW)[:, 1]
     np.testing.assert_allclose(probabilities, expected, rtol=1e-14, atol=1e-16)
     assert np.isfinite(probabilities).all()
 
@@ -166,21 +166,21 @@ def test_long_noisy_lessons_stay_exact():
 @pytest.mark.parametrize("name", CLASSES)
 def test_empty_space_is_reported(name):
     space, _twin = build(name)
-    space.learn(EVERY_ROW[[3, 3]], [True, False])
+    space.update(EVERY_ROW[[3, 3]], [True, False])
     assert space.is_empty
     assert space.n_consistent == 0
-    for ask in (space.acceptance, lambda rows: space.accepts(rows, 2, RANDOM(0))):
+    for ask in (space.acceptance, lambda rows: space.sample_predictions(rows, 2, RANDOM(0))):
         with pytest.raises(ValueError, match=r"No hypothesis agrees .* eta=0.05"):
             ask(EVERY_ROW)
-    space.learn(EVERY_ROW[:1], [True])  # and it goes on without harm
+    space.update(EVERY_ROW[:1], [True])  # and it goes on without harm
     assert space.is_empty
     noisy, _twin = build(name, 0.25)
-    noisy.learn(EVERY_ROW[[3, 3]], [True, False])
+    noisy.update(EVERY_ROW[[3, 3]], [True, False])
     assert not noisy.is_empty
     # Two labels that contradict each other cancel.
     before, _twin = build(name)
     np.testing.assert_allclose(
-        noisy.acceptance(EVERY_ROW), before.acceptance(EVERY_ROW), rtol=1e-15
+        noisy.predict_proba(EVERY_ROW)[:, 1], before.predict_proba(EVERY_ROW)[:, 1], rtol=1e-15
     )
 
 
@@ -188,13 +188,13 @@ def test_empty_space_is_reported(name):
 def test_blocks_change_nothing(eta, monkeypatch):
     lesson = random_lesson(3, 6)[0]
     whole, _twin = build("conjunctions", eta)
-    whole.learn(lesson, lesson[:, 0])
-    expected = whole.acceptance(EVERY_ROW), whole.accepts(EVERY_ROW, 7, RANDOM(0))
+    whole.update(lesson, lesson[:, 0])
+    expected = whole.predict_proba(EVERY_ROW)[:, 1], whole.sample_predictions(EVERY_ROW, 7, RANDOM(0))
     monkeypatch.setattr(finite, "BLOCK_BITS", 200)
     parts, _twin = build("conjunctions", eta)
-    parts.learn(lesson, lesson[:, 0])
-    np.testing.assert_array_equal(parts.acceptance(EVERY_ROW), expected[0])
-    drawn = parts.accepts(EVERY_ROW, 7, RANDOM(0))
+    parts.update(lesson, lesson[:, 0])
+    np.testing.assert_array_equal(parts.predict_proba(EVERY_ROW)[:, 1], expected[0])
+    drawn = parts.sample_predictions(EVERY_ROW, 7, RANDOM(0))
     np.testing.assert_array_equal(drawn, expected[1])
 
 
@@ -207,11 +207,11 @@ def test_answers_on_points_are_a_class(seed, eta):
     twin = oracles.Enumeration(functions, Fraction(float(eta)))
     points = np.arange(5)[:, None]
     target = answers[0]
-    space.learn(points[1:3], target[1:3])
+    space.update(points[1:3], target[1:3])
     twin.learn(points[1:3].tolist(), target[1:3])
     expected = [float(twin.acceptance(row)) for row in points.tolist()]
-    np.testing.assert_allclose(space.acceptance(points), expected, rtol=1e-14)
-    drawn = space.accepts(points, 20, RANDOM(seed))
+    np.testing.assert_allclose(space.predict_proba(points)[:, 1], expected, rtol=1e-14)
+    drawn = space.sample_predictions(points, 20, RANDOM(seed))
     possible = {tuple(row) for row in answers.tolist()}
     assert {tuple(row) for row in drawn.tolist()} <= possible
 
@@ -231,11 +231,11 @@ def test_queries_on_parallel_planes_tell_more_than_the_bound(dimension):
         space, target = FiniteVersionSpace(answers), answers[0]
         rows = np.arange(500)[:, None]
         for _ in range(4):
-            accepted = space.acceptance(rows)
+            accepted = space.predict_proba(rows)[:, 1]
             asked = accepted * (1 - accepted)
             gains.append(np.average(information_gain(accepted), weights=asked))
             queried = rows[[random.choice(500, p=asked / asked.sum())]]
-            space.learn(queried, target[queried[:, 0]])
+            space.update(queried, target[queried[:, 0]])
     standard_error = np.std(gains) / np.sqrt(len(gains))
     assert np.mean(gains) - 4 * standard_error > information_gain_lower_bound(dimension)
 
@@ -264,7 +264,7 @@ def test_bad_classes_are_refused(given, message):
 @pytest.mark.parametrize("hypotheses", ["conjunctions", np.eye(3)])
 def test_bad_rows_leave_the_space_as_it_was(hypotheses):
     space = FiniteVersionSpace(hypotheses)
-    before = space.acceptance([[0], [1]])
+    before = space.predict_proba([[0], [1]])[:, 1]
     for rows, positive, message in [
         ([[2.5]], [True], "rows must"),
         ([[-1]], [True], "rows must"),
@@ -275,7 +275,7 @@ def test_bad_rows_leave_the_space_as_it_was(hypotheses):
         ([[0]], [True, True], "positive must be a bool"),
     ]:
         with pytest.raises(ValueError, match=message):
-            space.learn(rows, positive)
+            space.update(rows, positive)
     with pytest.raises(ValueError, match="n_draws"):
-        space.accepts([[0]], 0, RANDOM(0))
-    np.testing.assert_array_equal(space.acceptance([[0], [1]]), before)
+        space.sample_predictions([[0]], 0, RANDOM(0))
+    np.testing.assert_array_equal(space.predict_proba([[0], [1]])[:, 1], before)

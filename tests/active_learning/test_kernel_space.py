@@ -16,7 +16,7 @@ from sklboolean.active_learning._kernel_space import KernelVersionSpace
 from sklboolean.active_learning._span import IN_SPAN, Placed
 from sklboolean.kernels import ConjunctionKernel
 
-GIBBS = ("ep", "liness", "hit_and_run")
+GIBBS = ("expectation_propagation", "elliptical_slice", "hit_and_run")
 every_gibbs = pytest.mark.parametrize("gibbs", GIBBS)
 PAIRS = ConjunctionKernel(min_literals=1, max_literals=2, monotone=True)
 
@@ -36,25 +36,25 @@ def write_pairs_out(rows):
 
 def small(space_class, *kernel, gibbs, **parameters):
     parameters = {"n_chains": 40, "n_steps": 20, "random_state": 0} | parameters
-    return space_class(*kernel, gibbs=gibbs, **parameters)
+    return space_class(*kernel, sampler=gibbs, **parameters)
 
 
 @every_gibbs
 def test_before_any_label(gibbs):
     """Half of the halfspaces accept any row; all accept the row of zeros."""
     rows = np.array([[1.0, 0.0], [2.0, 3.0], [0.0, 0.0]])
-    space = HalfspaceVersionSpace(gibbs=gibbs)
-    np.testing.assert_array_equal(space.acceptance(rows), [0.5, 0.5, 1.0])
+    space = HalfspaceVersionSpace(sampler=gibbs)
+    np.testing.assert_array_equal(space.predict_proba(rows)[:, 1], [0.5, 0.5, 1.0])
     np.testing.assert_array_equal(space.mean_scores(rows), [0.0, 0.0, 0.0])
     assert not space.is_empty
-    answers = space.accepts(rows, 2000, np.random.default_rng(0))
+    answers = space.sample_predictions(rows, 2000, np.random.default_rng(0))
     assert answers.shape == (2000, 3)
     assert answers.dtype == bool
     assert answers[:, 2].all()
     # Five standard errors of 2000 coins.
     assert np.all(np.abs(answers[:, :2].mean(axis=0) - 0.5) < 0.056)
-    assert space.learn(rows[:0], []).n_labels == 0
-    assert space.refresh().acceptance(rows[:1]) == [0.5]
+    assert space.update(rows[:0], []).n_labels_ == 0
+    assert space.refresh().predict_proba(rows[:1])[:, 1] == [0.5]
 
 
 @every_gibbs
@@ -64,13 +64,13 @@ def test_kernel_is_the_space_of_its_features(gibbs, eta):
     written = write_pairs_out(rows)
     np.testing.assert_array_equal(PAIRS(rows, rows), written @ written.T)
     labelled = slice(0, 12)
-    by_kernel = small(KernelVersionSpace, PAIRS, gibbs=gibbs, eta=eta)
-    by_kernel.learn(rows[labelled], labels[labelled])
-    by_features = small(HalfspaceVersionSpace, gibbs=gibbs, eta=eta)
-    by_features.learn(written[labelled], labels[labelled])
+    by_kernel = small(KernelVersionSpace, PAIRS, sampler=gibbs, eta=eta)
+    by_kernel.update(rows[labelled], labels[labelled])
+    by_features = small(HalfspaceVersionSpace, sampler=gibbs, eta=eta)
+    by_features.update(written[labelled], labels[labelled])
     # The same arithmetic on the same kernel values.
     np.testing.assert_allclose(
-        by_kernel.acceptance(rows), by_features.acceptance(written), atol=1e-9
+        by_kernel.predict_proba(rows)[:, 1], by_features.predict_proba(written)[:, 1], atol=1e-9
     )
     np.testing.assert_allclose(
         by_kernel.mean_scores(rows), by_features.mean_scores(written), atol=1e-9
@@ -80,13 +80,13 @@ def test_kernel_is_the_space_of_its_features(gibbs, eta):
 def test_kernel_chains_against_rejection_in_feature_space():
     rows, labels = boolean_rows(14, n_features=3, seed=1)
     space = KernelVersionSpace(
-        PAIRS, gibbs="liness", n_chains=4000, n_steps=150, random_state=0
-    ).learn(rows[:5], labels[:5])
+        PAIRS, sampler="elliptical_slice", n_chains=4000, n_steps=150, random_state=0
+    ).update(rows[:5], labels[:5])
     written = write_pairs_out(rows)
     sample = rejection_sample(written[:5], labels[:5], 300_000, 1)
     assert sample.shape[1] > 4000
     exact = np.mean(written @ sample >= 0, axis=1)
-    error = np.abs(space.acceptance(rows) - exact)
+    error = np.abs(space.predict_proba(rows)[:, 1] - exact)
     assert np.all(error <= 5 * np.sqrt(exact * (1 - exact) / 2000) + 1e-12)
 
 
@@ -97,8 +97,8 @@ def test_span_is_that_of_the_rows(seed, rank, n_samples):
     random = np.random.default_rng(seed)
     rows = random.integers(-2, 3, (n_samples, rank)) @ random.integers(-2, 3, (rank, 7))
     rows = rows.astype(float)
-    space = HalfspaceVersionSpace(gibbs="ep", eta=0.1)
-    space.learn(rows, np.ones(n_samples, bool))
+    space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=0.1)
+    space.update(rows, np.ones(n_samples, bool))
     assert space.report()["rank"] == np.linalg.matrix_rank(rows)
     queries = random.standard_normal((4, 7))
     placed = space.place(queries)
@@ -116,17 +116,17 @@ def test_span_is_that_of_the_rows(seed, rank, n_samples):
 @every_gibbs
 def test_candidates_placed_once_follow_the_labels(gibbs):
     rows, labels = boolean_rows(40)
-    space = small(KernelVersionSpace, PAIRS, gibbs=gibbs)
+    space = small(KernelVersionSpace, PAIRS, sampler=gibbs)
     pool = space.place(rows)
     assert isinstance(pool, Placed)
     for block in (slice(0, 1), slice(1, 4), slice(4, 11)):
-        space.learn(rows[block], labels[block])
+        space.update(rows[block], labels[block])
         np.testing.assert_allclose(
-            space.acceptance(pool), space.acceptance(rows), atol=1e-9
+            space.predict_proba(pool)[:, 1], space.predict_proba(rows)[:, 1], atol=1e-9
         )
     assert len(pool.coordinates) == space.report()["rank"]
-    first = space.accepts(pool, 5, np.random.default_rng(1))
-    second = space.accepts(rows, 5, np.random.default_rng(1))
+    first = space.sample_predictions(pool, 5, np.random.default_rng(1))
+    second = space.sample_predictions(rows, 5, np.random.default_rng(1))
     np.testing.assert_array_equal(first, second)
 
 
@@ -135,25 +135,25 @@ def test_precomputed_kernel(gibbs):
     rows, labels = boolean_rows(30)
     gram = PAIRS(rows, rows)
     kernel = GramKernel(gram)
-    space = small(KernelVersionSpace, kernel, gibbs=gibbs, diagonal=kernel.diagonal)
+    space = small(KernelVersionSpace, kernel, sampler=gibbs, diagonal=kernel.diagonal)
     numbers = np.arange(20)
-    space.learn(numbers[:8], labels[:8])
-    direct = small(KernelVersionSpace, PAIRS, gibbs=gibbs).learn(rows[:8], labels[:8])
+    space.update(numbers[:8], labels[:8])
+    direct = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows[:8], labels[:8])
     np.testing.assert_allclose(
-        space.acceptance(numbers), direct.acceptance(rows[:20]), atol=1e-12
+        space.predict_proba(numbers)[:, 1], direct.predict_proba(rows[:20])[:, 1], atol=1e-12
     )
     # Rows outside the matrix, by their kernel values with the basis.
-    new = space.place_values(gram[20:, space.basis], np.diagonal(gram)[20:])
+    new = space.place_values(gram[20:, space.basis_], np.diagonal(gram)[20:])
     np.testing.assert_allclose(
-        space.acceptance(new), direct.acceptance(rows[20:]), atol=1e-12
+        space.predict_proba(new)[:, 1], direct.predict_proba(rows[20:])[:, 1], atol=1e-12
     )
-    assert space.accepts(new, 3, np.random.RandomState(0)).shape == (3, 10)
-    space.learn(numbers[8:12], labels[8:12])
+    assert space.sample_predictions(new, 3, np.random.RandomState(0)).shape == (3, 10)
+    space.update(numbers[8:12], labels[8:12])
     with pytest.raises(ValueError, match="call place_values again"):
-        space.acceptance(new)
-    empty = small(KernelVersionSpace, kernel, gibbs=gibbs)
+        space.predict_proba(new)[:, 1]
+    empty = small(KernelVersionSpace, kernel, sampler=gibbs)
     blank = empty.place_values(np.empty((2, 0)), np.ones(2))
-    np.testing.assert_array_equal(empty.acceptance(blank), 0.5)
+    np.testing.assert_array_equal(empty.predict_proba(blank)[:, 1], 0.5)
 
 
 @every_gibbs
@@ -165,15 +165,15 @@ def test_sparse_rows(gibbs, fit_intercept):
     thin = small(HalfspaceVersionSpace, **parameters)
     table = sparse.csr_array(rows)
     for block in (slice(0, 4), slice(4, 6)):
-        dense.learn(rows[block], labels[block])
-        thin.learn(table[block], labels[block])
-    assert sparse.issparse(thin.basis)
+        dense.update(rows[block], labels[block])
+        thin.update(table[block], labels[block])
+    assert sparse.issparse(thin.basis_)
     np.testing.assert_allclose(
-        thin.acceptance(table), dense.acceptance(rows), atol=1e-9
+        thin.predict_proba(table)[:, 1], dense.predict_proba(rows)[:, 1], atol=1e-9
     )
     np.testing.assert_array_equal(
-        thin.accepts(table, 7, np.random.default_rng(0)),
-        dense.accepts(rows, 7, np.random.default_rng(0)),
+        thin.sample_predictions(table, 7, np.random.default_rng(0)),
+        dense.sample_predictions(rows, 7, np.random.default_rng(0)),
     )
 
 
@@ -181,12 +181,12 @@ def test_sparse_rows(gibbs, fit_intercept):
 def test_intercept_is_a_column_of_ones(gibbs):
     rows, labels = boolean_rows(20)
     ones = np.column_stack([rows, np.ones(20)])
-    with_intercept = small(HalfspaceVersionSpace, gibbs=gibbs, fit_intercept=True)
-    with_column = small(HalfspaceVersionSpace, gibbs=gibbs)
-    with_intercept.learn(rows[:8], labels[:8])
-    with_column.learn(ones[:8], labels[:8])
+    with_intercept = small(HalfspaceVersionSpace, sampler=gibbs, fit_intercept=True)
+    with_column = small(HalfspaceVersionSpace, sampler=gibbs)
+    with_intercept.update(rows[:8], labels[:8])
+    with_column.update(ones[:8], labels[:8])
     np.testing.assert_allclose(
-        with_intercept.acceptance(rows), with_column.acceptance(ones), atol=1e-9
+        with_intercept.predict_proba(rows)[:, 1], with_column.predict_proba(ones)[:, 1], atol=1e-9
     )
 
 
@@ -195,24 +195,24 @@ def test_one_hypothesis_answers_all_rows_with_one_vector(gibbs):
     """Proportional rows alike, opposite rows oppositely, sums of accepted rows too."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((6, 8))
-    space = small(HalfspaceVersionSpace, gibbs=gibbs).learn(rows[:3], [1, 0, 1])
+    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows[:3], [1, 0, 1])
     queries = np.vstack([rows[3], 2 * rows[3], -rows[3], rows[4], rows[3] + rows[4]])
-    answers = space.accepts(queries, 500, random)
+    answers = space.sample_predictions(queries, 500, random)
     np.testing.assert_array_equal(answers[:, 0], answers[:, 1])
     np.testing.assert_array_equal(answers[:, 0], ~answers[:, 2])
     assert np.all(answers[answers[:, 0] & answers[:, 3], 4])
     assert 0 < answers[:, 4].mean() < 1
     # 500 draws of 40 chains: the chains' own error, not that of the draws, is common.
-    exact = space.acceptance(queries)
+    exact = space.predict_proba(queries)[:, 1]
     assert np.all(np.abs(answers.mean(axis=0) - exact) <= 5 * 0.5 / np.sqrt(500))
 
 
 @every_gibbs
 def test_kernel_answers_have_their_probability_row_by_row(gibbs):
     rows, labels = boolean_rows(25)
-    space = small(KernelVersionSpace, PAIRS, gibbs=gibbs).learn(rows[:5], labels[:5])
-    answers = space.accepts(rows, 4000, np.random.default_rng(0))
-    exact = space.acceptance(rows)
+    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows[:5], labels[:5])
+    answers = space.sample_predictions(rows, 4000, np.random.default_rng(0))
+    exact = space.predict_proba(rows)[:, 1]
     error = np.abs(answers.mean(axis=0) - exact)
     assert np.all(error <= 5 * np.sqrt(exact * (1 - exact) / 4000) + 1e-12)
 
@@ -221,30 +221,30 @@ def test_kernel_answers_have_their_probability_row_by_row(gibbs):
 def test_duplicates_add_no_dimension(gibbs):
     rows, labels = boolean_rows(10)
     twice = np.repeat(rows, 2, axis=0), np.repeat(labels, 2)
-    space = small(KernelVersionSpace, PAIRS, gibbs=gibbs).learn(*twice)
-    assert space.n_labels == 20
+    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(*twice)
+    assert space.n_labels_ == 20
     assert space.report()["rank"] == np.linalg.matrix_rank(write_pairs_out(rows))
-    if gibbs != "ep":
-        answers = space.accepts(rows, 40, np.random.default_rng(0))
+    if gibbs != "expectation_propagation":
+        answers = space.sample_predictions(rows, 40, np.random.default_rng(0))
         np.testing.assert_array_equal(answers, np.tile(labels, (40, 1)))
 
 
 @every_gibbs
 def test_contradictory_duplicates(gibbs):
     rows, labels = boolean_rows(8)
-    space = small(KernelVersionSpace, PAIRS, gibbs=gibbs).learn(rows, labels)
-    space.learn(rows[3:4], ~labels[3:4])
+    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows, labels)
+    space.update(rows[3:4], ~labels[3:4])
     assert space.is_empty
-    assert space.contradiction == 8
+    assert space.contradiction_ == 8
     for ask in (space.acceptance, space.mean_scores):
         with pytest.raises(ValueError, match=r"Set eta.*richer kernel"):
             ask(rows)
     assert space.refresh().is_empty
     assert "n_labels" in space.report()
-    noisy = small(KernelVersionSpace, PAIRS, gibbs=gibbs, eta=0.05)
-    noisy.learn(rows, labels).learn(rows[3:4], ~labels[3:4])
+    noisy = small(KernelVersionSpace, PAIRS, sampler=gibbs, eta=0.05)
+    noisy.update(rows, labels).update(rows[3:4], ~labels[3:4])
     assert not noisy.is_empty
-    assert np.all((noisy.acceptance(rows) >= 0) & (noisy.acceptance(rows) <= 1))
+    assert np.all((noisy.predict_proba(rows)[:, 1] >= 0) & (noisy.predict_proba(rows)[:, 1] <= 1))
 
 
 @every_gibbs
@@ -252,13 +252,13 @@ def test_labels_of_no_halfspace(gibbs):
     """Exclusive or: the fourth label contradicts the three before it."""
     rows = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], dtype=float)
     labels = [False, True, True, False]
-    space = small(HalfspaceVersionSpace, gibbs=gibbs).learn(rows, labels)
+    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, labels)
     assert space.is_empty
-    assert space.contradiction == 3
-    space = small(HalfspaceVersionSpace, gibbs=gibbs).learn(rows, [1, 1, 1, 0])
+    assert space.contradiction_ == 3
+    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, [1, 1, 1, 0])
     assert not space.is_empty
-    everything = KernelVersionSpace(ConjunctionKernel(), gibbs=gibbs)
-    assert not everything.learn(rows, labels).is_empty
+    everything = KernelVersionSpace(ConjunctionKernel(), sampler=gibbs)
+    assert not everything.update(rows, labels).is_empty
 
 
 @every_gibbs
@@ -266,52 +266,52 @@ def test_row_of_zeros(gibbs):
     """Every halfspace through the origin accepts it: no news, or a contradiction."""
     rows, labels = boolean_rows(6)
     zero = np.zeros((1, 6))
-    space = small(HalfspaceVersionSpace, gibbs=gibbs).learn(rows, labels)
-    space.learn(zero, [True])
-    assert space.n_labels == 7
-    assert space.acceptance(zero) == [1.0]
+    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, labels)
+    space.update(zero, [True])
+    assert space.n_labels_ == 7
+    assert space.predict_proba(zero)[:, 1] == [1.0]
     assert not space.is_empty
-    assert space.learn(zero, [False]).contradiction == 7
-    noisy = small(HalfspaceVersionSpace, gibbs=gibbs, eta=0.1)
-    assert not noisy.learn(zero, [False]).is_empty
-    assert noisy.acceptance(zero) == [1.0]
-    only_zero = small(HalfspaceVersionSpace, gibbs=gibbs).learn(zero, [True])
-    np.testing.assert_array_equal(only_zero.acceptance(rows[:1] + 1), [0.5])
+    assert space.update(zero, [False]).contradiction_ == 7
+    noisy = small(HalfspaceVersionSpace, sampler=gibbs, eta=0.1)
+    assert not noisy.update(zero, [False]).is_empty
+    assert noisy.predict_proba(zero)[:, 1] == [1.0]
+    only_zero = small(HalfspaceVersionSpace, sampler=gibbs).update(zero, [True])
+    np.testing.assert_array_equal(only_zero.predict_proba(rows[:1] + 1)[:, 1], [0.5])
 
 
 @every_gibbs
 def test_pickled_in_the_middle(gibbs):
     rows, labels = boolean_rows(20)
-    space = small(KernelVersionSpace, PAIRS, gibbs=gibbs).learn(rows[:6], labels[:6])
+    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows[:6], labels[:6])
     copy = pickle.loads(pickle.dumps(space))
     for each in (space, copy):
-        each.learn(rows[6:9], labels[6:9])
-    np.testing.assert_array_equal(space.acceptance(rows), copy.acceptance(rows))
+        each.update(rows[6:9], labels[6:9])
+    np.testing.assert_array_equal(space.predict_proba(rows)[:, 1], copy.predict_proba(rows)[:, 1])
 
 
 def test_huge_and_tiny_kernel_values():
     """Lengths of rows do not matter, up to the ends of float64."""
     rows, labels = boolean_rows(12)
-    plain = KernelVersionSpace(PAIRS, gibbs="ep").learn(rows[:6], labels[:6])
+    plain = KernelVersionSpace(PAIRS, sampler="expectation_propagation").update(rows[:6], labels[:6])
     for scale in (2.0**900, 2.0**-900):
 
         def kernel(A, B, scale=scale):
             return scale * PAIRS(A, B)
 
-        space = KernelVersionSpace(kernel, gibbs="ep").learn(rows[:6], labels[:6])
+        space = KernelVersionSpace(kernel, sampler="expectation_propagation").update(rows[:6], labels[:6])
         np.testing.assert_allclose(
-            space.acceptance(rows), plain.acceptance(rows), rtol=1e-9
+            space.predict_proba(rows)[:, 1], plain.predict_proba(rows)[:, 1], rtol=1e-9
         )
 
 
 def test_automatic_choice():
     rows = np.eye(40)
-    for n_features, sampler in ((32, "liness"), (33, "ep")):
-        space = HalfspaceVersionSpace(n_steps=1).learn(rows[:2, :n_features], [1, 0])
+    for n_features, sampler in ((32, "elliptical_slice"), (33, "expectation_propagation")):
+        space = HalfspaceVersionSpace(n_steps=1).update(rows[:2, :n_features], [1, 0])
         assert space.report()["sampler"] == sampler
-    space = HalfspaceVersionSpace(fit_intercept=True).learn(rows[:2, :32], [1, 0])
-    assert space.report()["sampler"] == "ep"
-    assert KernelVersionSpace(PAIRS).learn(rows, rows[0]).report()["sampler"] == "ep"
+    space = HalfspaceVersionSpace(fit_intercept=True).update(rows[:2, :32], [1, 0])
+    assert space.report()["sampler"] == "expectation_propagation"
+    assert KernelVersionSpace(PAIRS).update(rows, rows[0]).report()["sampler"] == "expectation_propagation"
 
 
 @pytest.mark.parametrize(
@@ -333,21 +333,21 @@ def test_bad_parameters(parameters, error, message):
 
 def test_bad_rows_change_nothing():
     rows, labels = boolean_rows(6)
-    space = KernelVersionSpace(PAIRS).learn(rows[:3], labels[:3])
-    before = space.acceptance(rows)
+    space = KernelVersionSpace(PAIRS).update(rows[:3], labels[:3])
+    before = space.predict_proba(rows)[:, 1]
     with pytest.raises(ValueError, match="got 6 rows and 3 labels"):
-        space.learn(rows, labels[:3])
+        space.update(rows, labels[:3])
     space.kernel = lambda A, B: np.full((len(A), len(B)), np.nan)
     with pytest.raises(ValueError, match="kernel returned NaN or infinity"):
-        space.learn(rows[3:], labels[3:])
+        space.update(rows[3:], labels[3:])
     space.kernel = lambda A, B: np.ones(3)
     with pytest.raises(
         ValueError, match=r"kernel must return a matrix of shape \(3, 3\)"
     ):
-        space.learn(rows[3:], labels[3:])
+        space.update(rows[3:], labels[3:])
     space.kernel = PAIRS
-    assert space.n_labels == 3
-    np.testing.assert_array_equal(space.acceptance(rows), before)
+    assert space.n_labels_ == 3
+    np.testing.assert_array_equal(space.predict_proba(rows)[:, 1], before)
 
 
 @every_gibbs
@@ -355,12 +355,12 @@ def test_queries_of_rows_in_doubt_cut_the_error_exponentially(gibbs):
     """Forty labels narrow the cone by 2^-40 or so; nothing breaks on the way."""
     random = np.random.default_rng(0)
     target = random.standard_normal(3)
-    space = small(HalfspaceVersionSpace, gibbs=gibbs)
+    space = small(HalfspaceVersionSpace, sampler=gibbs)
     asked, errors = [], []
     for _ in range(40):
         rows = random.standard_normal((1000, 3))
-        row = rows[[np.argmin(np.abs(space.acceptance(rows) - 0.5))]]
-        space.learn(row, row @ target >= 0)
+        row = rows[[np.argmin(np.abs(space.predict_proba(rows)[:, 1] - 0.5))]]
+        space.update(row, row @ target >= 0)
         asked.append(row)
         mean = space.mean_scores(np.eye(3))
         cosine = mean @ target / np.linalg.norm(mean) / np.linalg.norm(target)
@@ -370,8 +370,8 @@ def test_queries_of_rows_in_doubt_cut_the_error_exponentially(gibbs):
     # the distance of its rows. Random labels leave 1 / n: 0.03.
     assert errors[-1] < 0.003
     asked = np.concatenate(asked)
-    accepted = space.acceptance(asked) > 0.5
+    accepted = space.predict_proba(asked)[:, 1] > 0.5
     np.testing.assert_array_equal(accepted, asked @ target >= 0)
-    if gibbs == "ep":
+    if gibbs == "expectation_propagation":
         assert space.report()["converged"]
         assert space.report()["n_skipped"] == 0

@@ -59,7 +59,7 @@ def test_stream_plays_figure_3_2(seed, target, epsilon, delta):
     learner.fit(X, y)
     assert learner.query_indices_.tolist() == queries
     assert learner.n_seen_ == n_seen
-    assert learner.stop_reason_ == ("t_n" if ended else "stream")
+    assert learner.termination_condition_ == ("t_n" if ended else "stream")
     posterior = [float(share(space, x)) for x in THRESHOLDS]
     asked = learner.predict_proba(np.arange(21)[:, None])[:, 1]
     assert_allclose(asked, posterior, atol=1e-12)
@@ -83,7 +83,7 @@ def test_it_makes_no_difference_how_a_stream_is_cut(seed, cuts):
     for x, label in zip(X[1:], y[1:], strict=True):
         if by_hand.query_stream(x):
             by_hand.teach(x[None], [label])
-        if by_hand.stop_reason_ == "t_n":
+        if by_hand.termination_condition_ == "t_n":
             break
     for other in (parts, by_hand):
         assert_array_equal(other.query_indices_, whole.query_indices_)
@@ -120,7 +120,7 @@ def test_pool_asks_for_the_most_even_split_and_stops_in_time(seed, target):
         left = [i for i in left if X[i, 0] != X[row, 0]]
     mean = sum(differing(i) for i in left) / len(left)
     assert mean * Fraction(allowed(learner.n_queries_, 0.2, 0.05)) < 1
-    assert learner.stop_reason_ == "agreement"
+    assert learner.termination_condition_ == "agreement"
     gains = np.log2(np.array(volumes[:-1]) / np.array(volumes[1:]))
     assert_allclose(learner.information_gains_, gains, atol=1e-9)
 
@@ -198,13 +198,13 @@ def test_real_thresholds_lose_7_12_nat_per_label():
             random_state=seed, epsilon=None,
         )  # fmt: skip
         learner.fit_stream([(x, x[:, 0] >= target)], classes=[False, True])
-        assert learner.stop_reason_ == "max_queries"
+        assert learner.termination_condition_ == "max_queries"
         low, high = learner.committee_.interval
         losses.append(-np.log(high - low) / 4)
     assert abs(np.mean(losses) - 7 / 12) < 4 * np.std(losses) / np.sqrt(60)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"gibbs": "ep"}, {"kernel": "conjunction"}])
+@pytest.mark.parametrize("parameters", [{}, {"gibbs": "expectation_propagation"}, {"kernel": "conjunction"}])
 @pytest.mark.parametrize("mode", ["pool", "stream"])
 def test_halfspaces_learn_from_few_labels(parameters, mode):
     X = np.random.RandomState(0).randint(0, 2, size=(400, 6))
@@ -215,14 +215,14 @@ def test_halfspaces_learn_from_few_labels(parameters, mode):
     if mode == "pool":  # no row twice
         assert len(np.unique(X[learner.query_indices_], axis=0)) == learner.n_queries_
     assert learner.score(X, y) > 0.95
-    assert learner.stop_reason_ in ("agreement", "t_n", "stream", "pool")
+    assert learner.termination_condition_ in ("agreement", "t_n", "stream", "pool")
 
 
 def test_margin_asks_where_the_mean_score_is_least():
     X = np.random.RandomState(0).normal(size=(200, 3))
     y = X @ [1, 2, -1] > 0
     learner = QueryByCommittee(
-        committee="gibbs", gibbs="ep", strategy="margin", max_queries=20, random_state=0
+        committee="gibbs", sampler="expectation_propagation", strategy="margin", max_queries=20, random_state=0
     ).fit(X, y)
     left = np.setdiff1d(np.arange(200), learner.query_indices_)
     scores = np.abs(learner.committee_.mean_scores(X[left]))

@@ -175,7 +175,7 @@ def test_one_class_for_ever():
     with pytest.raises(ValueError, match="All 80 labels are of one class, 'ham'"):
         learner.fit(X, oracle=Person(constant))
     assert learner.n_queries_ == 80
-    assert learner.stop_reason_ == "pool"
+    assert learner.termination_condition_ == "pool"
     with pytest.raises(sklearn.exceptions.NotFittedError):
         learner.predict(X)
 
@@ -248,7 +248,7 @@ def test_empty_pool():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"hypotheses": "conjunctions"}, {}, {"gibbs": "ep"}]
+    "parameters", [{"hypotheses": "conjunctions"}, {}, {"gibbs": "expectation_propagation"}]
 )
 def test_answers_that_contradict_each_other_propose_noise(parameters):
     parity = np.where(X.sum(axis=1) % 2, "odd", "even")
@@ -285,7 +285,7 @@ def test_weights_for_who_cannot_take_them():
     final = QueryByCommittee(final_estimator=KNeighborsClassifier(3))
     with pytest.raises(ValueError, match="takes no sample_weight"):
         final.fit(X, y, sample_weight=weights)
-    space = QueryByCommittee(committee="gibbs", eta=0.1, gibbs="ep", random_state=0)
+    space = QueryByCommittee(committee="gibbs", eta=0.1, sampler="expectation_propagation", random_state=0)
     with pytest.raises(ValueError, match="in whole numbers; got"):
         space.fit(X, y, sample_weight=weights / 2)
 

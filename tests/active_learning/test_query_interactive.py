@@ -18,9 +18,9 @@ y = np.where(X[:, 0] | (X[:, 1] & X[:, 2]), "spam", "ham")
 LEARNERS = [
     QueryByCommittee(random_state=0),
     QueryByCommittee(LogisticRegression(), n_members=3, strategy="kl", random_state=0),
-    QueryByCommittee(DecisionTreeClassifier(), rebag=True, random_state=0, initial=4),
-    QueryByCommittee(committee="gibbs", gibbs="ep", random_state=0),
-    QueryByCommittee(committee="gibbs", gibbs="liness", n_steps=20, random_state=0),
+    QueryByCommittee(DecisionTreeClassifier(), resample_members=True, random_state=0, initial=4),
+    QueryByCommittee(committee="gibbs", sampler="expectation_propagation", random_state=0),
+    QueryByCommittee(committee="gibbs", sampler="elliptical_slice", n_steps=20, random_state=0),
     QueryByCommittee(committee="gibbs", hypotheses="disjunctions", eta=0.1),
     QueryByCommittee(committee="gibbs", kernel="conjunction", random_state=0),
 ]
@@ -64,7 +64,7 @@ def test_query_and_teach_do_what_fit_does():
         by_hand.y_ = True
     asked = np.setdiff1d(np.arange(150), left)
     assert_array_equal(asked, np.sort(fitted.query_indices_))
-    assert by_hand.stop_reason_ == "max_queries"
+    assert by_hand.termination_condition_ == "max_queries"
     assert_array_equal(by_hand.predict_proba(X), fitted.predict_proba(X))
 
 
@@ -94,7 +94,7 @@ def test_new_class_may_turn_up_at_any_time():
     assert np.isfinite(learner.information_gains_[20:]).all()
     with pytest.raises(ValueError, match="of another type"):
         learner.teach(X[30:32], [1, 2])
-    space = QueryByCommittee(committee="gibbs", gibbs="ep").teach(X[:20], y[:20])
+    space = QueryByCommittee(committee="gibbs", sampler="expectation_propagation").teach(X[:20], y[:20])
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         space.teach(X[20:22], ["eggs", "eggs"])
     assert list(space.classes_) == ["ham", "spam"]
@@ -134,7 +134,7 @@ def test_stream_by_hand_is_the_stream_of_fit():
         by_hand = pickle.loads(pickle.dumps(by_hand))
         if by_hand.query_stream(x):
             by_hand.teach([x], [label])
-        if by_hand.stop_reason_:
+        if by_hand.termination_condition_:
             break
     assert_array_equal(by_hand.query_indices_, whole.query_indices_)
     assert by_hand.n_seen_ == whole.n_seen_
@@ -166,7 +166,7 @@ def test_stream_is_not_read_further_than_needed():
             yield X[i : i + 10], y[i : i + 10]
 
     learner = QueryByCommittee(max_queries=10, random_state=0).fit_stream(chunks())
-    assert learner.stop_reason_ == "max_queries"
+    assert learner.termination_condition_ == "max_queries"
     assert learner.n_queries_ == 10
     assert read[-1] <= learner.n_seen_ + 10
     assert learner.query_stream(X[0]) is False

@@ -30,7 +30,7 @@ from sklboolean.datasets import load_votes
 IRIS, FLOWERS = load_iris(return_X_y=True)
 
 
-def trees(kind, *, rebag=False, seed=0, n=3):
+def trees(kind, *, resample_members=False, seed=0, n=3):
     random = np.random.RandomState(seed)
     return EstimatorCommittee([DecisionTreeClassifier()] * n, kind, rebag, random, None)
 
@@ -38,7 +38,7 @@ def trees(kind, *, rebag=False, seed=0, n=3):
 def learn(committee, n_samples, n_new):
     X, y = IRIS[::5][:n_samples], FLOWERS[::5][:n_samples]
     classes = np.unique(y)
-    return committee.learn(X, y, np.ones(n_samples), n_new, classes)
+    return committee.update(X, y, np.ones(n_samples), n_new, classes)
 
 
 def test_bootstraps_grow_and_are_kept():
@@ -70,12 +70,12 @@ def test_everybody_sees_every_class(kind):
     for seed in range(20):
         committee = trees(kind, seed=seed)
         X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 0, 1])
-        committee.learn(X, y, np.ones(5), 5, np.array([0, 1]))
+        committee.update(X, y, np.ones(5), 5, np.array([0, 1]))
         assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
 
 
 def test_rebag_draws_anew():
-    committee = trees("bootstrap", rebag=True)
+    committee = trees("bootstrap", resample_members=True)
     learn(committee, 15, 15)
     first = committee.counts.copy()
     learn(committee, 30, 15)
@@ -189,9 +189,9 @@ def test_frames_and_sparse_tables():
     assert_array_equal(frame.query_indices_, thin.query_indices_)
     assert_array_equal(frame.predict(X), thin.predict(table))
     thin_spaces = QueryByCommittee(
-        committee="gibbs", eta=0.05, gibbs="ep", **parameters
+        committee="gibbs", eta=0.05, sampler="expectation_propagation", **parameters
     )
-    dense = QueryByCommittee(committee="gibbs", eta=0.05, gibbs="ep", **parameters)
+    dense = QueryByCommittee(committee="gibbs", eta=0.05, sampler="expectation_propagation", **parameters)
     thin_spaces.fit(table, y)
     dense.fit(X, y)
     assert_array_equal(thin_spaces.query_indices_, dense.query_indices_)
@@ -254,7 +254,7 @@ def test_scores_of_strategies():
     assert_array_equal(STRATEGIES["kl"](opinions, None), kl_to_consensus(probabilities))
     assert_allclose(STRATEGIES["margin"](opinions, None), [-0.4] * 3)
     # Of the 6 pairs of members 0, 4 and 3 differ.
-    assert_allclose(STRATEGIES["most_split"](opinions, None), [0, 4 / 6, 3 / 6])
+    assert_allclose(STRATEGIES["pairwise_disagreement"](opinions, None), [0, 4 / 6, 3 / 6])
 
 
 def test_members_that_are_drawn_differ_as_often_as_pairs_do():

@@ -26,7 +26,7 @@ lessons = st.lists(st.tuples(st.sampled_from(GRID.tolist()), st.booleans()), max
 def learned(lesson, eta, **bounds):
     space = ThresholdVersionSpace(eta=eta, **bounds)
     for value, label in lesson:
-        space.learn([[value]], [label])
+        space.update([[value]], [label])
     return space
 
 
@@ -38,18 +38,18 @@ def test_posterior_is_that_of_a_grid(lesson, eta):
     twin.learn([[value] for value, _ in lesson], [label for _, label in lesson])
     assert space.is_empty == twin.is_empty()
     if twin.is_empty():
-        for ask in (space.acceptance, lambda rows: space.accepts(rows, 2, RANDOM(0))):
+        for ask in (space.acceptance, lambda rows: space.sample_predictions(rows, 2, RANDOM(0))):
             with pytest.raises(ValueError, match=r"No hypothesis agrees .* eta=0.05"):
                 ask(GRID[:, None])
         return
     expected = [float(twin.acceptance([x])) for x in GRID.tolist()]
     np.testing.assert_allclose(
-        space.acceptance(GRID[:, None]), expected, rtol=1e-13, atol=1e-15
+        space.predict_proba(GRID[:, None])[:, 1], expected, rtol=1e-13, atol=1e-15
     )
     possible = MIDDLES[[weight > 0 for weight in twin.weights]]
     first, last = space.interval
     assert (first, last) == (possible[0] - 1 / 64, possible[-1] + 1 / 64)
-    drawn = space.accepts(GRID[:, None], 10, RANDOM(0))
+    drawn = space.sample_predictions(GRID[:, None], 10, RANDOM(0))
     if not eta:
         for value, label in lesson:
             assert np.all(drawn[:, int(value * 32)] == label)
@@ -62,24 +62,24 @@ def test_scale_does_not_matter(lesson, eta, low, width):
     grid = low + (high - low) * GRID
     grid[-1] = high
     for value, label in lesson:
-        space.learn([[grid[int(value * 32)]]], [label])
+        space.update([[grid[int(value * 32)]]], [label])
     assert space.is_empty == unit.is_empty
     if not unit.is_empty:
         np.testing.assert_allclose(
-            space.acceptance(grid[:, None]), unit.acceptance(GRID[:, None]), atol=1e-12
+            space.predict_proba(grid[:, None])[:, 1], unit.predict_proba(GRID[:, None])[:, 1], atol=1e-12
         )
-        np.testing.assert_array_equal(space.acceptance([[low - 1], [high + 1]]), [0, 1])
+        np.testing.assert_array_equal(space.predict_proba([[low - 1], [high + 1]])[:, 1], [0, 1])
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.125])
 def test_draws_follow_the_posterior(eta):
     space = learned([(0.25, False), (0.75, True)], eta)
     n_draws = 20000
-    answers = space.accepts(GRID[:, None], n_draws, RANDOM(0))
+    answers = space.sample_predictions(GRID[:, None], n_draws, RANDOM(0))
     # The number of grid values that a threshold accepts says between which two it is.
     cells = 32 - answers.sum(axis=1)
     assert np.all(np.diff(answers.astype(int), axis=1) >= 0)
-    expected = n_draws * np.diff(space.acceptance(GRID[:, None]))
+    expected = n_draws * np.diff(space.predict_proba(GRID[:, None])[:, 1])
     found = np.bincount(cells, minlength=32)
     assert not found[expected == 0].any()
     found, expected = found[expected > 0], expected[expected > 0]
@@ -93,25 +93,25 @@ def test_draws_never_contradict_a_lesson_in_the_narrowest_space():
     low = 1.0
     for high in (np.nextafter(low, 2), low + 3 * np.spacing(low)):
         space = ThresholdVersionSpace(0.0, 2.0)
-        space.learn([[low], [high]], [False, True])
-        drawn = space.accepts([[low], [high]], 1000, RANDOM(0))
+        space.update([[low], [high]], [False, True])
+        drawn = space.sample_predictions([[low], [high]], 1000, RANDOM(0))
         np.testing.assert_array_equal(drawn, np.tile([False, True], (1000, 1)))
-        np.testing.assert_array_equal(space.acceptance([[low], [high]]), [0, 1])
+        np.testing.assert_array_equal(space.predict_proba([[low], [high]])[:, 1], [0, 1])
 
 
 def test_learning_goes_on_after_pickling():
     space = learned([(0.25, False)], 0.125)
     copy = pickle.loads(pickle.dumps(space))
     for one in (space, copy):
-        one.learn([[0.5], [0.75]], [False, True])
+        one.update([[0.5], [0.75]], [False, True])
     np.testing.assert_array_equal(
-        copy.accepts(GRID[:, None], 9, RANDOM(3)),
-        space.accepts(GRID[:, None], 9, RANDOM(3)),
+        copy.sample_predictions(GRID[:, None], 9, RANDOM(3)),
+        space.sample_predictions(GRID[:, None], 9, RANDOM(3)),
     )
     with pytest.raises(ValueError, match="positive must be a bool"):
-        copy.learn([[0.5]], [3])
+        copy.update([[0.5]], [3])
     np.testing.assert_array_equal(
-        copy.acceptance(GRID[:, None]), space.acceptance(GRID[:, None])
+        copy.predict_proba(GRID[:, None])[:, 1], space.predict_proba(GRID[:, None])[:, 1]
     )
 
 
@@ -133,9 +133,9 @@ def test_a_query_takes_seven_twelfths_of_a_nat():
         while len(lengths) <= 20:
             low, high = space.interval
             row = random.uniform(low, high, (1, 1))  # rows elsewhere are never asked
-            first, second = space.accepts(row, 2, random)[:, 0]
+            first, second = space.sample_predictions(row, 2, random)[:, 0]
             if first != second:
-                space.learn(row, row[:, 0] >= target)
+                space.update(row, row[:, 0] >= target)
                 lengths.append(np.subtract(*space.interval[::-1]))
         falls.extend(-np.diff(np.log(lengths)))
     # Falls are independent: the length is forgotten. Four standard errors: 6e-5.
@@ -149,14 +149,14 @@ def test_a_third_of_the_interval_is_asked(low, high):
     # Simpson's rule is exact for F (1 - F), a parabola between the edges.
     chance = 0
     for first, last in pairwise([0.0, low, high, 1.0]):
-        F = space.acceptance([[first], [(first + last) / 2], [last]])
+        F = space.predict_proba([[first], [(first + last) / 2], [last]])[:, 1]
         chance += (last - first) / 6 * np.dot([1, 4, 1], 2 * F * (1 - F))
     assert chance == pytest.approx((high - low) / 3, rel=1e-13)
     # So the wait for a query is geometric, of mean 3 / length.
     random, n_samples = RANDOM(0), 6000
     asked = 0
     for row in random.random_sample((n_samples, 1, 1)):
-        first, second = space.accepts(row, 2, random)[:, 0]
+        first, second = space.sample_predictions(row, 2, random)[:, 0]
         asked += first != second
     standard_error = np.sqrt(n_samples * chance * (1 - chance))
     assert abs(asked - n_samples * chance) < 4 * standard_error
@@ -168,10 +168,10 @@ def test_stopping_rule_keeps_its_promise():
         space, target, n_queries, wait = ThresholdVersionSpace(), random.rand(), 0, 0
         while wait <= query_stopping_wait(n_queries, epsilon, delta):
             row = random.random_sample((1, 1))
-            first, second = space.accepts(row, 2, random)[:, 0]
+            first, second = space.sample_predictions(row, 2, random)[:, 0]
             wait += 1
             if first != second:
-                space.learn(row, row[:, 0] >= target)
+                space.update(row, row[:, 0] >= target)
                 n_queries, wait = n_queries + 1, 0
         low, high = space.interval
         errors.append((high - low) / 2)  # at most, of a random threshold
@@ -185,10 +185,10 @@ def test_stopping_rule_keeps_its_promise():
         (lambda: ThresholdVersionSpace(np.nan), "low must be finite"),
         (lambda: ThresholdVersionSpace(-1e308, 1e308), "high - low must be finite"),
         (lambda: ThresholdVersionSpace(eta=0.5), "eta must be below 1/2"),
-        (lambda: ThresholdVersionSpace().learn([[np.inf]], [True]), "be finite"),
-        (lambda: ThresholdVersionSpace().learn([0.5], [True]), "rows must have shape"),
-        (lambda: ThresholdVersionSpace().acceptance([[1, 2]]), "rows must have shape"),
-        (lambda: ThresholdVersionSpace().accepts([[1]], 0, RANDOM(0)), "n_draws"),
+        (lambda: ThresholdVersionSpace().update([[np.inf]], [True]), "be finite"),
+        (lambda: ThresholdVersionSpace().update([0.5], [True]), "rows must have shape"),
+        (lambda: ThresholdVersionSpace().predict_proba([[1, 2]])[:, 1], "rows must have shape"),
+        (lambda: ThresholdVersionSpace().sample_predictions([[1]], 0, RANDOM(0)), "n_draws"),
         (lambda: build_finite_space("thresholds", 2), "needs one feature"),
     ],
 )

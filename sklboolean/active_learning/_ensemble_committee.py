@@ -1,0 +1,189 @@
+"""Committees of classifiers: each member is trained on its own view of the labels."""
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from sklboolean._core.meta import draw_seed, set_seed
+from sklboolean._core.validation import readable_errors
+from sklboolean.active_learning._disagreement import align_probabilities
+from sklboolean.active_learning._strategies import CommitteePredictions
+
+
+class EnsembleCommittee:
+    """Classifiers that are fitted again, each on its own sample, when labels arrive.
+
+    Parameters
+    ----------
+    bases : list of classifiers
+        One per member. They are cloned.
+    sampling : {"bootstrap", "subsample", "all"}
+        Which labelled samples a member is trained on, and how often each.
+    resample : bool
+        Draw the samples and seeds of the members again at every step, not only the
+        counts of new samples.
+    rng : RandomState
+    n_jobs : int or None
+    """
+
+    # Classifiers can agree by chance, or because none has seen much of a second class;
+    # so they have to agree this many times in a row.
+    patience = 10
+    # Random labels to begin with, unless the user chooses.
+    n_initial = 10
+    has_prior = False
+    kernel = label_noise = None
+
+    def __init__(self, bases, sampling, resample, rng, n_jobs):
+        self.sampling, self.resample = sampling, resample
+        self.rng, self.n_jobs = rng, n_jobs
+        self.members = [clone(base) for base in bases]
+        self.weighable = [has_fit_parameter(base, "sample_weight") for base in bases]
+        # Trees validate and copy their input, unless they are told not to.
+        self.unchecked = [has_fit_parameter(base, "check_input") for base in bases]
+        self.counts = np.zeros((len(bases), 0), dtype=np.int64)
+        self._draw_seeds()
+        # A member that knows one class only is a constant: many classifiers reject it.
+        self.fitted = [None] * len(bases)
+
+    def _draw_seeds(self):
+        for member in self.members:
+            set_seed(member, draw_seed(self.rng))
+
+    def fit(self, X, y, weights, n_new, classes):
+        """Fit all members to the labelled samples.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            Labels of at least two classes.
+        weights : ndarray of shape (n_samples,), float64
+        n_new : int
+            Number of samples, the last ones, that are new since the last call.
+        classes : ndarray of shape (n_classes,)
+
+        Returns
+        -------
+        gains : ndarray of shape (n_new,)
+            Log loss of each new label in bits, by Laplace's estimate from the votes.
+            NaN for labels that came before the first committee.
+        """
+        gains = np.full(n_new, np.nan)
+        if self.fitted[0] is not None:
+            votes = self.predict(X[len(y) - n_new :], classes).votes
+            right = votes == np.searchsorted(classes, y[len(y) - n_new :])
+            gains = -np.log2((right.sum(axis=0) + 1) / (len(votes) + len(classes)))
+        if self.resample:
+            self.counts = self.counts[:, :0]
+            self._draw_seeds()
+        drawn = self._draw_counts(weights[self.counts.shape[1] :])
+        self.counts = np.hstack([self.counts, drawn])
+        # Every member sees the first sample of each class. Otherwise a rare class that
+        # is in no bootstrap sample would never cause disagreement.
+        firsts = np.unique(y, return_index=True)[1]
+        self.counts[:, firsts] = np.maximum(self.counts[:, firsts], 1)
+        arguments = zip(
+            self.members, *self._inputs(X), self.weighable, self.counts, strict=True
+        )
+        self.fitted = self._for_each(fit_member, arguments, weights, y)
+        for k, member in enumerate(self.fitted):
+            if not isinstance(member, DummyClassifier):
+                self.members[k] = member
+        return gains
+
+    def _draw_counts(self, weights):
+        """Draw how often each member sees each new sample."""
+        shape = len(weights), len(self.members)
+        if self.sampling == "bootstrap":
+            # Poisson counts are a bootstrap sample that can grow. A member that takes
+            # no weights sees samples in proportion to their weights.
+            means = np.where(self.weighable, 1.0, weights[:, None])
+            return self.rng.poisson(means).T
+        if self.sampling == "subsample":
+            return self.rng.binomial(1, 0.5, size=shape).T
+        return np.ones(shape[::-1], dtype=np.int64)
+
+    def _inputs(self, X):
+        """Prepare the data of each member, and the options of its methods.
+
+        The data are plain arguments, which the backend of a cluster sends only once.
+        """
+        narrow = None
+        if any(self.unchecked) and not sparse.issparse(X) and X.dtype.kind in "buif":
+            with np.errstate(over="ignore"):
+                narrow = np.ascontiguousarray(X, dtype=np.float32)
+            narrow = narrow if np.isfinite(narrow).all() else None
+        inputs, options = [], []
+        for unchecked in self.unchecked:
+            unchecked = unchecked and narrow is not None
+            inputs.append(narrow if unchecked else X)
+            options.append({"check_input": False} if unchecked else {})
+        return inputs, options
+
+    def _for_each(self, function, arguments, *common):
+        # The data were validated at the door, and the parameters at the first fit.
+        with config_context(
+            assume_finite=True, skip_parameter_validation=self.fitted[0] is not None
+        ):
+            if effective_n_jobs(self.n_jobs) == 1:
+                return [function(*own, *common) for own in arguments]
+            calls = (delayed(function)(*own, *common) for own in arguments)
+            return Parallel(n_jobs=self.n_jobs)(calls)
+
+    def project(self, X):
+        """Prepare a pool for repeated predictions."""
+        return X
+
+    def predict(self, X, classes, *, with_probabilities=False):
+        """Compute the predictions of all members as `CommitteePredictions`."""
+        arguments = zip(self.fitted, *self._inputs(X), strict=True)
+        votes, tables, aligned = [], [], None
+        for labels, table in self._for_each(
+            predict_member, arguments, with_probabilities
+        ):
+            votes.append(np.searchsorted(classes, labels))
+            if table is not None:
+                tables.append(table)
+        if len(tables) == len(votes):
+            known = [member.classes_ for member in self.fitted]
+            aligned = align_probabilities(tables, known, classes)
+        votes = np.array(votes)
+        return CommitteePredictions(len(classes), votes, probabilities=aligned)
+
+    def predict_one_member(self, X, classes, rng):
+        """Predict class indices by one random member."""
+        member = self.fitted[rng.randint(len(self.fitted))]
+        return np.searchsorted(classes, member.predict(X))
+
+
+@readable_errors("X")
+def fit_member(member, X, options, weighable, counts, weights, y):
+    """Fit a member to the samples it sees, by weights or by repeated samples."""
+    counts = counts if counts.any() else np.ones_like(counts)
+    weights = counts * weights if weighable else counts
+    chosen = np.flatnonzero(weights)
+    if (y[chosen] == y[chosen[0]]).all():
+        return DummyClassifier(strategy="most_frequent").fit(X[chosen], y[chosen])
+    if not weighable:
+        chosen = np.repeat(np.arange(len(weights)), weights)
+        return member.fit(X[chosen], y[chosen], **options)
+    if (weights[chosen] != 1).any():
+        options = options | {"sample_weight": weights[chosen]}
+    return member.fit(X[chosen], y[chosen], **options)
+
+
+@readable_errors("X")
+def predict_member(member, X, options, with_probabilities):
+    """Predict the labels of a member, and its probabilities if it has any."""
+    if isinstance(member, DummyClassifier):
+        options = {}
+    if with_probabilities and hasattr(member, "predict_proba"):
+        probabilities = member.predict_proba(X, **options)
+        return member.classes_[probabilities.argmax(axis=1)], probabilities
+    return member.predict(X, **options), None

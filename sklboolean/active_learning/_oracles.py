@@ -1,0 +1,133 @@
+"""Sources of labels: an array given in advance, or a function that is called."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklboolean._core.validation import is_missing, target_type
+
+
+def find_missing(y):
+    """Locate missing labels: None, NaN and pandas' NA.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        The labels, of one type; arbitrary where they are missing.
+    missing : ndarray of shape (n_samples,), dtype bool
+    """
+    # Of a list of strings and NaN numpy would make strings.
+    y = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim != 1 or y.dtype.kind not in "fO":
+        return y, np.zeros(y.shape[:1], dtype=bool)
+    missing = is_missing(y)
+    if y.dtype.kind == "O" and not missing.all():
+        known = np.array(y[~missing].tolist())
+        y = np.zeros(len(y), dtype=known.dtype)
+        y[~missing] = known
+    return y, missing
+
+
+def check_labels(labels):
+    """Validate the labels of a classifier."""
+    kind = target_type(labels)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: y is {kind}, but a classifier needs classes. Use a "
+            "regressor, or cut y into classes first."
+        )
+    return labels
+
+
+@dataclass
+class ArrayOracle:
+    """Labels given in advance. Only the labels that are queried are read.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    first : int
+        Index of the first sample in the stream.
+    """
+
+    y: np.ndarray
+    first: int = 0
+
+    def __call__(self, indices):
+        """Look up the labels of samples."""
+        return self.y[indices - self.first]
+
+
+class CallableOracle:
+    """A function of samples and their indices that returns labels.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, indices)`` returns one label per sample.
+    X : array-like
+        The data as the user passed them, so that a person can read the samples.
+    classes : ndarray or None
+        All labels, if they are known.
+    first : int
+        Index of the first sample of X in the stream.
+    """
+
+    def __init__(self, function, X, classes, first=0):
+        if not callable(function):
+            raise TypeError(
+                f"oracle must be a function (X, indices) -> labels; got {function!r}."
+            )
+        self.function, self.X, self.classes, self.first = function, X, classes, first
+
+    def __call__(self, indices):
+        """Call the function for some samples, and validate its labels.
+
+        Raises
+        ------
+        RuntimeError
+            If the function fails. The message names the samples.
+        ValueError
+            If the labels have another shape, are missing or are not among the classes.
+        """
+        asked = f"sample {indices[0]}"
+        if len(indices) > 1:
+            asked = f"samples {indices.tolist()}"
+        try:
+            answer = self.function(_take(self.X, indices - self.first), indices)
+        except Exception as error:
+            raise RuntimeError(
+                f"The oracle failed on {asked}: {type(error).__name__}: {error}. The "
+                "labels before it are kept in query_indices_ and query_labels_."
+            ) from error
+        given = np.asarray(answer)
+        if given.shape == () and len(indices) == 1:
+            given = given.reshape(1)
+        if given.shape != (len(indices),):
+            raise ValueError(
+                f"The oracle must return {len(indices)} labels, for {asked}; it "
+                f"returned shape {given.shape}. The labels before it are kept."
+            )
+        labels, odd = find_missing(given)
+        if self.classes is not None and not odd.any():
+            odd = ~np.isin(labels, self.classes, kind="sort")
+        if odd.any():
+            wanted = "a label"
+            if self.classes is not None:
+                wanted = f"one of {self.classes.tolist()}"
+            raise ValueError(
+                f"The oracle returned {given[odd].tolist()[0]!r} for sample "
+                f"{indices[odd][0]}; {wanted} was expected. The labels before it are "
+                "kept."
+            )
+        return labels
+
+
+def _take(X, indices):
+    """Select samples of a data frame, an array, a sparse array or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[indices]
+    if hasattr(X, "shape"):
+        return X[indices]
+    return [X[i] for i in indices]
