@@ -549,7 +549,7 @@ class ThresholdVersionSpace(VersionSpace):
     def _check_X(self, X):
         X = as_reals(X, "X")
         if not hasattr(self, "_masses"):
-            self.initialize(X.shape[1] if X.ndim == 2 else 1)
+            self.initialize()
         if X.ndim != 2 or X.shape[1] != 1:
             raise ValueError(
                 f"X must have shape (n_samples, 1); its shape is {X.shape}."

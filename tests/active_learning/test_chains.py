@@ -16,20 +16,20 @@ from oracles.active_learning import (
 )
 from scipy.stats import chisquare, kstest, truncnorm
 
-from sklboolean.active_learning import _population as population_module
-from sklboolean.active_learning._chains import (
+from sklboolean.active_learning import HalfspaceVersionSpace, _posterior_sampling
+from sklboolean.active_learning._posterior_sampling import (
     ball_radii,
     draw_beyond,
     draw_on_line,
+    interior_direction,
+    meets_cone,
     normal_radii,
     systematic_indices,
 )
-from sklboolean.active_learning._halfspaces import HalfspaceVersionSpace
-from sklboolean.active_learning._interior import interior_direction, meets_cone
 
 SAMPLERS = ("elliptical_slice", "hit_and_run")
 both_samplers = pytest.mark.parametrize("gibbs", SAMPLERS)
-with_and_without_noise = pytest.mark.parametrize("eta", [0.0, 0.15])
+with_and_without_noise = pytest.mark.parametrize("label_noise", [0.0, 0.15])
 
 
 def angles(*degrees):
@@ -39,26 +39,27 @@ def angles(*degrees):
 
 def chains(gibbs, n_chains=4000, n_steps=60, **parameters):
     return HalfspaceVersionSpace(
-        sampler=gibbs, n_chains=n_chains, n_steps=n_steps, random_state=0, **parameters
-    )
+        fit_intercept=False, sampler=gibbs, n_chains=n_chains, n_steps=n_steps,
+        random_state=0, **parameters,
+    )  # fmt: skip
 
 
 def standard_errors(probabilities, n_chains):
     """Five of them: one in two million of independent chains strays as far.
 
     In four dimensions at most, sixty steps leave no correlation to speak of between a
-    chain and the ancestor that it shares with others (`test_report`).
+    chain and the ancestor that it shares with others (`test_steps_forget`).
     """
     return 5 * np.sqrt(probabilities * (1 - probabilities) / n_chains) + 1e-12
 
 
 @both_samplers
 @with_and_without_noise
-def test_wedge_of_the_plane(gibbs, eta):
+def test_wedge_of_the_plane(gibbs, label_noise):
     rows, labels = angles(0, 50, -70), [True, True, False]
     queries = angles(*range(5, 360, 17))
-    space = chains(gibbs, eta=eta).update(rows, labels)
-    exact = plane_acceptance(rows, labels, queries, eta)
+    space = chains(gibbs, label_noise=label_noise).update(rows, labels)
+    exact = plane_acceptance(rows, labels, queries, label_noise)
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
     assert np.all(error <= standard_errors(exact, 4000))
 
@@ -74,13 +75,13 @@ def test_one_label_leaves_half_a_turn(gibbs):
 
 @both_samplers
 @with_and_without_noise
-def test_directions_fill_the_cells_of_an_arrangement(gibbs, eta):
+def test_directions_fill_the_cells_of_an_arrangement(gibbs, label_noise):
     rows, labels = angles(10, 40, 95, -30), [True, True, False, True]
     others = angles(0, 20, 45, 60, 75, 88)
-    space = chains(gibbs, eta=eta).update(rows, labels)
-    mass, middles = plane_cells(rows, labels, others, eta)
+    space = chains(gibbs, label_noise=label_noise).update(rows, labels)
+    mass, middles = plane_cells(rows, labels, others, label_noise)
     lines = np.concatenate([rows, others])
-    answers = space.sample_predictions(lines, 4000, np.random.default_rng(0)).T
+    answers = space.sample_predictions(lines, 4000, 0).T
     cells = (lines @ middles >= 0).T
     counts = np.array([np.sum(np.all(answers.T == cell, axis=1)) for cell in cells])
     assert counts.sum() == 4000
@@ -91,13 +92,13 @@ def test_directions_fill_the_cells_of_an_arrangement(gibbs, eta):
 @both_samplers
 @with_and_without_noise
 @pytest.mark.parametrize("dimension", [3, 4])
-def test_chains_against_rejection(gibbs, eta, dimension):
+def test_chains_against_rejection(gibbs, label_noise, dimension):
     random = np.random.default_rng(dimension)
     rows = random.standard_normal((5, dimension))
     labels = rows @ random.standard_normal(dimension) > 0
     queries = random.standard_normal((20, dimension))
-    space = chains(gibbs, eta=eta).update(rows, labels)
-    sample = rejection_sample(rows, labels, 400_000, 1, eta)
+    space = chains(gibbs, label_noise=label_noise).update(rows, labels)
+    sample = rejection_sample(rows, labels, 400_000, 1, label_noise)
     exact = np.mean(queries @ sample >= 0, axis=1)
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
     assert np.all(error <= standard_errors(exact, min(4000, sample.shape[1] / 2)))
@@ -105,23 +106,26 @@ def test_chains_against_rejection(gibbs, eta, dimension):
 
 @both_samplers
 @with_and_without_noise
-def test_labels_one_by_one_or_all_at_once(gibbs, eta):
+def test_labels_one_by_one_or_all_at_once(gibbs, label_noise):
     """The new coordinate is drawn exactly: one step for each label is enough."""
     random = np.random.default_rng(5)
     rows = random.standard_normal((3, 3)) + 1
     labels = np.array([True, False, True])
     queries = random.standard_normal((20, 3))
-    sample = rejection_sample(rows, labels, 400_000, 2, eta)
+    sample = rejection_sample(rows, labels, 400_000, 2, label_noise)
     exact = np.mean(queries @ sample >= 0, axis=1)
-    warm = chains(gibbs, n_chains=8000, n_steps=1, eta=eta)
+    warm = chains(gibbs, n_chains=8000, n_steps=1, label_noise=label_noise)
     for i in (2, 0, 1):
         warm.update(rows[i : i + 1], labels[i : i + 1])
-    cold = chains(gibbs, n_chains=8000, n_steps=1, eta=eta).update(rows, labels)
+    cold = chains(gibbs, n_chains=8000, n_steps=1, label_noise=label_noise).update(
+        rows, labels
+    )
     for space in (warm, cold):
         # Descendants of one chain share coordinates: at most half of the independence
         # is lost, since every label has probability above 1/4 here.
         assert np.all(
-            np.abs(space.predict_proba(queries)[:, 1] - exact) <= standard_errors(exact, 2000)
+            np.abs(space.predict_proba(queries)[:, 1] - exact)
+            <= standard_errors(exact, 2000)
         )
 
 
@@ -133,7 +137,9 @@ def test_two_labels_have_the_orthant_probability(gibbs):
     second = np.array([[correlation, np.sqrt(1 - correlation**2)]])
     exact = 2 * orthant_probability(correlation)
     # The part outside the span is integrated, so that less is left to chance.
-    assert abs(space.predict_proba(second)[:, 1][0] - exact) <= standard_errors(exact, 4000)
+    assert abs(space.predict_proba(second)[:, 1][0] - exact) <= standard_errors(
+        exact, 4000
+    )
 
 
 @both_samplers
@@ -145,7 +151,8 @@ def test_label_that_almost_no_halfspace_gives(gibbs):
     exact = plane_acceptance(rows, labels, queries)
     np.testing.assert_allclose(exact, [0.25, 0.5, 0.75], atol=1e-9)
     assert np.all(
-        np.abs(space.predict_proba(queries)[:, 1] - exact) <= standard_errors(exact, 1000)
+        np.abs(space.predict_proba(queries)[:, 1] - exact)
+        <= standard_errors(exact, 1000)
     )
 
 
@@ -156,19 +163,20 @@ def test_label_that_no_chain_survives(gibbs, max_levels, monkeypatch):
 
     Through wider labels when those are allowed, else from one point inside.
     """
-    monkeypatch.setattr(population_module, "MAX_LEVELS", max_levels)
+    monkeypatch.setattr(_posterior_sampling, "MAX_LEVELS", max_levels)
     rows, labels = angles(0, 90, -60, -89.99), [True] * 4
     space = chains(gibbs, n_chains=200, n_steps=300).update(rows[:3], labels[:3])
     space.update(rows[3:], labels[3:])
-    report = space.report()
+    chain = space._posterior
     # 30 / 0.01 is between 2^11 and 2^12, and a quarter may survive the last cut.
-    assert report["n_levels"] in ((1,) if max_levels == 1 else range(7, 13))
-    assert report["n_restarts"] == (1 if max_levels == 1 else 0)
+    assert chain.n_levels in ((1,) if max_levels == 1 else range(7, 13))
+    assert chain.n_restarts == (1 if max_levels == 1 else 0)
     queries = angles(-89.9925, -89.995, -89.9975)
     exact = plane_acceptance(rows, labels, queries)
     np.testing.assert_allclose(exact, [0.75, 0.5, 0.25], atol=1e-9)
     assert np.all(
-        np.abs(space.predict_proba(queries)[:, 1] - exact) <= standard_errors(exact, 200)
+        np.abs(space.predict_proba(queries)[:, 1] - exact)
+        <= standard_errors(exact, 200)
     )
 
 
@@ -182,29 +190,31 @@ def test_contradiction_empties_the_space(gibbs):
     assert space.is_empty
     assert space.contradiction_ == 2
     assert space.n_labels_ == 2
-    with pytest.raises(ValueError, match=r"number 2, counted from 0.*Set eta"):
-        space.predict_proba(rows)[:, 1]
+    with pytest.raises(ValueError, match=r"label 2, counted from 0.*Set label_noise"):
+        space.predict_proba(rows)
     # Nothing more is learned.
     assert space.update(rows[:1], [True]).contradiction_ == 2
     assert before.shape == (3,)
-    noisy = chains(gibbs, n_chains=50, eta=0.1).update(rows, [True] * 3)
+    noisy = chains(gibbs, n_chains=50, label_noise=0.1).update(rows, [True] * 3)
     assert not noisy.is_empty
 
 
 @both_samplers
 @with_and_without_noise
-def test_margins_stay_those_of_the_weights(gibbs, eta):
+def test_margins_stay_those_of_the_weights(gibbs, label_noise):
     random = np.random.default_rng(0)
     rows = random.standard_normal((30, 6))
     labels = rows @ np.ones(6) > 0
-    space = chains(gibbs, n_chains=20, n_steps=500, eta=eta).update(rows, labels)
+    space = chains(gibbs, n_chains=20, n_steps=500, label_noise=label_noise).update(
+        rows, labels
+    )
     chain = space._posterior
     np.testing.assert_allclose(
-        chain.signed_rows @ chain.weights, chain.margins, atol=1e-12
+        chain.signed_samples @ chain.weights, chain.margins, atol=1e-12
     )
-    if not eta:
+    if not label_noise:
         assert np.all(chain.margins > 0)
-        answers = space.sample_predictions(rows, 20, random)
+        answers = space.sample_predictions(rows, 20, 0)
         np.testing.assert_array_equal(answers, np.tile(labels, (20, 1)))
 
 
@@ -215,34 +225,44 @@ def test_pickled_in_the_middle_it_goes_on_the_same(gibbs):
     labels = rows[:, 0] > 0
     space = chains(gibbs, n_chains=30, n_steps=10).update(rows[:6], labels[:6])
     copy = pickle.loads(pickle.dumps(space))
-    space.report()  # asking changes nothing
-    first = space.update(rows[6:], labels[6:]).refresh().predict_proba(rows)[:, 1]
-    second = copy.update(rows[6:], labels[6:]).refresh().predict_proba(rows)[:, 1]
+    space.predict_proba(rows)  # predictions change nothing
+    first = space.update(rows[6:], labels[6:]).predict_proba(rows)[:, 1]
+    second = copy.update(rows[6:], labels[6:]).predict_proba(rows)[:, 1]
     np.testing.assert_array_equal(first, second)
     again = chains(gibbs, n_chains=30, n_steps=10)
-    again.update(rows[:6], labels[:6]).update(rows[6:], labels[6:]).refresh()
+    again.update(rows[:6], labels[:6]).update(rows[6:], labels[6:])
     np.testing.assert_array_equal(first, again.predict_proba(rows)[:, 1])
 
 
+def direction_autocorrelation(trace):
+    """Correlate directions, (n_times, rank, n_chains), with their own later ones.
+
+    1 for lag 0; then the mean inner product of directions that many steps apart, less
+    that of independent ones, as a share of the variance.
+    """
+    n_times, _rank, n_chains = trace.shape
+    directions = trace / np.linalg.norm(trace, axis=1, keepdims=True)
+    centred = directions - directions.mean(axis=(0, 2))[:, None]
+    flat = centred.reshape(n_times, -1)
+    products = flat @ flat.T / n_chains
+    spread = np.trace(products) / n_times
+    lags = range(n_times)
+    return np.array([np.diagonal(products, lag).mean() / spread for lag in lags])
+
+
 @both_samplers
-def test_report(gibbs):
+def test_steps_forget(gibbs):
+    """The reason for the standard errors of this file."""
     random = np.random.default_rng(4)
     rows = random.standard_normal((6, 3))
     space = chains(gibbs, n_chains=500).update(rows, rows[:, 0] > 0)
-    report = space.report()
-    assert report["sampler"] == gibbs
-    assert report["n_labels"] == 6
-    assert report["rank"] == 3
-    assert report["autocorrelation"][0] == 1.0
-    assert len(report["autocorrelation"]) == 201
-    # The reason for the standard errors of this file: steps forget.
-    assert np.all(np.abs(report["autocorrelation"][60:]) < 0.05)
-    assert 1 <= report["steps_per_hypothesis"] < 60
-    assert report["effective_sample_size"] >= 500 * 200 / 60
-    empty = HalfspaceVersionSpace(sampler=gibbs).report()
-    assert empty == {"n_labels": 0, "rank": 0}
-    line = chains(gibbs).update(np.ones((1, 1)), [True]).report()
-    assert line["steps_per_hypothesis"] == 1.0
+    posterior, trace = space._posterior, []
+    for _ in range(201):
+        trace.append(posterior.weights.copy())
+        posterior.advance(1)
+    correlation = direction_autocorrelation(np.array(trace))
+    np.testing.assert_allclose(correlation[0], 1.0)
+    assert np.all(np.abs(correlation[60:]) < 0.05)
 
 
 def test_correlation_of_a_known_process():
@@ -250,11 +270,9 @@ def test_correlation_of_a_known_process():
     random = np.random.default_rng(0)
     turns = np.where(random.random((400, 1, 2000)) < 0.1, -1.0, 1.0)
     trace = np.cumprod(turns, axis=0) * np.where(random.random(2000) < 0.5, 1, -1)
-    correlation = population_module.direction_autocorrelation(trace)
+    correlation = direction_autocorrelation(trace)
     # 800 000 values worth 1 / 9 of as many independent ones.
     np.testing.assert_allclose(correlation[:20], 0.8 ** np.arange(20), atol=0.02)
-    time = population_module.integrated_time(correlation)
-    np.testing.assert_allclose(time, 9, rtol=0.05)
 
 
 # The parallel planes of section 3.6.1: bodies cut out of the ball.

@@ -199,12 +199,12 @@ def test_ties_fall_by_lot():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: committee.vote_shares([0, 1]), "votes must hold a row"),
-        (lambda: committee.vote_shares(np.zeros((0, 2))), "votes must hold a row"),
-        (lambda: committee.vote_shares([[np.nan, 1]]), "votes must not hold NaN"),
+        (lambda: committee.vote_shares([0, 1]), "votes must have shape"),
+        (lambda: committee.vote_shares(np.zeros((0, 2))), "votes must have shape"),
+        (lambda: committee.vote_shares([[np.nan, 1]]), "votes must not contain NaN"),
         (
             lambda: committee.vote_shares([["a", "x"]], classes=["a", "b"]),
-            r"votes hold the label 'x', which is not among the classes \['a', 'b'\]",
+            r"votes contains the label 'x', .* not among the classes \['a', 'b'\]",
         ),
         (lambda: committee.vote_shares([[1]], classes=[1, 1]), "a label twice"),
         (
@@ -216,10 +216,13 @@ def test_ties_fall_by_lot():
         (lambda: committee.vote_shares([[1]], member_weights=[np.nan]), "finite"),
         (lambda: committee.vote_shares([[1]], member_weights=[np.inf]), "finite"),
         (lambda: committee.align_probabilities([], [], [0]), "at least one"),
-        (lambda: committee.align_probabilities([[[1.0]]], [], [0]), "each member"),
+        (
+            lambda: committee.align_probabilities([[[1.0]]], [], [0]),
+            "one entry per member",
+        ),
         (
             lambda: committee.align_probabilities([[[1.0]]], [[1]], [0, 2]),
-            r"member_classes\[0\] hold the label 1",
+            r"member_classes\[0\] contains the label 1",
         ),
         (
             lambda: committee.align_probabilities(
@@ -245,8 +248,8 @@ def test_ties_fall_by_lot():
             lambda: committee.kl_to_consensus([[[1, 0], [0, 0]]]),
             r"the sum at \(0, 1\) is 0.0",
         ),
-        (lambda: committee.top_scores([1, np.nan], 1, RANDOM(0)), "none of them NaN"),
-        (lambda: committee.top_scores([[1]], 1, RANDOM(0)), "one number for each row"),
+        (lambda: committee.top_scores([1, np.nan], 1, RANDOM(0)), "and not NaN"),
+        (lambda: committee.top_scores([[1]], 1, RANDOM(0)), "one number per sample"),
         (lambda: committee.top_scores([1], -1, RANDOM(0)), "n == -1"),
     ],
 )

@@ -11,24 +11,30 @@ from oracles.active_learning import (
     step_moments,
 )
 
-from sklboolean.active_learning._expectation_propagation import (
+from sklboolean.active_learning import HalfspaceVersionSpace
+from sklboolean.active_learning._posterior_sampling import (
     TOLERANCE,
     GaussianPosterior,
     tilted_moments,
 )
-from sklboolean.active_learning._halfspaces import HalfspaceVersionSpace
 
 signs = st.sampled_from([-1.0, 1.0])
+
+
+def gaussian(**parameters):
+    return HalfspaceVersionSpace(
+        fit_intercept=False, sampler="expectation_propagation", **parameters
+    )
 
 
 @given(
     st.floats(-25, 25), st.floats(1e-3, 1e3), signs, st.sampled_from([0.0, 0.01, 0.3])
 )
 @settings(deadline=None)
-def test_moments_of_a_noisy_step(z, variance, sign, eta):
+def test_moments_of_a_noisy_step(z, variance, sign, label_noise):
     mean = sign * z * np.sqrt(variance)
-    expected = step_moments(mean, variance, sign, eta)
-    found = tilted_moments(mean, variance, sign, eta)
+    expected = step_moments(mean, variance, sign, label_noise)
+    found = tilted_moments(mean, variance, sign, label_noise)
     # 1 - ratio (ratio + z) and mean + ratio lose about z^2 units of rounding.
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-8)
@@ -46,18 +52,16 @@ def test_moments_far_in_the_tail(z):
 
 def test_one_label_is_exact():
     """A half-normal coordinate: mean sqrt(2 / pi), variance 1 - 2 / pi."""
-    space = HalfspaceVersionSpace(sampler="expectation_propagation").update(np.array([[0.0, 5.0]]), [False])
+    space = gaussian().update(np.array([[0.0, 5.0]]), [False])
     np.testing.assert_allclose(
         space.mean_scores(np.eye(2)), [0, -np.sqrt(2 / np.pi)], atol=1e-12
     )
     np.testing.assert_allclose(space._posterior.covariance, [[1 - 2 / np.pi]])
-    assert space.report()["n_sweeps"] == 1
+    assert space._posterior.n_sweeps == 1
 
 
 def test_orthogonal_labels_are_exact():
-    space = HalfspaceVersionSpace(sampler="expectation_propagation").update(
-        np.eye(4), [True, False, True, True]
-    )
+    space = gaussian().update(np.eye(4), [True, False, True, True])
     half = np.sqrt(2 / np.pi)
     np.testing.assert_allclose(
         space.mean_scores(np.eye(4)), half * np.array([1, -1, 1, 1])
@@ -70,7 +74,7 @@ def test_orthogonal_labels_are_exact():
 @pytest.mark.parametrize("correlation", [-0.5, 0.3, 0.9])
 def test_two_labels_have_the_mean_of_an_orthant(correlation):
     rows = np.array([[1.0, 0.0], [correlation, np.sqrt(1 - correlation**2)]])
-    space = HalfspaceVersionSpace(sampler="expectation_propagation").update(rows, [True, True])
+    space = gaussian().update(rows, [True, True])
     # The approximation: the third cumulants of the other step are left out.
     np.testing.assert_allclose(
         space.mean_scores(rows), orthant_mean(correlation), rtol=0.02
@@ -82,34 +86,33 @@ def test_two_labels_have_the_mean_of_an_orthant(correlation):
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
 @settings(deadline=None, max_examples=40)
-def test_marginals_are_those_of_the_steps(dimension, n_samples, eta, seed):
+def test_marginals_are_those_of_the_steps(dimension, n_samples, label_noise, seed):
     """The fixed point: every marginal has the moments of its step under the others."""
     random = np.random.default_rng(seed)
     rows = random.standard_normal((n_samples, dimension))
     labels = rows @ random.standard_normal(dimension) > 0
-    space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta).update(rows, labels)
-    report, found = space.report(), space._posterior
-    assert report["converged"]
-    assert report["last_change"] < TOLERANCE
-    assert report["n_skipped"] == 0
+    space = gaussian(label_noise=label_noise).update(rows, labels)
+    found = space._posterior
+    assert found.change < TOLERANCE
+    assert found.n_skipped == 0
     assert np.all(np.linalg.eigvalsh(found.covariance) > 0)
     for i in range(n_samples):
         row = found.rows[i]
         mean, variance = row @ found.mean_weights, row @ found.covariance @ row
         left = 1 - found.precisions[i] * variance
         cavity = (mean - found.shifts[i] * variance) / left, variance / left
-        expected = step_moments(*cavity, found.signs[i], eta)
+        expected = step_moments(*cavity, found.signs[i], label_noise)
         # What a last sweep may still move.
         assert abs(mean - expected[0]) < 10 * TOLERANCE * np.sqrt(variance)
         np.testing.assert_allclose(variance, expected[1], rtol=10 * TOLERANCE)
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.1])
-def test_posterior_is_that_of_the_sites(eta):
+@pytest.mark.parametrize("label_noise", [0.0, 0.1])
+def test_posterior_is_that_of_the_sites(label_noise):
     """Moments from the sites' precisions and shifts, with plain linear algebra."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((15, 5))
-    space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta).update(rows, rows[:, 0] > 0)
+    space = gaussian(label_noise=label_noise).update(rows, rows[:, 0] > 0)
     found = space._posterior
     precision = np.eye(5) + found.rows.T @ np.diag(found.precisions) @ found.rows
     covariance = np.linalg.inv(precision)
@@ -119,18 +122,20 @@ def test_posterior_is_that_of_the_sites(eta):
     )
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.1])
-def test_labels_in_any_order_and_in_any_blocks(eta):
+@pytest.mark.parametrize("label_noise", [0.0, 0.1])
+def test_labels_in_any_order_and_in_any_blocks(label_noise):
     random = np.random.default_rng(1)
     rows, queries = random.standard_normal((30, 8)), random.standard_normal((50, 8))
     labels = rows @ np.ones(8) > 0
-    cold = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta).update(rows, labels)
-    warm = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta)
+    cold = gaussian(label_noise=label_noise).update(rows, labels)
+    warm = gaussian(label_noise=label_noise)
     for i in random.permutation(30):
         warm.update(rows[i : i + 1], labels[i : i + 1])
     # Both stop within the tolerance of the same fixed point.
     np.testing.assert_allclose(
-        warm.predict_proba(queries)[:, 1], cold.predict_proba(queries)[:, 1], atol=2 * TOLERANCE
+        warm.predict_proba(queries)[:, 1],
+        cold.predict_proba(queries)[:, 1],
+        atol=2 * TOLERANCE,
     )
 
 
@@ -140,7 +145,7 @@ def test_acceptance_in_the_plane():
     degrees = np.deg2rad(np.arange(0, 360, 7.0))
     queries = np.column_stack([np.cos(degrees), np.sin(degrees)])
     exact = plane_acceptance(rows, [True, False], queries)
-    space = HalfspaceVersionSpace(sampler="expectation_propagation").update(rows, [True, False])
+    space = gaussian().update(rows, [True, False])
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
     # The skew law of the score is taken for normal. Around the middle the error is that
     # of a third cumulant; the answer of the majority is the same unless it is close.
@@ -152,13 +157,13 @@ def test_acceptance_in_the_plane():
     np.testing.assert_array_equal(majority[decided], exact[decided] > 0.5)
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.1])
-def test_acceptance_against_long_chains(eta):
+@pytest.mark.parametrize("label_noise", [0.0, 0.1])
+def test_acceptance_against_long_chains(label_noise):
     random = np.random.default_rng(2)
     rows, queries = random.standard_normal((12, 5)), random.standard_normal((60, 5))
     labels = rows @ random.standard_normal(5) > 0
-    space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta).update(rows, labels)
-    sample = rejection_sample(rows, labels, 300_000, 3, eta)
+    space = gaussian(label_noise=label_noise).update(rows, labels)
+    sample = rejection_sample(rows, labels, 300_000, 3, label_noise)
     assert sample.shape[1] > 1000, sample.shape
     exact = np.mean(queries @ sample >= 0, axis=1)
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
@@ -166,7 +171,12 @@ def test_acceptance_against_long_chains(eta):
     # sample's standard error is below 0.016.
     assert error.mean() < 0.03
     chains = HalfspaceVersionSpace(
-        sampler="elliptical_slice", eta=eta, n_chains=2000, n_steps=200, random_state=0
+        fit_intercept=False,
+        sampler="elliptical_slice",
+        label_noise=label_noise,
+        n_chains=2000,
+        n_steps=200,
+        random_state=0,
     ).update(rows, labels)
     assert np.abs(chains.predict_proba(queries)[:, 1] - exact).max() < 5 * np.hypot(
         0.016, 0.0112
@@ -174,9 +184,9 @@ def test_acceptance_against_long_chains(eta):
 
 
 def test_draws_are_those_of_the_gaussian():
-    random = np.random.default_rng(4)
+    random = np.random.RandomState(4)
     rows, queries = random.standard_normal((10, 4)), random.standard_normal((30, 4))
-    space = HalfspaceVersionSpace(sampler="expectation_propagation").update(rows[:2], [True, False])
+    space = gaussian().update(rows[:2], [True, False])
     for _ in range(2):
         exact = space.predict_proba(queries)[:, 1]
         shares = space.sample_predictions(queries, 4000, random).mean(axis=0)
@@ -187,9 +197,7 @@ def test_draws_are_those_of_the_gaussian():
 
 
 def test_contradictory_labels_with_noise_say_nothing():
-    space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=0.1).update(
-        np.array([[1.0, 2.0]] * 2), [True, False]
-    )
+    space = gaussian(label_noise=0.1).update(np.array([[1.0, 2.0]] * 2), [True, False])
     queries = np.array([[1.0, 2.0], [3.0, -1.0]])
     np.testing.assert_allclose(space.predict_proba(queries)[:, 1], 0.5, atol=TOLERANCE)
 
@@ -197,8 +205,8 @@ def test_contradictory_labels_with_noise_say_nothing():
 def test_many_labels_against_one_row():
     """Thirty yes outweigh one no; nothing overflows with none at all."""
     row = np.array([[1.0, 1.0]])
-    for eta in (1e-300, 1e-6, 0.2, 0.499):
-        space = HalfspaceVersionSpace(sampler="expectation_propagation", eta=eta)
+    for label_noise in (1e-300, 1e-6, 0.2, 0.499):
+        space = gaussian(label_noise=label_noise)
         space.update(np.repeat(row, 31, axis=0), [False] + [True] * 30)
         assert 0.5 < space.predict_proba(row)[:, 1][0] <= 1
         assert np.all(np.isfinite(space._posterior.covariance))
@@ -207,7 +215,7 @@ def test_many_labels_against_one_row():
 def test_a_site_without_a_cavity_is_left_alone():
     posterior = GaussianPosterior(0.0)
     posterior.update(np.empty(0), 1.0, True)
-    posterior.settle()
+    posterior.refine()
     before = posterior.mean_weights.copy()
     posterior.precisions[0] = 10 / posterior.covariance[0, 0]
     assert posterior._update(0) == 0.0

@@ -14,11 +14,8 @@ from scipy.stats import chi2
 
 from sklboolean.active_learning import (
     FiniteVersionSpace,
-    build_finite_space,
+    _finite_version_space,
     information_gain,
-)
-from sklboolean.active_learning import (
-    _finite as finite,
 )
 from sklboolean.theory import information_gain_lower_bound
 
@@ -61,12 +58,14 @@ names = st.sampled_from(sorted(CLASSES))
 noises = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(3, 8)])
 
 
-def build(name, eta=0):
+def build(name, label_noise=0):
     """The version space and its slow twin."""
     given, functions = CLASSES[name]
-    space = build_finite_space(**given, n_features=N_FEATURES, eta=float(eta))
+    space = FiniteVersionSpace(
+        **given, n_features=N_FEATURES, label_noise=float(label_noise)
+    )
     # The noise as the space has it, so that fractions are about the same number.
-    return space, oracles.Enumeration(functions, Fraction(float(eta)))
+    return space, oracles.Enumeration(functions, Fraction(float(label_noise)))
 
 
 def random_lesson(seed, n_samples):
@@ -77,8 +76,8 @@ def random_lesson(seed, n_samples):
 
 @settings(deadline=None)
 @given(names, noises, st.integers(0, 999), st.integers(0, 9))
-def test_acceptance_is_the_enumerated_posterior(name, eta, seed, n_samples):
-    space, twin = build(name, eta)
+def test_acceptance_is_the_enumerated_posterior(name, label_noise, seed, n_samples):
+    space, twin = build(name, label_noise)
     rows, positive = random_lesson(seed, n_samples)
     space.update(rows, positive)
     twin.learn(rows.tolist(), positive)
@@ -93,11 +92,11 @@ def test_acceptance_is_the_enumerated_posterior(name, eta, seed, n_samples):
 
 @settings(deadline=None)
 @given(names, noises, st.integers(0, 999), st.integers(0, 6), st.integers(0, 6))
-def test_lessons_add_up(name, eta, seed, n_first, n_more):
+def test_lessons_add_up(name, label_noise, seed, n_first, n_more):
     rows, positive = random_lesson(seed, n_first + n_more)
-    at_once, _twin = build(name, eta)
+    at_once, _twin = build(name, label_noise)
     at_once.update(rows, positive)
-    in_parts, _twin = build(name, eta)
+    in_parts, _twin = build(name, label_noise)
     in_parts.update(rows[:n_first], positive[:n_first])
     copy = pickle.loads(pickle.dumps(in_parts)) if name != "callables" else in_parts
     copy = deepcopy(copy)
@@ -114,10 +113,10 @@ def test_lessons_add_up(name, eta, seed, n_first, n_more):
         )
 
 
-@pytest.mark.parametrize("eta", [0, 0.125])
+@pytest.mark.parametrize("label_noise", [0, 0.125])
 @pytest.mark.parametrize("name", CLASSES)
-def test_draws_follow_the_posterior(name, eta):
-    space, twin = build(name, eta)
+def test_draws_follow_the_posterior(name, label_noise):
+    space, twin = build(name, label_noise)
     lesson = EVERY_ROW[[15, 3]], [True, False]
     space.update(*lesson)
     twin.learn(lesson[0].tolist(), lesson[1])
@@ -169,8 +168,13 @@ def test_empty_space_is_reported(name):
     space.update(EVERY_ROW[[3, 3]], [True, False])
     assert space.is_empty
     assert space.n_consistent == 0
-    for ask in (space.acceptance, lambda rows: space.sample_predictions(rows, 2, RANDOM(0))):
-        with pytest.raises(ValueError, match=r"No hypothesis agrees .* eta=0.05"):
+    for ask in (
+        space.predict_proba,
+        lambda rows: space.sample_predictions(rows, 2, RANDOM(0)),
+    ):
+        with pytest.raises(
+            ValueError, match=r"No hypothesis agrees .* label_noise=0.05"
+        ):
             ask(EVERY_ROW)
     space.update(EVERY_ROW[:1], [True])  # and it goes on without harm
     assert space.is_empty
@@ -180,18 +184,23 @@ def test_empty_space_is_reported(name):
     # Two labels that contradict each other cancel.
     before, _twin = build(name)
     np.testing.assert_allclose(
-        noisy.predict_proba(EVERY_ROW)[:, 1], before.predict_proba(EVERY_ROW)[:, 1], rtol=1e-15
+        noisy.predict_proba(EVERY_ROW)[:, 1],
+        before.predict_proba(EVERY_ROW)[:, 1],
+        rtol=1e-15,
     )
 
 
-@pytest.mark.parametrize("eta", [0, 0.1])
-def test_blocks_change_nothing(eta, monkeypatch):
+@pytest.mark.parametrize("label_noise", [0, 0.1])
+def test_blocks_change_nothing(label_noise, monkeypatch):
     lesson = random_lesson(3, 6)[0]
-    whole, _twin = build("conjunctions", eta)
+    whole, _twin = build("conjunctions", label_noise)
     whole.update(lesson, lesson[:, 0])
-    expected = whole.predict_proba(EVERY_ROW)[:, 1], whole.sample_predictions(EVERY_ROW, 7, RANDOM(0))
-    monkeypatch.setattr(finite, "BLOCK_BITS", 200)
-    parts, _twin = build("conjunctions", eta)
+    expected = (
+        whole.predict_proba(EVERY_ROW)[:, 1],
+        whole.sample_predictions(EVERY_ROW, 7, RANDOM(0)),
+    )
+    monkeypatch.setattr(_finite_version_space, "BLOCK_BITS", 200)
+    parts, _twin = build("conjunctions", label_noise)
     parts.update(lesson, lesson[:, 0])
     np.testing.assert_array_equal(parts.predict_proba(EVERY_ROW)[:, 1], expected[0])
     drawn = parts.sample_predictions(EVERY_ROW, 7, RANDOM(0))
@@ -199,12 +208,12 @@ def test_blocks_change_nothing(eta, monkeypatch):
 
 
 @given(st.integers(0, 999), noises)
-def test_answers_on_points_are_a_class(seed, eta):
+def test_answers_on_points_are_a_class(seed, label_noise):
     random = RANDOM(seed)
     answers = random.random_sample((random.randint(1, 70), 5)) < 0.5
-    space = FiniteVersionSpace(answers, eta=float(eta))
+    space = FiniteVersionSpace(answers, label_noise=float(label_noise))
     functions = [lambda row, h=h: h[row[0]] for h in answers]
-    twin = oracles.Enumeration(functions, Fraction(float(eta)))
+    twin = oracles.Enumeration(functions, Fraction(float(label_noise)))
     points = np.arange(5)[:, None]
     target = answers[0]
     space.update(points[1:3], target[1:3])
@@ -247,32 +256,37 @@ def test_queries_on_parallel_planes_tell_more_than_the_bound(dimension):
         ({"hypotheses": []}, "hypotheses must be a name or a list"),
         ({"hypotheses": "k-disjunctions"}, "needs max_literals"),
         ({"hypotheses": "conjunctions", "n_features": 40}, "too many to be listed"),
-        ({"hypotheses": "thresholds"}, "needs one feature"),
-        ({"hypotheses": "conjunctions", "eta": 0.5}, "eta must be below 1/2"),
-        ({"hypotheses": "conjunctions", "eta": -0.1}, "eta must be at least 0"),
+        (
+            {"hypotheses": "conjunctions", "label_noise": 0.5},
+            "label_noise must be less than 1/2",
+        ),
+        (
+            {"hypotheses": "conjunctions", "label_noise": -0.1},
+            "label_noise must be at least 0",
+        ),
         ({"hypotheses": "conjunctions", "n_features": 0}, "n_features"),
         ({"hypotheses": np.zeros((2, 3))}, "n_features must be 1"),
-        ({"hypotheses": np.zeros(3), "n_features": 1}, "a row for each hypothesis"),
+        ({"hypotheses": np.zeros(3), "n_features": 1}, "one row per hypothesis"),
         ({"hypotheses": np.full((2, 2), 2), "n_features": 1}, "zeros and ones"),
     ],
 )
 def test_bad_classes_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        build_finite_space(**{"n_features": 3} | given)
+        FiniteVersionSpace(**{"n_features": 3} | given).initialize()
 
 
 @pytest.mark.parametrize("hypotheses", ["conjunctions", np.eye(3)])
 def test_bad_rows_leave_the_space_as_it_was(hypotheses):
-    space = FiniteVersionSpace(hypotheses)
+    space = FiniteVersionSpace(hypotheses, binarize=None)
     before = space.predict_proba([[0], [1]])[:, 1]
     for rows, positive, message in [
-        ([[2.5]], [True], "rows must"),
-        ([[-1]], [True], "rows must"),
-        ([[7]], [True], "rows must"),
-        ([[0, 1]], [True], r"rows must have shape \(n_samples, 1\)"),
-        ([0], [True], r"rows must have shape \(n_samples, 1\)"),
-        ([[0]], [2], "positive must be a bool"),
-        ([[0]], [True, True], "positive must be a bool"),
+        ([[np.nan]], [True], "X must"),
+        ([[-1]], [True], "X must"),
+        ([[7]], [True], "X must"),
+        ([[0, 1]], [True], r"X must have shape \(n_samples, 1\)"),
+        ([0], [True], r"X must have shape \(n_samples, 1\)"),
+        ([[0]], [2], "y must be a bool"),
+        ([[0]], [True, True], "y must be a bool"),
     ]:
         with pytest.raises(ValueError, match=message):
             space.update(rows, positive)

@@ -79,7 +79,7 @@ def test_ends_of_the_bounds():
     [
         (lambda: information_gain([0.5, 1.5]), "between 0 and 1"),
         (lambda: information_gain(np.nan), "between 0 and 1"),
-        (lambda: label_entropy(np.zeros((0, 2))), "a row at least"),
+        (lambda: label_entropy(np.zeros((0, 2))), "at least one sample"),
         (lambda: label_entropy([[0.5, 0.6]]), "shares must sum to 1"),
         (lambda: bayes_error_bounds(1.1), "between 0 and lg 2"),
         (lambda: bayes_error_bounds(-0.1), "entropy must be between"),

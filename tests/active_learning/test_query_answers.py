@@ -13,6 +13,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklboolean import QueryByCommittee
+from sklboolean.active_learning import (
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
+)
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.randint(0, 2, size=(80, 5))
@@ -63,7 +68,9 @@ def test_oracle_sees_rows_as_they_were():
 def test_answers_before_a_failure_are_kept(fails_at):
     person = Person(y, fails_at=fails_at)
     learner = QueryByCommittee(initial=3, batch_size=1, random_state=0, epsilon=None)
-    with pytest.raises(RuntimeError, match=r"The oracle failed on rows? .* gone home"):
+    with pytest.raises(
+        RuntimeError, match=r"The oracle failed on samples? .* gone home"
+    ):
         learner.fit(X, oracle=person)
     if not fails_at:
         assert not hasattr(learner, "query_indices_")
@@ -89,10 +96,10 @@ def test_interrupt_keeps_the_answers():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (["ham", "spam"], "must return 1 labels, for row .* shape"),
-        ([None], "answered None for row"),
-        (["eggs"], "answered 'eggs' for row .*; one of"),
-        (np.array([np.nan]), "answered nan for row"),
+        (["ham", "spam"], "must return 1 labels, for sample .* shape"),
+        ([None], "returned None for sample"),
+        (["eggs"], "returned 'eggs' for sample .*; one of"),
+        (np.array([np.nan]), "returned nan for sample"),
     ],
 )
 def test_odd_answers_are_refused(answer, message):
@@ -119,16 +126,16 @@ def as_numbers(mark, dtype):
     return numbers, hidden
 
 
-@pytest.mark.parametrize(("mark", "dtype"), [(-1, int), (np.nan, float), (9.0, float)])
+@pytest.mark.parametrize(("mark", "dtype"), [(None, object), (np.nan, float)])
 def test_marks_of_missing_numbers(mark, dtype):
     numbers, hidden = as_numbers(mark, dtype)
     person = Person(numbers)
-    learner = QueryByCommittee(unlabeled=mark, max_queries=10, random_state=0)
+    learner = QueryByCommittee(max_queries=10, random_state=0)
     learner.fit(X, hidden, oracle=person)
     assert min(person.asked) >= 20
     assert learner.n_queries_ == len(person.asked) == len(learner.query_labels_)
     assert list(learner.classes_) == [0, 1]
-    alone = QueryByCommittee(unlabeled=mark, random_state=0).fit(X, hidden)
+    alone = QueryByCommittee(random_state=0).fit(X, hidden)
     assert alone.query_indices_.max() < 20
 
 
@@ -138,29 +145,23 @@ def test_marks_of_missing_words():
     learner = QueryByCommittee(random_state=0).fit(X, hidden)
     assert learner.query_indices_.max() < 20
     assert list(learner.classes_) == ["ham", "spam"]
-    hidden[20:] = "?"
-    learner = QueryByCommittee(unlabeled="?", random_state=0).fit(X, hidden)
-    assert learner.query_indices_.max() < 20
+    hidden[20::2] = np.nan
+    again = QueryByCommittee(random_state=0).fit(X, hidden.tolist())
+    assert_array_equal(again.query_indices_, learner.query_indices_)
+    column = pd.DataFrame({"y": hidden})
+    again = QueryByCommittee(random_state=0).fit(X, column)
+    assert_array_equal(again.query_indices_, learner.query_indices_)
 
 
-def test_mark_that_may_be_a_class():
+def test_numbers_are_labels_unless_they_are_missing():
     signs = np.where(y == "spam", 1, -1)
-    learner = QueryByCommittee(unlabeled=-1, max_queries=15, random_state=0)
-    with pytest.raises(ValueError, match="unlabeled=-1 may be a class here"):
-        learner.fit(X, signs, oracle=Person(signs))
-    with pytest.raises(ValueError, match="unlabeled=-1 may be a class here"):
-        learner.fit(X, np.full(80, -1), oracle=Person(signs), classes=[-1, 1])
-    zeros = np.where(y == "spam", 1, 0)
-    learner.fit(X, signs, oracle=Person(zeros), classes=[0, 1])
-    assert list(learner.classes_) == [0, 1]
-    # Without a mark, -1 is a class like any other.
     learner = QueryByCommittee(random_state=0).fit(X, signs)
     assert list(learner.classes_) == [-1, 1]
 
 
 def test_no_label_at_all():
-    with pytest.raises(ValueError, match="y holds no label"):
-        QueryByCommittee(unlabeled=-1).fit(X, np.full(80, -1))
+    with pytest.raises(ValueError, match="y contains no label"):
+        QueryByCommittee().fit(X, np.full(80, np.nan))
     with pytest.raises(ValueError, match="nothing to ask the oracle"):
         QueryByCommittee().fit(X, y, oracle=Person(y))
     with pytest.raises(ValueError, match=r"requires y .*no labels.*oracle=.*teach"):
@@ -175,7 +176,7 @@ def test_one_class_for_ever():
     with pytest.raises(ValueError, match="All 80 labels are of one class, 'ham'"):
         learner.fit(X, oracle=Person(constant))
     assert learner.n_queries_ == 80
-    assert learner.termination_condition_ == "pool"
+    assert learner.termination_condition_ == "pool_exhausted"
     with pytest.raises(sklearn.exceptions.NotFittedError):
         learner.predict(X)
 
@@ -197,27 +198,29 @@ def test_rare_class_is_looked_for_at_random():
         ({"epsilon": 1.0}, "epsilon must be less than 1"),
         ({"delta": 1}, "delta must be less than 1"),
         ({"delta": -0.1}, "delta must be greater than 0"),
-        ({"eta": 0.5, "committee": "gibbs"}, "eta must be below 1/2"),
+        ({"committee": HalfspaceVersionSpace(label_noise=0.5)}, "less than 1/2"),
         ({"mode": "puddle"}, "mode must be one of"),
         ({"strategy": "vote"}, "strategy must be one of"),
-        ({"mode": "stream", "strategy": "kl"}, "compares rows"),
-        ({"committee": "friends"}, "committee must be one of"),
-        ({"committee": [DecisionTreeClassifier()]}, "two classifiers at least"),
-        ({"committee": "seed", "estimator": KNeighborsClassifier()}, "the same"),
+        ({"mode": "stream", "strategy": "kl"}, "compares samples"),
+        ({"sampling": "friends"}, "sampling must be one of"),
+        ({"committee": [DecisionTreeClassifier()]}, "at least two classifiers"),
+        ({"sampling": "all", "committee": KNeighborsClassifier()}, "would be equal"),
         ({"n_members": 1}, "n_members == 1, must be >= 2"),
         ({"batch_size": 0}, "batch_size == 0"),
         ({"max_queries": 0}, "max_queries == 0"),
         ({"initial": -1}, "initial == -1"),
-        ({"initial": [3, 80]}, "must be rows of X"),
+        ({"initial": [3, 80]}, "must be indices of samples of X"),
         ({"initial": [3], "mode": "stream"}, "A stream is read in order"),
-        ({"initial": [0.5]}, "number of rows, or indices"),
+        ({"initial": [0.5]}, "number of samples, or indices"),
         ({"prediction": "best"}, "prediction must be one of"),
-        ({"kernel": "round", "committee": "gibbs"}, "kernel must be one of"),
-        ({"gibbs": "dice", "committee": "gibbs"}, "gibbs must be one of"),
-        ({"estimator": SVC(kernel="precomputed")}, "matrix of kernels"),
+        ({"committee": SVC(kernel="precomputed")}, "matrix of kernels"),
         ({"max_queries": 1, "initial": 1}, "All 1 labels are of one class"),
-        ({"hypotheses": [], "committee": "gibbs"}, "at least one callable"),
-        ({"hypotheses": "rumours", "committee": "gibbs"}, "hypotheses must be one of"),
+        ({"committee": KernelVersionSpace("round")}, "kernel must be one of"),
+        ({"committee": HalfspaceVersionSpace(sampler="dice")}, "sampler must be"),
+        ({"committee": FiniteVersionSpace([])}, "at least one callable"),
+        ({"committee": FiniteVersionSpace("rumours")}, "hypotheses must be one of"),
+        ({"committee": FiniteVersionSpace("conjunctions", 9)}, "n_features=9"),
+        ({"strategy": lambda *_: np.ones(3)}, "one score for each of the"),
     ],
 )
 def test_bad_parameters_are_named_and_change_nothing(parameters, message):
@@ -231,7 +234,7 @@ def test_bad_parameters_are_named_and_change_nothing(parameters, message):
 
 @pytest.mark.parametrize("estimator", [DecisionTreeRegressor(), SVC, "tree"])
 def test_what_is_no_classifier(estimator):
-    with pytest.raises(TypeError, match="estimator must be a classifier"):
+    with pytest.raises(TypeError, match="committee must be a classifier"):
         QueryByCommittee(estimator).fit(X, y)
     with pytest.raises(TypeError, match="final_estimator must be a classifier"):
         QueryByCommittee(final_estimator=estimator).fit(X, y)
@@ -248,20 +251,23 @@ def test_empty_pool():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"hypotheses": "conjunctions"}, {}, {"gibbs": "expectation_propagation"}]
+    "space",
+    [
+        FiniteVersionSpace("conjunctions"),
+        HalfspaceVersionSpace(),
+        HalfspaceVersionSpace(sampler="expectation_propagation"),
+    ],
 )
-def test_answers_that_contradict_each_other_propose_noise(parameters):
+def test_answers_that_contradict_each_other_propose_noise(space):
     parity = np.where(X.sum(axis=1) % 2, "odd", "even")
-    learner = QueryByCommittee(
-        committee="gibbs", random_state=0, epsilon=None, **parameters
-    )
+    learner = QueryByCommittee(space, random_state=0, epsilon=None)
     person = Person(parity)
-    with pytest.raises(ValueError, match="eta"):
+    with pytest.raises(ValueError, match="label_noise"):
         learner.fit(X, oracle=person, classes=["even", "odd"])
     assert_array_equal(learner.query_indices_, person.asked)
-    with pytest.raises(ValueError, match="eta"):
+    with pytest.raises(ValueError, match="label_noise"):
         learner.predict(X)
-    learner.set_params(eta=0.2, max_queries=30).fit(X, parity)
+    learner.set_params(committee__label_noise=0.2, max_queries=30).fit(X, parity)
     assert learner.n_queries_ <= 30
 
 
@@ -279,36 +285,34 @@ def test_rows_without_weight_are_not_asked_for():
 
 def test_weights_for_who_cannot_take_them():
     weights = np.ones(80)
-    learner = QueryByCommittee(KNeighborsClassifier(3), committee="subsample")
+    learner = QueryByCommittee(KNeighborsClassifier(3), sampling="subsample")
     with pytest.raises(ValueError, match="takes no sample_weight"):
         learner.fit(X, y, sample_weight=weights)
     final = QueryByCommittee(final_estimator=KNeighborsClassifier(3))
     with pytest.raises(ValueError, match="takes no sample_weight"):
         final.fit(X, y, sample_weight=weights)
-    space = QueryByCommittee(committee="gibbs", eta=0.1, sampler="expectation_propagation", random_state=0)
-    with pytest.raises(ValueError, match="in whole numbers; got"):
+    space = QueryByCommittee(HalfspaceVersionSpace(label_noise=0.1))
+    with pytest.raises(ValueError, match="must be whole numbers; got"):
         space.fit(X, y, sample_weight=weights / 2)
 
 
 def test_weight_is_a_repeated_row_to_a_version_space():
-    space = {"committee": "gibbs", "hypotheses": "conjunctions", "eta": 0.2}
-    heavy = QueryByCommittee(**space).teach(X[:9], y[:9], sample_weight=[3] * 9)
-    often = QueryByCommittee(**space).teach(
-        np.repeat(X[:9], 3, axis=0), y[:9].repeat(3)
-    )
+    space = FiniteVersionSpace("conjunctions", label_noise=0.2)
+    heavy = QueryByCommittee(space).teach(X[:9], y[:9], sample_weight=[3] * 9)
+    often = QueryByCommittee(space).teach(np.repeat(X[:9], 3, axis=0), y[:9].repeat(3))
     np.testing.assert_allclose(heavy.predict_proba(X), often.predict_proba(X))
 
 
 def test_metadata_is_routed():
     person = Person(y)
     with sklearn.config_context(enable_metadata_routing=True):
-        learner = QueryByCommittee(LogisticRegression(), max_queries=12, unlabeled="?")
+        learner = QueryByCommittee(LogisticRegression(), max_queries=12)
         learner.set_fit_request(oracle=True, sample_weight=True, classes=True)
         chain = make_pipeline(
             StandardScaler().set_fit_request(sample_weight=False), learner
         )
         chain.fit(
-            X, np.full(80, "?"), oracle=person, sample_weight=np.ones(80),
+            X, np.full(80, np.nan), oracle=person, sample_weight=np.ones(80),
             classes=["ham", "spam"],
         )  # fmt: skip
     assert len(person.asked) == 12

@@ -11,18 +11,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import QueryByCommittee
+from sklboolean.active_learning import (
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
+)
 
 X = np.random.RandomState(0).randint(0, 2, size=(150, 6))
 y = np.where(X[:, 0] | (X[:, 1] & X[:, 2]), "spam", "ham")
 
 LEARNERS = [
-    QueryByCommittee(random_state=0),
-    QueryByCommittee(LogisticRegression(), n_members=3, strategy="kl", random_state=0),
-    QueryByCommittee(DecisionTreeClassifier(), resample_members=True, random_state=0, initial=4),
-    QueryByCommittee(committee="gibbs", sampler="expectation_propagation", random_state=0),
-    QueryByCommittee(committee="gibbs", sampler="elliptical_slice", n_steps=20, random_state=0),
-    QueryByCommittee(committee="gibbs", hypotheses="disjunctions", eta=0.1),
-    QueryByCommittee(committee="gibbs", kernel="conjunction", random_state=0),
+    QueryByCommittee(),
+    QueryByCommittee(LogisticRegression(), n_members=3, strategy="kl"),
+    QueryByCommittee(DecisionTreeClassifier(), resample_members=True, initial=4),
+    QueryByCommittee(HalfspaceVersionSpace(sampler="expectation_propagation")),
+    QueryByCommittee(HalfspaceVersionSpace(sampler="elliptical_slice", n_steps=20)),
+    QueryByCommittee(FiniteVersionSpace("disjunctions", label_noise=0.1)),
+    QueryByCommittee(KernelVersionSpace("conjunction")),
 ]
 
 
@@ -75,8 +80,9 @@ def test_cold_start_asks_at_random_until_two_classes_are_known():
     assert len(learner.query(X, 4)) == len(set(learner.query(X, 4))) == 4
     spam, ham = X[y == "spam"], X[y == "ham"]
     learner.teach(spam[:3], ["spam"] * 3)
-    with pytest.raises(NotFittedError):
-        learner.predict(X)
+    for ask in (learner.predict, learner.predict_proba, learner.decision_function):
+        with pytest.raises(NotFittedError, match=r"one class only, 'spam'.* a second"):
+            ask(X)
     assert learner.n_queries_ == 3
     assert np.isnan(learner.information_gains_).all()
     learner.teach(ham[:1], ["ham"])
@@ -94,7 +100,7 @@ def test_new_class_may_turn_up_at_any_time():
     assert np.isfinite(learner.information_gains_[20:]).all()
     with pytest.raises(ValueError, match="of another type"):
         learner.teach(X[30:32], [1, 2])
-    space = QueryByCommittee(committee="gibbs", sampler="expectation_propagation").teach(X[:20], y[:20])
+    space = QueryByCommittee(HalfspaceVersionSpace()).teach(X[:20], y[:20])
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         space.teach(X[20:22], ["eggs", "eggs"])
     assert list(space.classes_) == ["ham", "spam"]
@@ -170,7 +176,7 @@ def test_stream_is_not_read_further_than_needed():
     assert learner.n_queries_ == 10
     assert read[-1] <= learner.n_seen_ + 10
     assert learner.query_stream(X[0]) is False
-    with pytest.raises(ValueError, match="x must be one row"):
+    with pytest.raises(ValueError, match="x must be one sample"):
         learner.query_stream(X[:2])
 
 
@@ -185,7 +191,7 @@ def test_progress_is_printed(capsys):
     QueryByCommittee(verbose=1, max_queries=12, random_state=0).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[-1].startswith("[QueryByCommittee] 12 labels, 150 rows seen")
+    assert lines[-1].startswith("[QueryByCommittee] 12 labels, 150 samples seen")
 
 
 def test_initial_rows_of_the_users_choice():

@@ -19,26 +19,33 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import QueryByCommittee
 from sklboolean.active_learning import (
+    CommitteePredictions,
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
     align_probabilities,
     kl_to_consensus,
     vote_entropy,
 )
-from sklboolean.active_learning._members import EstimatorCommittee, fit_member
-from sklboolean.active_learning._strategies import STRATEGIES, Opinions, choose_rows
+from sklboolean.active_learning._ensemble_committee import (
+    EnsembleCommittee,
+    fit_member,
+)
+from sklboolean.active_learning._strategies import STRATEGIES, choose_samples
 from sklboolean.datasets import load_votes
 
 IRIS, FLOWERS = load_iris(return_X_y=True)
 
 
-def trees(kind, *, resample_members=False, seed=0, n=3):
+def trees(kind, *, resample=False, seed=0, n=3):
     random = np.random.RandomState(seed)
-    return EstimatorCommittee([DecisionTreeClassifier()] * n, kind, rebag, random, None)
+    bases = [DecisionTreeClassifier()] * n
+    return EnsembleCommittee(bases, kind, resample, random, None)
 
 
 def learn(committee, n_samples, n_new):
     X, y = IRIS[::5][:n_samples], FLOWERS[::5][:n_samples]
     classes = np.unique(y)
-    return committee.update(X, y, np.ones(n_samples), n_new, classes)
+    return committee.fit(X, y, np.ones(n_samples), n_new, classes)
 
 
 def test_bootstraps_grow_and_are_kept():
@@ -70,12 +77,12 @@ def test_everybody_sees_every_class(kind):
     for seed in range(20):
         committee = trees(kind, seed=seed)
         X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 0, 1])
-        committee.update(X, y, np.ones(5), 5, np.array([0, 1]))
+        committee.fit(X, y, np.ones(5), 5, np.array([0, 1]))
         assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
 
 
 def test_rebag_draws_anew():
-    committee = trees("bootstrap", resample_members=True)
+    committee = trees("bootstrap", resample=True)
     learn(committee, 15, 15)
     first = committee.counts.copy()
     learn(committee, 30, 15)
@@ -87,14 +94,14 @@ def test_rebag_draws_anew():
 )
 def test_how_often_members_see_a_row(kind, mean, most):
     committee = trees(kind, n=2)
-    counts = committee._draw(np.ones(20000))
+    counts = committee._draw_counts(np.ones(20000))
     assert counts.shape == (2, 20000)
     assert counts.max() <= most
     assert abs(counts.mean() - mean) < 0.03
 
 
 def test_seeds_are_all_that_differs():
-    committee = trees("seed")
+    committee = trees("all")
     learn(committee, 30, 30)
     assert (committee.counts == 1).all()
     assert len({member.random_state for member in committee.fitted}) == 3
@@ -102,25 +109,24 @@ def test_seeds_are_all_that_differs():
 
 def test_weights_of_the_user_multiply_or_draw():
     heavy = np.array([1.0, 0.5, 3.0])
-    committee = EstimatorCommittee(
+    committee = EnsembleCommittee(
         [DecisionTreeClassifier(), KNeighborsClassifier()], "bootstrap", False,
         np.random.RandomState(0), None,
     )  # fmt: skip
-    counts = committee._draw(np.repeat(heavy, 20000)).reshape(2, 3, -1).mean(axis=2)
+    counts = (
+        committee._draw_counts(np.repeat(heavy, 20000)).reshape(2, 3, -1).mean(axis=2)
+    )
     assert_allclose(counts, [[1, 1, 1], heavy], atol=0.05)
-    committee.counts = np.array([[1, 2, 0], [1, 2, 0]])
-    assert_array_equal(committee._weights_of(0, heavy), [1, 1, 0])
-    assert_array_equal(committee._weights_of(1, heavy), [1, 2, 0])
 
 
 def test_member_of_one_class_is_a_constant():
     X, y = np.eye(3), np.array(["a", "b", "b"])
     for base in (DecisionTreeClassifier(), LogisticRegression()):
-        member = fit_member(base, X, {}, True, np.array([0, 1, 2]), y)
+        member = fit_member(base, X, {}, True, np.array([0, 1, 2]), np.ones(3), y)
         assert isinstance(member, DummyClassifier)
         assert set(member.predict(X)) == {"b"}
     neighbours = fit_member(
-        KNeighborsClassifier(1), X, {}, False, np.array([1, 0, 3]), y
+        KNeighborsClassifier(1), X, {}, False, np.array([1, 0, 3]), np.ones(3), y
     )
     assert neighbours.n_samples_fit_ == 4
 
@@ -150,26 +156,28 @@ def test_any_classifier_and_strategy_with_words_as_labels(base, strategy):
 
 def test_members_that_miss_a_class():
     X = np.eye(4)
-    committee = trees("seed", n=2)
+    committee = trees("all", n=2)
     committee.fitted = [
         DummyClassifier().fit(X[:1], ["b"]),
         DecisionTreeClassifier(random_state=0).fit(X, ["a", "b", "c", "c"]),
     ]
-    opinions = committee.opinions(X, np.array(["a", "b", "c"]), with_probabilities=True)
-    assert_array_equal(opinions.votes, [[1, 1, 1, 1], [0, 1, 2, 2]])
-    assert_array_equal(
-        opinions.consensus, [[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]]
+    predictions = committee.predict(
+        X, np.array(["a", "b", "c"]), with_probabilities=True
     )
-    assert_array_equal(opinions.differing, [1, 0, 1, 1])
+    assert_array_equal(predictions.votes, [[1, 1, 1, 1], [0, 1, 2, 2]])
+    assert_array_equal(
+        predictions.consensus, [[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]]
+    )
+    assert_array_equal(predictions.disagreement, [1, 0, 1, 1])
 
 
 @pytest.mark.parametrize(
-    ("committee", "backend"),
-    [("bootstrap", "loky"), ("seed", "threading"), ("subsample", "threading")],
+    ("sampling", "backend"),
+    [("bootstrap", "loky"), ("all", "threading"), ("subsample", "threading")],
 )
-def test_jobs_make_no_difference(committee, backend):
+def test_jobs_make_no_difference(sampling, backend):
     base = DecisionTreeClassifier(max_features=2)
-    parameters = {"committee": committee, "max_queries": 14, "random_state": 1}
+    parameters = {"sampling": sampling, "max_queries": 14, "random_state": 1}
     one = QueryByCommittee(base, n_members=3, **parameters).fit(IRIS, FLOWERS)
     two = QueryByCommittee(base, n_members=3, n_jobs=2, **parameters)
     with parallel_config(backend=backend):
@@ -188,15 +196,14 @@ def test_frames_and_sparse_tables():
     thin = QueryByCommittee(base, **parameters).fit(table, y)
     assert_array_equal(frame.query_indices_, thin.query_indices_)
     assert_array_equal(frame.predict(X), thin.predict(table))
-    thin_spaces = QueryByCommittee(
-        committee="gibbs", eta=0.05, sampler="expectation_propagation", **parameters
-    )
-    dense = QueryByCommittee(committee="gibbs", eta=0.05, sampler="expectation_propagation", **parameters)
+    space = HalfspaceVersionSpace(label_noise=0.05, sampler="expectation_propagation")
+    thin_spaces = QueryByCommittee(space, **parameters)
+    dense = QueryByCommittee(space, **parameters)
     thin_spaces.fit(table, y)
     dense.fit(X, y)
     assert_array_equal(thin_spaces.query_indices_, dense.query_indices_)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        QueryByCommittee(committee="gibbs", hypotheses="conjunctions").fit(table, y)
+        QueryByCommittee(FiniteVersionSpace("conjunctions")).fit(table, y)
 
 
 def test_missing_features_reach_members_that_take_them():
@@ -247,52 +254,55 @@ def test_gibbs_prediction_is_one_member():
 def test_scores_of_strategies():
     votes = np.array([[0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 0, 0]])
     probabilities = np.array([[[0.9, 0.1]] * 3, [[0.5, 0.5]] * 3])
-    opinions = Opinions(2, votes, probabilities=probabilities)
-    assert_array_equal(
-        STRATEGIES["vote_entropy"](opinions, None), vote_entropy(opinions.shares)
-    )
-    assert_array_equal(STRATEGIES["kl"](opinions, None), kl_to_consensus(probabilities))
-    assert_allclose(STRATEGIES["margin"](opinions, None), [-0.4] * 3)
+    predictions = CommitteePredictions(2, votes, probabilities=probabilities)
+    found = STRATEGIES["vote_entropy"](predictions, None, None)
+    assert_array_equal(found, vote_entropy(predictions.vote_shares))
+    found = STRATEGIES["kl"](predictions, None, None)
+    assert_array_equal(found, kl_to_consensus(probabilities))
+    assert_allclose(STRATEGIES["margin"](predictions, None, None), [-0.4] * 3)
     # Of the 6 pairs of members 0, 4 and 3 differ.
-    assert_allclose(STRATEGIES["pairwise_disagreement"](opinions, None), [0, 4 / 6, 3 / 6])
+    found = STRATEGIES["pairwise_disagreement"](predictions, None, None)
+    assert_allclose(found, [0, 4 / 6, 3 / 6])
 
 
 def test_members_that_are_drawn_differ_as_often_as_pairs_do():
     votes = np.repeat([[0], [1], [1], [2]], 20000, axis=1)
     coins = np.random.RandomState(0).random_sample((20000, 2))
-    opinions = Opinions(3, votes)
-    assert abs(opinions.differ(coins).mean() - 5 / 6) < 0.02
-    assert_allclose(opinions.differing[0], 5 / 6)
-    posterior = Opinions(2, posterior=np.repeat([[0.2, 0.8]], 20000, axis=0))
-    assert abs(posterior.differ(coins).mean() - 0.32) < 0.02
+    predictions = CommitteePredictions(3, votes)
+    assert abs(predictions.draw_disagreement(coins).mean() - 5 / 6) < 0.02
+    assert_allclose(predictions.disagreement[0], 5 / 6)
+    posterior = CommitteePredictions(
+        2, posterior=np.repeat([[0.2, 0.8]], 20000, axis=0)
+    )
+    assert abs(posterior.draw_disagreement(coins).mean() - 0.32) < 0.02
 
 
 def test_batches_hold_no_twins_and_spread_out():
     rows = np.repeat([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0]], 3, axis=0)
     scores = np.ones(12)
     for seed in range(5):
-        chosen = choose_rows(scores, rows, 4, np.random.RandomState(seed))
+        chosen = choose_samples(scores, rows, 4, np.random.RandomState(seed))
         assert len(np.unique(rows[chosen], axis=0)) == 4
     scores = np.arange(12.0)
-    chosen = choose_rows(scores, rows, 2, np.random.RandomState(0))
+    chosen = choose_samples(scores, rows, 2, np.random.RandomState(0))
     assert chosen[0] == 11
     assert (rows[chosen[1]] == [0, 0, 1]).all()  # two bits away, among the best 8
     words = np.array([["a", "b"], ["a", "c"], ["d", "c"]], dtype=object)
-    chosen = choose_rows(np.array([3.0, 2, 1]), words, 2, np.random.RandomState(0))
+    chosen = choose_samples(np.array([3.0, 2, 1]), words, 2, np.random.RandomState(0))
     assert_array_equal(chosen, [0, 2])
 
 
 def test_kernel_distance_spreads_batches():
     rows = np.random.RandomState(0).normal(size=(8, 2))
-    far = choose_rows(np.arange(8.0), rows, 2, np.random.RandomState(0))
+    far = choose_samples(np.arange(8.0), rows, 2, np.random.RandomState(0))
     distances = euclidean_distances(rows)[7]
     assert_array_equal(far, [7, distances.argmax()])
-    near = choose_rows(
+    near = choose_samples(
         np.arange(8.0), rows, 2, np.random.RandomState(0),
         lambda A, B: -(euclidean_distances(A, B) ** 0.5),
     )  # fmt: skip
     assert_array_equal(near, [7, distances.argmax()])
-    sparse_far = choose_rows(
+    sparse_far = choose_samples(
         np.arange(8.0), sparse.csr_array(rows), 2, np.random.RandomState(0)
     )
     assert_array_equal(sparse_far, far)

@@ -1,103 +1,188 @@
-"""Parameters that others leave without effect are refused, not ignored."""
+"""Parameters: of streams, of the first samples, of version spaces and strategies."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import QueryByCommittee
 from sklboolean.active_learning import (
+    FiniteVersionSpace,
     GramKernel,
+    HalfspaceVersionSpace,
     KernelVersionSpace,
-    build_finite_space,
+    ThresholdVersionSpace,
+    vote_entropy,
 )
+from sklboolean.kernels import ConjunctionKernel
 
 X = np.random.RandomState(0).randint(0, 2, size=(60, 4))
 y = X[:, 0] & X[:, 1]
-TREES = [DecisionTreeClassifier(), DecisionTreeClassifier(max_depth=1)]
-FORMULAS = {"committee": "gibbs", "hypotheses": "conjunctions"}
-THRESHOLDS = FORMULAS | {"hypotheses": "thresholds"}
-FUNCTIONS = FORMULAS | {"hypotheses": [lambda rows: rows[:, 0] > 0]}
-HALFSPACES = {"committee": "gibbs"}
-SPACE = {"committee": build_finite_space("conjunctions", 4)}
-FINAL = {"final_estimator": LogisticRegression()}
-
-# Who is set, the parameter without effect, and what would give it one.
-IDLE = {
-    "classes of classifiers": ({}, {"hypotheses": "conjunctions"}, "'gibbs'"),
-    "length of trees": ({}, {"max_literals": 2}, "'gibbs'"),
-    "kernel of trees": ({}, {"kernel": "conjunction"}, "'gibbs'"),
-    "constant of trees": ({}, {"fit_intercept": False}, "'gibbs'"),
-    "drawing of trees": ({}, {"gibbs": "ep"}, "'gibbs'"),
-    "noise of trees": ({}, {"eta": 0.1}, "'gibbs'"),
-    "chains of trees": ({}, {"n_chains": 8}, "'gibbs'"),
-    "estimator and list": ({"committee": TREES}, {"estimator": TREES[0]}, "bootstrap"),
-    "number and list": ({"committee": TREES}, {"n_members": 9}, "bootstrap"),
-    "noise of a list": ({"committee": TREES}, {"eta": 0.1}, "'gibbs'"),
-    "estimator of gibbs": (HALFSPACES, {"estimator": TREES[0]}, "classifiers"),
-    "number of gibbs": (FORMULAS, {"n_members": 9}, "classifiers"),
-    "samples of gibbs": (FORMULAS, {"rebag": True}, "classifiers"),
-    "kernel of formulas": (FORMULAS, {"kernel": "conjunction"}, "hypotheses=None"),
-    "steps of formulas": (FORMULAS, {"n_steps": 5}, "hypotheses=None"),
-    "drawing of formulas": (FORMULAS, {"gibbs": "ep"}, "hypotheses=None"),
-    "length of thresholds": (THRESHOLDS, {"max_literals": 1}, "formulas"),
-    "negated functions": (FUNCTIONS, {"monotone": True}, "formulas"),
-    "length of halfspaces": (HALFSPACES, {"max_literals": 2}, "formulas"),
-    "constant of a kernel": (
-        HALFSPACES | {"kernel": "conjunction"}, {"fit_intercept": False}, "kernel=None",
-    ),
-    "noise of a space": (SPACE, {"eta": 0.1}, "'gibbs'"),
-    "kernel of a space": (SPACE, {"kernel": "conjunction"}, "'gibbs'"),
-    "number of a space": (SPACE, {"n_members": 9}, "classifiers"),
-    "member or final": (FINAL, {"prediction": "gibbs"}, "final_estimator=None"),
-}  # fmt: skip
+SPACES = [
+    FiniteVersionSpace("conjunctions", max_literals=2),
+    HalfspaceVersionSpace(n_steps=10, n_chains=8),
+    KernelVersionSpace(ConjunctionKernel(max_literals=2), label_noise=0.1),
+]
 
 
-@pytest.mark.parametrize(("used", "idle", "needed"), IDLE.values(), ids=IDLE)
-def test_what_has_no_effect_is_refused(used, idle, needed):
-    name = next(iter(idle))
-    message = rf"{name} would have no effect: it needs .*{needed}"
-    learner = QueryByCommittee(**used, **idle)
-    for ask in (lambda: learner.fit(X, y), lambda: learner.query(X)):
-        with pytest.raises(ValueError, match=message):
-            ask()
-
-
-def test_streams_are_asked_one_row_after_the_other():
+def test_streams_are_read_one_sample_after_the_other():
     chunks = [(X[:30], y[:30]), (X[30:], y[30:])]
     for parameters, message in [
-        ({"strategy": "margin"}, "'margin' compares rows"),
+        ({"strategy": "margin"}, "'margin' compares samples"),
+        ({"strategy": lambda *_: None}, "compares samples"),
         ({"batch_size": 2}, "batch_size must be 1; got 2"),
-        ({"initial": [3, 4]}, "initial must be a number of rows"),
+        ({"initial": [3, 4]}, "initial must be a number of samples"),
     ]:
         learner = QueryByCommittee(**parameters)
         with pytest.raises(ValueError, match=message):
             learner.fit_stream(chunks)
-        if "initial" not in parameters:  # rows that a fit on a pool may have asked for
+        if "initial" not in parameters:  # samples that a fit may have queried
             with pytest.raises(ValueError, match=message):
                 learner.query_stream(X[0])
         with pytest.raises(ValueError, match=message):
             learner.set_params(mode="stream").fit(X, y)
 
 
-def test_first_rows_are_those_of_the_pool_that_is_fitted():
+def test_first_samples_are_those_of_the_pool_that_is_fitted():
     learner = QueryByCommittee(initial=[1, 40], random_state=0)
     for ask in (lambda: learner.query(X), lambda: learner.query_stream(X[0])):
-        with pytest.raises(ValueError, match="names rows of the pool that fit gets"):
+        with pytest.raises(ValueError, match="indices of the pool passed to fit"):
             ask()
     assert len(learner.fit(X, y).query(X)) == 1
 
 
-def test_batches_are_far_apart_in_the_kernel_of_a_given_space():
+def test_batches_are_far_apart_in_the_kernel_of_the_space():
     signs = 2.0 * X - 1
-    gram = GramKernel(signs @ signs.T + 1)
     parameters = {"batch_size": 5, "max_queries": 20, "random_state": 0}
-    given, built = (
-        QueryByCommittee(**who, **parameters).fit(np.arange(len(X))[:, None], y)
-        for who in (
-            {"committee": KernelVersionSpace(gram, gibbs="ep")},
-            {"committee": "gibbs", "gibbs": "ep", "kernel": gram},
+    by_index = QueryByCommittee(
+        KernelVersionSpace(GramKernel(signs @ signs.T + 1), label_noise=0.1),
+        **parameters,
+    ).fit(np.arange(len(X))[:, None], y)
+    direct = QueryByCommittee(
+        KernelVersionSpace(
+            lambda A, B: (2 * A - 1) @ (2 * B - 1).T + 1, label_noise=0.1
+        ),
+        **parameters,
+    ).fit(X, y)
+    # Distances between indices of samples would mean nothing.
+    assert_array_equal(by_index.query_indices_, direct.query_indices_)
+
+
+@pytest.mark.parametrize("committee", ["bootstrap", 3, DecisionTreeClassifier])
+def test_what_is_no_committee(committee):
+    with pytest.raises(TypeError, match="a list of them, or a version space; got"):
+        QueryByCommittee(committee).fit(X, y)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
+def test_version_space_is_copied_and_seeded(space):
+    one = QueryByCommittee(space, max_queries=9, random_state=3).fit(X, y)
+    two = clone(one).fit(X, y)
+    assert_array_equal(one.query_indices_, two.query_indices_)
+    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert one.committee is space
+    assert not hasattr(space, "n_labels_")
+    own = clone(space)
+    if "random_state" in own.get_params():
+        own.set_params(random_state=3)
+        assert (
+            clone(one).set_params(committee=own).fit(X, y).committee_.random_state == 3
         )
-    )
-    # Distances between numbers of rows would mean nothing.
-    np.testing.assert_array_equal(given.query_indices_, built.query_indices_)
+
+
+def test_parameters_of_a_version_space_are_searched():
+    noisy = y ^ (np.random.RandomState(1).random_sample(len(y)) < 0.1)
+    search = GridSearchCV(
+        QueryByCommittee(SPACES[0], max_queries=20, random_state=0),
+        {"committee__label_noise": [0.1, 0.3], "committee__max_literals": [1, 2]},
+        cv=3,
+    ).fit(X, noisy)
+    assert search.best_params_["committee__max_literals"] == 2
+
+
+def test_changed_version_space_is_refused():
+    space = FiniteVersionSpace("conjunctions", label_noise=0.1)
+    model = QueryByCommittee(space).teach(X[:9], y[:9])
+    model.set_params(committee__label_noise=0.2)
+    with pytest.raises(ValueError, match="committee__label_noise"):
+        model.teach(X[9:12], y[9:12])
+
+
+class CoinSpace:
+    """A version space of one's own, of two hypotheses: the first feature, or not."""
+
+    def __init__(self):
+        self.weights = np.array([0.5, 0.5])
+
+    @property
+    def is_empty(self):
+        return not self.weights.any()
+
+    def update(self, X, y):
+        for x, label in zip(X[:, 0] > 0, y, strict=True):
+            self.weights = self.weights * [x == label, x != label]
+
+    def predict_proba(self, X):
+        positive = np.where(X[:, 0] > 0, *(self.weights / self.weights.sum()))
+        return np.column_stack([1 - positive, positive])
+
+    def sample_predictions(self, X, n_draws, random_state):
+        first = random_state.random_sample(n_draws) < self.weights[0]
+        return (X[:, 0] > 0) == first[:, None]
+
+
+@pytest.mark.parametrize("prediction", ["majority", "gibbs"])
+def test_version_space_of_ones_own(prediction):
+    model = QueryByCommittee(CoinSpace(), prediction=prediction, random_state=0)
+    model.fit(X, 1 - X[:, 0])
+    assert model.n_queries_ == 1
+    assert_array_equal(model.predict(X), 1 - X[:, 0])
+    with pytest.raises(ValueError, match="version space is empty"):
+        model.teach(X[:4], X[:4, 0])
+
+
+def test_thresholds_need_one_feature():
+    with pytest.raises(ValueError, match="need one feature, whose order decides"):
+        QueryByCommittee(ThresholdVersionSpace()).fit(X, y)
+
+
+# Strategies of one's own
+
+
+def test_strategy_may_be_a_function():
+    def entropy(predictions, X, rng):
+        assert predictions.consensus.shape == (len(X), 2)
+        return vote_entropy(predictions.vote_shares)
+
+    options = {"max_queries": 25, "random_state": 0}
+    own = QueryByCommittee(BernoulliNB(), strategy=entropy, **options).fit(X, y)
+    named = QueryByCommittee(BernoulliNB(), strategy="vote_entropy", **options)
+    assert_array_equal(own.query_indices_, named.fit(X, y).query_indices_)
+
+
+@pytest.mark.parametrize("committee", [LogisticRegression(), SPACES[2]])
+def test_strategy_sees_the_candidates(committee):
+    def most_ones(predictions, X, rng):
+        assert X.shape == (len(predictions.vote_shares), 4)
+        return X.sum(axis=1)
+
+    model = QueryByCommittee(committee, strategy=most_ones, initial=4, random_state=0)
+    model.set_params(max_queries=20, epsilon=None).fit(X, y)
+    ones = X[model.query_indices_[6:]].sum(axis=1)
+    assert (np.diff(ones) <= 0).all()
+
+
+def test_scores_of_a_strategy_are_checked():
+    for scores, message in [(np.ones(3), "one score for each"), (np.nan, "NaN")]:
+        model = QueryByCommittee(
+            strategy=lambda _predictions, X, _rng, s=scores: (
+                s * np.ones(len(X) if np.ndim(s) == 0 else 3)
+            ),
+            random_state=0,
+        )
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)

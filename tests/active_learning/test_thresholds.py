@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import active_learning as oracles
 from scipy.stats import chi2
 
-from sklboolean.active_learning import ThresholdVersionSpace, build_finite_space
+from sklboolean.active_learning import ThresholdVersionSpace
 from sklboolean.theory import query_stopping_wait
 
 RANDOM = np.random.RandomState
@@ -23,23 +23,28 @@ noises = st.sampled_from([0.0, 0.125, 0.375])
 lessons = st.lists(st.tuples(st.sampled_from(GRID.tolist()), st.booleans()), max_size=6)
 
 
-def learned(lesson, eta, **bounds):
-    space = ThresholdVersionSpace(eta=eta, **bounds)
+def learned(lesson, label_noise, **bounds):
+    space = ThresholdVersionSpace(label_noise=label_noise, **bounds)
     for value, label in lesson:
         space.update([[value]], [label])
     return space
 
 
 @given(lessons, noises)
-def test_posterior_is_that_of_a_grid(lesson, eta):
-    space = learned(lesson, eta)
+def test_posterior_is_that_of_a_grid(lesson, label_noise):
+    space = learned(lesson, label_noise)
     functions = [lambda row, w=w: row[0] >= w for w in MIDDLES.tolist()]
-    twin = oracles.Enumeration(functions, Fraction(eta))
+    twin = oracles.Enumeration(functions, Fraction(label_noise))
     twin.learn([[value] for value, _ in lesson], [label for _, label in lesson])
     assert space.is_empty == twin.is_empty()
     if twin.is_empty():
-        for ask in (space.acceptance, lambda rows: space.sample_predictions(rows, 2, RANDOM(0))):
-            with pytest.raises(ValueError, match=r"No hypothesis agrees .* eta=0.05"):
+        for ask in (
+            space.predict_proba,
+            lambda rows: space.sample_predictions(rows, 2, RANDOM(0)),
+        ):
+            with pytest.raises(
+                ValueError, match=r"No hypothesis agrees .* label_noise=0.05"
+            ):
                 ask(GRID[:, None])
         return
     expected = [float(twin.acceptance([x])) for x in GRID.tolist()]
@@ -50,14 +55,17 @@ def test_posterior_is_that_of_a_grid(lesson, eta):
     first, last = space.interval
     assert (first, last) == (possible[0] - 1 / 64, possible[-1] + 1 / 64)
     drawn = space.sample_predictions(GRID[:, None], 10, RANDOM(0))
-    if not eta:
+    if not label_noise:
         for value, label in lesson:
             assert np.all(drawn[:, int(value * 32)] == label)
 
 
 @given(lessons, noises, st.floats(-5, 5), st.floats(0.5, 9))
-def test_scale_does_not_matter(lesson, eta, low, width):
-    space, unit = ThresholdVersionSpace(low, low + width, eta=eta), learned(lesson, eta)
+def test_scale_does_not_matter(lesson, label_noise, low, width):
+    space, unit = (
+        ThresholdVersionSpace(low, low + width, label_noise=label_noise),
+        learned(lesson, label_noise),
+    )
     high = low + width
     grid = low + (high - low) * GRID
     grid[-1] = high
@@ -66,14 +74,18 @@ def test_scale_does_not_matter(lesson, eta, low, width):
     assert space.is_empty == unit.is_empty
     if not unit.is_empty:
         np.testing.assert_allclose(
-            space.predict_proba(grid[:, None])[:, 1], unit.predict_proba(GRID[:, None])[:, 1], atol=1e-12
+            space.predict_proba(grid[:, None])[:, 1],
+            unit.predict_proba(GRID[:, None])[:, 1],
+            atol=1e-12,
         )
-        np.testing.assert_array_equal(space.predict_proba([[low - 1], [high + 1]])[:, 1], [0, 1])
+        np.testing.assert_array_equal(
+            space.predict_proba([[low - 1], [high + 1]])[:, 1], [0, 1]
+        )
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.125])
-def test_draws_follow_the_posterior(eta):
-    space = learned([(0.25, False), (0.75, True)], eta)
+@pytest.mark.parametrize("label_noise", [0.0, 0.125])
+def test_draws_follow_the_posterior(label_noise):
+    space = learned([(0.25, False), (0.75, True)], label_noise)
     n_draws = 20000
     answers = space.sample_predictions(GRID[:, None], n_draws, RANDOM(0))
     # The number of grid values that a threshold accepts says between which two it is.
@@ -96,7 +108,9 @@ def test_draws_never_contradict_a_lesson_in_the_narrowest_space():
         space.update([[low], [high]], [False, True])
         drawn = space.sample_predictions([[low], [high]], 1000, RANDOM(0))
         np.testing.assert_array_equal(drawn, np.tile([False, True], (1000, 1)))
-        np.testing.assert_array_equal(space.predict_proba([[low], [high]])[:, 1], [0, 1])
+        np.testing.assert_array_equal(
+            space.predict_proba([[low], [high]])[:, 1], [0, 1]
+        )
 
 
 def test_learning_goes_on_after_pickling():
@@ -108,10 +122,11 @@ def test_learning_goes_on_after_pickling():
         copy.sample_predictions(GRID[:, None], 9, RANDOM(3)),
         space.sample_predictions(GRID[:, None], 9, RANDOM(3)),
     )
-    with pytest.raises(ValueError, match="positive must be a bool"):
+    with pytest.raises(ValueError, match="y must be a bool"):
         copy.update([[0.5]], [3])
     np.testing.assert_array_equal(
-        copy.predict_proba(GRID[:, None])[:, 1], space.predict_proba(GRID[:, None])[:, 1]
+        copy.predict_proba(GRID[:, None])[:, 1],
+        space.predict_proba(GRID[:, None])[:, 1],
     )
 
 
@@ -181,15 +196,24 @@ def test_stopping_rule_keeps_its_promise():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ThresholdVersionSpace(1, 1), "high - low must be greater than 0"),
-        (lambda: ThresholdVersionSpace(np.nan), "low must be finite"),
-        (lambda: ThresholdVersionSpace(-1e308, 1e308), "high - low must be finite"),
-        (lambda: ThresholdVersionSpace(eta=0.5), "eta must be below 1/2"),
+        (
+            lambda: ThresholdVersionSpace(1, 1).initialize(),
+            "high - low must be greater than 0",
+        ),
+        (lambda: ThresholdVersionSpace(np.nan).initialize(), "low must be finite"),
+        (
+            lambda: ThresholdVersionSpace(-1e308, 1e308).initialize(),
+            "high - low must be finite",
+        ),
+        (lambda: ThresholdVersionSpace(label_noise=0.5).initialize(), "less than 1/2"),
         (lambda: ThresholdVersionSpace().update([[np.inf]], [True]), "be finite"),
-        (lambda: ThresholdVersionSpace().update([0.5], [True]), "rows must have shape"),
-        (lambda: ThresholdVersionSpace().predict_proba([[1, 2]])[:, 1], "rows must have shape"),
-        (lambda: ThresholdVersionSpace().sample_predictions([[1]], 0, RANDOM(0)), "n_draws"),
-        (lambda: build_finite_space("thresholds", 2), "needs one feature"),
+        (lambda: ThresholdVersionSpace().update([0.5], [True]), "X must have shape"),
+        (lambda: ThresholdVersionSpace().predict_proba([[1, 2]]), "X must have shape"),
+        (
+            lambda: ThresholdVersionSpace().sample_predictions([[1]], 0, RANDOM(0)),
+            "n_draws",
+        ),
+        (lambda: ThresholdVersionSpace().initialize(2), "need one feature"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -197,7 +221,5 @@ def test_bad_input_is_named(call, message):
         call()
 
 
-def test_bounds_are_passed_on():
-    space = build_finite_space("thresholds", 1, eta=0.25, bounds=(-1, 3))
-    assert space.interval == (-1, 3)
-    assert space.eta == 0.25
+def test_bounds_are_those_of_the_prior():
+    assert ThresholdVersionSpace(-1, 3, label_noise=0.25).interval == (-1, 3)
