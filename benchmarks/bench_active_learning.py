@@ -20,7 +20,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from sklboolean import QueryByCommittee
-from sklboolean.active_learning import HalfspaceVersionSpace, build_finite_space
+from sklboolean.active_learning import (
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
+    ThresholdVersionSpace,
+)
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.kernels import ConjunctionKernel
 
@@ -52,8 +57,8 @@ def thresholds(epsilons, seeds):
                     yield random.random_sample((1000, 1))
 
             learner = QueryByCommittee(
-                committee="gibbs", hypotheses="thresholds", mode="stream",
-                epsilon=epsilon, delta=0.1, random_state=seed,
+                ThresholdVersionSpace(), mode="stream", epsilon=epsilon, delta=0.1,
+                random_state=seed,
             ).fit_stream(
                 stream(), classes=[False, True],
                 oracle=lambda x, _indices, target=target: x[:, 0] >= target,
@@ -91,17 +96,17 @@ def conjunctions(sizes, seeds, epsilon=0.01):
             X = random.random_sample((20_000, n_features)) < 0.5 ** (2 / n_features)
             y = X[:, target].all(axis=1)
             learner = QueryByCommittee(
-                committee="gibbs", hypotheses="conjunctions", monotone=True,
-                mode="stream", epsilon=epsilon, delta=0.1, random_state=seed,
+                FiniteVersionSpace("conjunctions", monotone=True), mode="stream",
+                epsilon=epsilon, delta=0.1, random_state=seed,
             ).fit(X, y)  # fmt: skip
             test = slice(18_000, None)
             queried.append(learner.n_queries_)
             accepted = learner.predict_proba(X[test])[:, 1]
             errors.append(np.abs(accepted - y[test]).mean())
-            space = build_finite_space("conjunctions", n_features, monotone=True)
+            space = FiniteVersionSpace("conjunctions", monotone=True)
             for n in range(1, 2000):
-                space.learn(X[n - 1 : n], y[n - 1 : n])
-                accepted = space.acceptance(X[test])
+                space.update(X[n - 1 : n], y[n - 1 : n])
+                accepted = space.predict_proba(X[test])[:, 1]
                 if np.abs(accepted - y[test]).mean() <= epsilon:
                     break
             at_random.append(n)
@@ -136,8 +141,8 @@ def ask_pool_margin(X, y, n_labels, seed):
 
 def ask_committee(X, y, n_labels, seed, **parameters):
     return QueryByCommittee(
-        committee="gibbs", fit_intercept=False, epsilon=None, max_queries=n_labels,
-        random_state=seed, **parameters,
+        HalfspaceVersionSpace(fit_intercept=False), epsilon=None,
+        max_queries=n_labels, random_state=seed, **parameters,
     ).fit(X, y[: len(X)]).query_indices_  # fmt: skip
 
 
@@ -155,11 +160,13 @@ def ask_logistic(X, y, n_labels, seed):
 
 def angle_errors(X, y, asked, truth):
     """Return the error of the Bayes point after each label, from the second on."""
-    space = HalfspaceVersionSpace(gibbs="ep")
-    space.learn(X[asked[:1]], y[asked[:1]])
+    space = HalfspaceVersionSpace(
+        fit_intercept=False, sampler="expectation_propagation"
+    )
+    space.update(X[asked[:1]], y[asked[:1]])
     errors = []
     for row in asked[1:]:
-        space.learn(X[row : row + 1], y[row : row + 1])
+        space.update(X[row : row + 1], y[row : row + 1])
         weights = space.mean_scores(np.eye(X.shape[1]))
         cosine = weights @ truth / np.linalg.norm(weights) / np.linalg.norm(truth)
         errors.append(np.arccos(np.clip(cosine, -1, 1)) / np.pi)
@@ -176,7 +183,7 @@ def first_below(errors, level):
 def perceptrons(n_features, n_labels, levels, seeds):
     """Ask about rows on the sphere, labelled by a halfspace through its centre."""
     asking = {
-        "random": ask_random, "filter": ask_filter, "pool, most_split": ask_pool,
+        "random": ask_random, "filter": ask_filter, "pool, disagreement": ask_pool,
         "pool, margin": ask_pool_margin, "logistic margin": ask_logistic,
     }  # fmt: skip
     labels = {name: {level: [] for level in levels} for name in asking}
@@ -229,7 +236,7 @@ def kernels(checkpoints, seeds):
 
     def by_committee(X, y, n_labels, seed, **parameters):
         return QueryByCommittee(
-            committee="gibbs", kernel=kernel, epsilon=None, max_queries=n_labels,
+            KernelVersionSpace(kernel), epsilon=None, max_queries=n_labels,
             random_state=seed, **parameters,
         ).fit(X, y).query_indices_  # fmt: skip
 
@@ -244,7 +251,7 @@ def kernels(checkpoints, seeds):
 
     asking = {
         "random": ask_random, "filter": lambda *a: by_committee(*a, mode="stream"),
-        "pool, most_split": by_committee,
+        "pool, disagreement": by_committee,
         "pool, margin": lambda *a: by_committee(*a, strategy="margin"),
         "SVM margin": by_svm,
     }  # fmt: skip
@@ -291,7 +298,7 @@ def time_of_queries(n_labels, n_samples):
         return y[indices]
 
     QueryByCommittee(
-        committee="gibbs", kernel=ConjunctionKernel(max_literals=3), epsilon=None,
+        KernelVersionSpace(ConjunctionKernel(max_literals=3)), epsilon=None,
         max_queries=n_labels + 10, random_state=0,
     ).fit(X, oracle=oracle, classes=[False, True])  # fmt: skip
     spent = 1e3 * np.median(np.diff(moments)[-20:])

@@ -31,7 +31,7 @@ N_FIRST, N_MEMBERS = 10, 5
 CHECKPOINTS = (30, 60, 100, 150)
 OURS = {
     "ours": {"n_members": N_MEMBERS},
-    "ours, rebag": {"n_members": N_MEMBERS, "rebag": True},
+    "ours, resampled": {"n_members": N_MEMBERS, "resample_members": True},
     "ours, 2 members": {"n_members": 2},
 }
 PEER, TIME_GOAL = "scikit-activeml", 2

@@ -37,6 +37,11 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
+from sklboolean.active_learning import (
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+    KernelVersionSpace,
+)
 from sklboolean.kernels import ConjunctionKernel, TanimotoKernel
 
 
@@ -271,27 +276,30 @@ CASES = {
     "query_by_committee": Case(QueryByCommittee(n_members=3, max_queries=20), QUERIES),
     "query_by_committee_bagging": Case(
         QueryByCommittee(
-            LogisticRegression(), n_members=2, strategy="kl", rebag=True, batch_size=4,
-            max_queries=20,
+            LogisticRegression(), n_members=2, strategy="kl", resample_members=True,
+            batch_size=4, max_queries=20,
         ),
-        {"strategy": "most_split", "rebag": False, "batch_size": 5, "max_queries": 10},
+        {
+            "strategy": "pairwise_disagreement", "resample_members": False,
+            "batch_size": 5, "max_queries": 10,
+        },
     ),
     "query_by_committee_list": Case(
         QueryByCommittee(
-            committee=[GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
+            [GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
             strategy="margin", final_estimator=LogisticRegression(), batch_size=10,
             max_queries=30,
         )
     ),
     "query_by_committee_subsample": Case(
         QueryByCommittee(
-            LogisticRegression(), committee="subsample", n_members=3,
+            LogisticRegression(), sampling="subsample", n_members=3,
             strategy="vote_entropy", batch_size=5, max_queries=20,
         )
     ),
     "query_by_committee_seed": Case(
         QueryByCommittee(
-            DecisionTreeClassifier(max_features=1), committee="seed", n_members=3,
+            DecisionTreeClassifier(max_features=1), sampling="all", n_members=3,
             max_queries=20,
         )
     ),
@@ -305,22 +313,25 @@ CASES = {
         {"n_members": 2, "initial": 4, "max_queries": 6},
     ),
     "query_by_committee_gibbs": Case(
-        QueryByCommittee(committee="gibbs", eta=0.05, n_steps=20, max_queries=20),
-        {"n_steps": 10, "max_queries": 12},
+        QueryByCommittee(
+            HalfspaceVersionSpace(label_noise=0.05, n_steps=20), max_queries=20
+        ),
+        {"committee__n_steps": 10, "max_queries": 12},
     ),
     "query_by_committee_gibbs_stream": Case(
         QueryByCommittee(
-            committee="gibbs", eta=0.05, gibbs="ep", mode="stream", max_queries=20
+            HalfspaceVersionSpace(label_noise=0.05, sampler="expectation_propagation"),
+            mode="stream", max_queries=20,
         )
     ),
     "query_by_committee_gibbs_kernel": Case(
         QueryByCommittee(
-            committee="gibbs", eta=0.05, kernel=KernelFunction(), max_queries=20
+            KernelVersionSpace(KernelFunction(), label_noise=0.05), max_queries=20
         )
     ),
     "query_by_committee_gibbs_finite": Case(
         QueryByCommittee(
-            committee="gibbs", eta=0.1, hypotheses="conjunctions", max_literals=2
+            FiniteVersionSpace("conjunctions", max_literals=2, label_noise=0.1)
         )
     ),
     # rules

@@ -32,7 +32,11 @@ from _timing import print_header, print_table
 from bench_active_learning import angle_errors
 
 from sklboolean import QueryByCommittee
-from sklboolean.active_learning import information_gain
+from sklboolean.active_learning import (
+    HalfspaceVersionSpace,
+    ThresholdVersionSpace,
+    information_gain,
+)
 from sklboolean.theory import information_gain_lower_bound
 
 PER_QUERY = 7 / 12  # nats by which the interval of a threshold shrinks
@@ -52,8 +56,7 @@ def learn_threshold(seed, **stop):
             yield random.random_sample((1000, 1))
 
     learner = QueryByCommittee(
-        committee="gibbs", hypotheses="thresholds", mode="stream", random_state=seed,
-        **stop,
+        ThresholdVersionSpace(), mode="stream", random_state=seed, **stop
     ).fit_stream(
         stream(), classes=[False, True],
         oracle=lambda x, _indices: x[:, 0] >= target,
@@ -227,7 +230,7 @@ def perceptron_run(d, n_labels, seed, n_samples=40_000):
     truth = random.normal(size=d)
     y = X @ truth > 0
     learner = QueryByCommittee(
-        committee="gibbs", mode="stream", fit_intercept=False, epsilon=None,
+        HalfspaceVersionSpace(fit_intercept=False), mode="stream", epsilon=None,
         max_queries=n_labels, random_state=seed,
     ).fit(X, y)  # fmt: skip
     asked = learner.query_indices_

@@ -13,12 +13,13 @@ one over their number.
 # Halfspaces of ten features
 # --------------------------
 # The committee is drawn from all halfspaces that fit the labels so far
-# (``committee="gibbs"``). Four concepts, each with a pool of its own.
+# (`HalfspaceVersionSpace`). Four concepts, each with a pool of its own.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from sklboolean import QueryByCommittee
+from sklboolean.active_learning import HalfspaceVersionSpace
 from sklboolean.inspection import QueryCurveDisplay
 
 curves = {"queried": [], "random": []}
@@ -28,7 +29,7 @@ for seed in range(4):
     X = 2 * rng.randint(0, 2, size=(1500, 10)) - 1
     y = (X @ rng.standard_normal(10) > 0).astype(int)
     learner = QueryByCommittee(
-        committee="gibbs", max_queries=45, epsilon=None, random_state=seed
+        HalfspaceVersionSpace(), max_queries=45, epsilon=None, random_state=seed
     )
     learner.fit(X[:1000], y[:1000])
     display = QueryCurveDisplay.from_estimator(

@@ -272,9 +272,8 @@ default="auto"
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or samples \
-from ``project``
-            Samples that the kernel accepts.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples that the kernel accepts, or the result of ``project``.
         y : array-like of shape (n_samples,), bool
             Labels, True for positive.
 
@@ -334,9 +333,9 @@ from ``project``
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or samples \
-from ``project``
-            Samples that the kernel accepts. Projected samples are brought up to date.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples that the kernel accepts, or the result of ``project``, which is then
+            brought up to date.
 
         Returns
         -------
@@ -381,9 +380,8 @@ from ``project``
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or samples \
-from ``project``
-            Samples that the kernel accepts.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples that the kernel accepts, or the result of ``project``.
         n_draws : int
             Number of halfspaces to draw.
         random_state : int, RandomState instance or None, default=None
@@ -414,9 +412,8 @@ from ``project``
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), or samples \
-from ``project``
-            Samples that the kernel accepts.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples that the kernel accepts, or the result of ``project``.
 
         Returns
         -------

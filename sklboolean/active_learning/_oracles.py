@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean._core.validation import is_missing, target_type
+from sklboolean._core.validation import distinct_labels, is_missing, target_type
 
 
 def find_missing(y):
@@ -23,6 +23,7 @@ def find_missing(y):
         return y, np.zeros(y.shape[:1], dtype=bool)
     missing = is_missing(y)
     if y.dtype.kind == "O" and not missing.all():
+        distinct_labels(y[~missing])  # an error for labels of several types
         known = np.array(y[~missing].tolist())
         y = np.zeros(len(y), dtype=known.dtype)
         y[~missing] = known

@@ -54,6 +54,14 @@ default=None
         Mean of the probabilities of the members; ``vote_shares`` without them.
     disagreement : ndarray of shape (n_samples,)
         Probability that two different random members disagree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.active_learning import CommitteePredictions
+    >>> predictions = CommitteePredictions(2, votes=np.array([[0, 1], [0, 0], [0, 1]]))
+    >>> predictions.disagreement.round(2)
+    array([0.  , 0.67])
     """
 
     n_classes: int

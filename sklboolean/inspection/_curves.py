@@ -214,7 +214,7 @@ def _edges(n_samples, growth):
 
 
 class QueryCurveDisplay:
-    """Score against the number of labels, a curve for each way of choosing rows.
+    """Score against the number of labels, one curve per way of choosing samples.
 
     Made by ``from_estimator`` or ``from_predictions``.
 
@@ -223,7 +223,7 @@ class QueryCurveDisplay:
     n_labels : ndarray of shape (n_points,), dtype int
         Numbers of labels.
     scores : dict of str to ndarray of shape (n_points,) or (n_runs, n_points)
-        Scores of each curve; of several runs the mean is drawn, with a band of one
+        Scores of each curve. For several runs, the mean is plotted with a band of one
         standard error.
     score_name : str, default="Score"
         Label of the vertical axis.
@@ -239,7 +239,7 @@ class QueryCurveDisplay:
 
     See Also
     --------
-    sklboolean.QueryByCommittee : Chooses the rows.
+    sklboolean.QueryByCommittee : Chooses the samples.
 
     Examples
     --------
@@ -261,30 +261,30 @@ class QueryCurveDisplay:
         cls, estimator, X, y, X_test, y_test, *, n_points=20, n_random=5, scoring=None,
         random_state=None, ax=None,
     ):  # fmt: skip
-        """Teach the queried rows again, and as many random ones, and draw the scores.
+        """Train on the queried samples again, and on as many random ones; plot scores.
 
-        As long as all labels are of one class, it is what is predicted.
+        While all labels are of one class, that class is predicted.
 
         Parameters
         ----------
         estimator : QueryByCommittee
-            Fitted on ``X``; it is not changed.
+            Classifier fitted on ``X``. It is not modified.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The pool that it was fitted on.
+            The pool on which it was fitted.
         y : array-like of shape (n_samples,)
-            All labels of the pool: the random rows need theirs.
-        X_test : {array-like, sparse matrix} of shape (n_test_rows, n_features)
-            Rows to score on.
-        y_test : array-like of shape (n_test_rows,)
+            All labels of the pool: the random samples need theirs.
+        X_test : {array-like, sparse matrix} of shape (n_test_samples, n_features)
+            Samples for the score.
+        y_test : array-like of shape (n_test_samples,)
             Their labels.
         n_points : int, default=20
-            Points on a curve, at most.
+            Maximum number of points of a curve.
         n_random : int, default=5
-            Random orders of the pool to compare with.
+            Number of random orders of the pool. 0: no random curve.
         scoring : str, callable or None, default=None
-            As in scikit-learn. None: the estimator's own ``score``.
+            Scorer, as in scikit-learn. None: the ``score`` of the estimator.
         random_state : int, RandomState instance or None, default=None
-            For the random orders.
+            Draws the random orders. Pass an int for reproducible results.
         ax : matplotlib Axes, default=None
             Axes to draw on. None: new ones.
 
@@ -296,14 +296,14 @@ class QueryCurveDisplay:
         Raises
         ------
         ValueError
-            If no row has been queried.
+            If no sample has been queried.
         """
         check_is_fitted(estimator, "query_indices_")
         scorer = check_scoring(estimator, scoring=scoring)
         random = check_random_state(random_state)
         queried = estimator.query_indices_
         if not len(queried):
-            raise ValueError("The estimator has queried no row: there is no curve.")
+            raise ValueError("The estimator has queried no sample: there is no curve.")
         y = np.asarray(y)
         n_points = min(n_points, len(queried))
         n_labels = np.linspace(1, len(queried), n_points).round().astype(int)

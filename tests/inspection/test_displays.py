@@ -14,6 +14,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from sklboolean import QueryByCommittee  # noqa: E402
+from sklboolean.active_learning import (  # noqa: E402
+    FiniteVersionSpace,
+    HalfspaceVersionSpace,
+)
 from sklboolean.inspection import (  # noqa: E402
     CompletionDisplay,
     QueryCurveDisplay,
@@ -207,8 +211,11 @@ WORDS = np.where(BITS[:, :2].all(axis=1), "yes", "no")
 LEARNERS = [
     {},
     {"final_estimator": DecisionTreeClassifier()},
-    {"committee": "gibbs", "hypotheses": "conjunctions"},
-    {"committee": "gibbs", "gibbs": "ep", "final_estimator": LogisticRegression()},
+    {"committee": FiniteVersionSpace("conjunctions")},
+    {
+        "committee": HalfspaceVersionSpace(sampler="expectation_propagation"),
+        "final_estimator": LogisticRegression(),
+    },
 ]
 
 
@@ -243,5 +250,5 @@ def test_curves_of_other_scores():
     assert display.scores["queried"][0] == 0.5, "all rows alike"
     assert display.ax_.get_ylabel() == "roc_auc"
     unasked = QueryByCommittee(random_state=0).teach(BITS, WORDS)
-    with pytest.raises(ValueError, match="queried no row"):
+    with pytest.raises(ValueError, match="queried no sample"):
         QueryCurveDisplay.from_estimator(unasked, BITS, WORDS, BITS, WORDS)

@@ -15,6 +15,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
+from sklboolean.active_learning import FiniteVersionSpace
 from sklboolean.kernels import ConjunctionKernel, DNFKernel
 
 pytestmark = [
@@ -41,10 +42,9 @@ VALUES = {
     "binarize": [None, 0.0, 0.5],
     "budget": ["random", "forgetron"],
     "class_weight": [None, {0: 2, 1: 1}, {0: 0.5}, "balanced"],
-    "committee": ["bootstrap", "subsample", "seed", "gibbs"],
+    "committee": [None, BernoulliNB(), FiniteVersionSpace("conjunctions")],
     "estimator": [None, BernoulliNB(), SGDClassifier(), DecisionTreeClassifier()],
     "filter": ["practical", "theory"],
-    "gibbs": ["auto", "ep"],
     "hypotheses": ["conjunctions", "disjunctions", None],
     "kernel": [
         "conjunction", "linear", "rbf", "poly", "dnf", "tanimoto", "precomputed",
@@ -55,7 +55,8 @@ VALUES = {
     "multi_class": ["ovr", "joint"],
     "n_jobs": [None, 1, 2],
     "random_state": [None, 0, 1],
-    "sampling": ["auto", "weight", "reject"],
+    "sampler": ["auto", "expectation_propagation"],
+    "sampling": ["auto", "weight", "reject", "bootstrap", "subsample", "all"],
     "schedule": ["constant", "inverse_sqrt", "adagrad"],
     "solver": ["lbfgs", "gradient", "pcd", "projection_pursuit"],
     "target": ["conjunction", "disjunction"],

@@ -32,7 +32,6 @@ from sklboolean.active_learning import (
     ThresholdVersionSpace,
     align_probabilities,
     bayes_error_bounds,
-    build_finite_space,
     information_gain,
     vote_shares,
 )
@@ -188,28 +187,28 @@ def test_version_spaces_read_tables_only():
     spaces = [HalfspaceVersionSpace(), KernelVersionSpace(ConjunctionKernel())]
     for space in spaces:
         with pytest.raises(ValueError, match=r"table|array"):
-            space.acceptance(1.0)
-        with pytest.raises(ValueError, match="positive must be a bool"):
-            space.learn(X, b"bytes")
-        with pytest.raises(ValueError, match="positive must be a bool"):
-            space.learn(X, np.full(4, 0.5))
-        assert space.acceptance(pd.DataFrame(X)).shape == (4,)
+            space.predict_proba(1.0)
+        with pytest.raises(ValueError, match="y must be a bool"):
+            space.update(X, b"bytes")
+        with pytest.raises(ValueError, match="y must be a bool"):
+            space.update(X, np.full(4, 0.5))
+        assert space.predict_proba(pd.DataFrame(X)).shape == (4, 2)
     finite = FiniteVersionSpace("conjunctions", 3)
-    with pytest.raises(ValueError, match="rows must hold zeros and ones"):
-        finite.acceptance(pd.DataFrame(X).astype(bool).astype("boolean").mask(X > 0))
-    with pytest.raises(ValueError, match="rows must hold real numbers"):
-        ThresholdVersionSpace().acceptance([[1j]])
+    with pytest.raises(ValueError, match="X must contain finite numbers"):
+        finite.predict_proba(pd.DataFrame(X).astype(bool).astype("boolean").mask(X > 0))
+    with pytest.raises(ValueError, match="X must contain real numbers"):
+        ThresholdVersionSpace().predict_proba([[1j]])
 
 
 def test_a_small_integer_type_counts_a_class_all_the_same():
-    space = build_finite_space("conjunctions", np.int8(9), max_literals=2)
-    assert space.n_hypotheses == build_finite_space(
+    space = FiniteVersionSpace("conjunctions", np.int8(9), max_literals=2)
+    assert space.n_hypotheses == FiniteVersionSpace(
         "conjunctions", 9, max_literals=2
     ).n_hypotheses  # fmt: skip
 
 
 def test_votes_and_weights_that_are_no_numbers():
-    with pytest.raises(ValueError, match="member_weights must hold real numbers"):
+    with pytest.raises(ValueError, match="member_weights must contain real numbers"):
         vote_shares(X, member_weights=[10**400, 1, 1, 1])
     odd = np.array([[Decimal("nan"), 1]], dtype=object)
     with pytest.raises(ValueError, match="votes holds labels of the type"):
@@ -277,13 +276,13 @@ def test_counts_that_would_never_end_are_refused():
     with pytest.raises(ValueError, match="are not formed"):
         n_k_dnf(2**40, 2**40 // 2)
     with pytest.raises(ValueError, match="too many to be listed"):
-        build_finite_space("conjunctions", 2**31)
+        FiniteVersionSpace("conjunctions", 2**31).initialize()
     with pytest.raises(ValueError, match="n_features"):
         at_least_halfspace(1, [0], 2**64)
 
 
 def test_complex_numbers_are_no_probabilities():
-    with pytest.raises(ValueError, match="probabilities must hold real numbers"):
+    with pytest.raises(ValueError, match="probabilities must contain real numbers"):
         information_gain(np.array([0.5 + 0j]))
     with pytest.raises(TypeError, match="draw must be an instance of"):
         learn_conjunction_from_examples(lambda row: row[0], 1j, 3, 9)
@@ -348,4 +347,4 @@ def test_more_draws_than_memory_are_refused():
     for space in [FiniteVersionSpace("conjunctions", 3), ThresholdVersionSpace()]:
         rows = X if isinstance(space, FiniteVersionSpace) else [[0.5]]
         with pytest.raises(ValueError, match="n_draws == "):
-            space.accepts(rows, 2**64, np.random.RandomState(0))
+            space.sample_predictions(rows, 2**64, 0)

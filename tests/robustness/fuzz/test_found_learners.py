@@ -76,10 +76,10 @@ def test_objects_in_lists_are_made_numbers_or_refused(learner, entry, message):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.longdouble])
 def test_halfspaces_need_squares(form):
     rows = np.where(X == 1, -1e300, 0.0)
-    with pytest.raises(ValueError, match="squares are beyond float64: scale"):
-        HalfspaceVersionSpace().learn(form(rows), Y == 1)
-    with pytest.raises(ValueError, match="squares are beyond float64: scale"):
-        QueryByCommittee(committee="gibbs", eta=0.1, max_queries=4).fit(form(rows), Y)
+    with pytest.raises(ValueError, match="squares exceed float64: scale"):
+        HalfspaceVersionSpace().update(form(rows), Y == 1)
+    with pytest.raises(ValueError, match="squares exceed float64: scale"):
+        QueryByCommittee(HalfspaceVersionSpace(label_noise=0.1)).fit(form(rows), Y)
 
 
 def test_classes_are_a_list():
@@ -128,8 +128,7 @@ TREES = [
     OnlineBoostByMajority(BernoulliNB(), n_estimators=3),
     QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),
     QueryByCommittee(
-        committee="gibbs",
-        eta=0.1,
+        HalfspaceVersionSpace(label_noise=0.1),
         final_estimator=DecisionTreeClassifier(max_depth=2),
         random_state=0,
     ),

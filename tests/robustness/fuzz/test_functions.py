@@ -49,11 +49,6 @@ SOUND = {
         "classes": np.array([0, 1, 2]),
     },
     "committee.bayes_error_bounds": {"entropy": 0.5, "n_classes": 2},
-    "committee.build_finite_space": {
-        "hypotheses": "conjunctions",
-        "n_features": 3,
-        "eta": 0.1,
-    },
     "committee.consensus_entropy": {"probabilities": MEMBERS},
     "committee.information_gain": {"probabilities": np.array([0.0, 0.5])},
     "committee.kl_to_consensus": {"probabilities": MEMBERS, "member_weights": [1, 2.0]},
@@ -167,31 +162,32 @@ SOUND = {
 }
 
 # Methods of objects, each with how the object is made.
-RANDOM = {"n_draws": 2, "random": np.random.RandomState(0)}
-FINITE = partial(committee.FiniteVersionSpace, "conjunctions", 3, eta=0.1)
-THRESHOLD = partial(committee.ThresholdVersionSpace, eta=0.1)
+RANDOM = {"n_draws": 2, "random_state": 0}
+FINITE = partial(committee.FiniteVersionSpace, "conjunctions", 3, label_noise=0.1)
+THRESHOLD = partial(committee.ThresholdVersionSpace, label_noise=0.1)
 HALFSPACES = partial(
-    committee.HalfspaceVersionSpace, eta=0.1, n_chains=4, n_steps=3, random_state=0
-)
-IN_KERNEL = partial(
-    committee.KernelVersionSpace, ConjunctionKernel(), eta=0.1, n_chains=4, n_steps=3,
+    committee.HalfspaceVersionSpace, label_noise=0.1, n_chains=4, n_steps=3,
     random_state=0,
+)  # fmt: skip
+IN_KERNEL = partial(
+    committee.KernelVersionSpace, ConjunctionKernel(), label_noise=0.1, n_chains=4,
+    n_steps=3, random_state=0,
 )  # fmt: skip
 WORDS = partial(DNF, (RULE,), "yes", "no", 1.0, 3)
 VOTE = partial(RuleEnsemble, (RULE,), -1.0, True, False, 1.0, 3)
 LEARNED = partial(concepts.learn_conjunction_by_queries, both, 3)
 OBJECTS = [
-    (FINITE, "learn", {"rows": X, "positive": Y == 1}),
-    (FINITE, "acceptance", {"rows": X}),
-    (FINITE, "accepts", {"rows": X} | RANDOM),
-    (THRESHOLD, "learn", {"rows": X[:, :1] / 2, "positive": Y == 1}),
-    (THRESHOLD, "acceptance", {"rows": X[:, :1] / 2}),
-    (THRESHOLD, "accepts", {"rows": X[:, :1] / 2} | RANDOM),
-    (HALFSPACES, "learn", {"rows": SIGNS, "positive": Y == 1}),
-    (HALFSPACES, "acceptance", {"rows": SIGNS}),
-    (IN_KERNEL, "learn", {"rows": X, "positive": Y == 1}),
-    (IN_KERNEL, "acceptance", {"rows": X}),
-    (IN_KERNEL, "accepts", {"rows": X} | RANDOM),
+    (FINITE, "update", {"X": X, "y": Y == 1}),
+    (FINITE, "predict_proba", {"X": X}),
+    (FINITE, "sample_predictions", {"X": X} | RANDOM),
+    (THRESHOLD, "update", {"X": X[:, :1] / 2, "y": Y == 1}),
+    (THRESHOLD, "predict_proba", {"X": X[:, :1] / 2}),
+    (THRESHOLD, "sample_predictions", {"X": X[:, :1] / 2} | RANDOM),
+    (HALFSPACES, "update", {"X": SIGNS, "y": Y == 1}),
+    (HALFSPACES, "predict_proba", {"X": SIGNS}),
+    (IN_KERNEL, "update", {"X": X, "y": Y == 1}),
+    (IN_KERNEL, "predict_proba", {"X": X}),
+    (IN_KERNEL, "sample_predictions", {"X": X} | RANDOM),
     (WORDS, "predict", {"X": X}),
     (WORDS, "to_text", {"feature_names": ["a", "b", "c"]}),
     (WORDS, "to_python", {"feature_names": ["a", "b", "c"]}),
@@ -205,7 +201,7 @@ OBJECTS = [
 ]  # fmt: skip
 
 # What starts processes, waits, or must be a generator of numbers.
-SPARED = {"n_jobs", "time_limit", "random"}
+SPARED = {"n_jobs", "time_limit", "random", "random_state"}
 
 # Bounds are infinite where nothing bounds.
 INFINITE = {"theory.query_stopping_wait"}
