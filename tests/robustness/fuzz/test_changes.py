@@ -30,7 +30,7 @@ STREAMING = {
     name: estimator
     for name, estimator in (MODELS | WHOLE).items()
     if any(hasattr(estimator, method) for method in IN_PARTS)
-    and not isinstance(getattr(estimator, "kernel", None), KernelFunction)
+    and not any(isinstance(p, KernelFunction) for p in estimator.get_params().values())
     and not isinstance(getattr(estimator, "committee", None), list)
 }
 

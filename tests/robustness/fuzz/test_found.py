@@ -213,9 +213,9 @@ def test_votes_and_weights_that_are_no_numbers():
     odd = np.array([[Decimal("nan"), 1]], dtype=object)
     with pytest.raises(ValueError, match="votes holds labels of the type"):
         vote_shares(odd)
-    with pytest.raises(ValueError, match="must be lists of labels"):
+    with pytest.raises(ValueError, match="must be one-dimensional"):
         align_probabilities([[[1.0]]], [["a"]], [["a"]])
-    with pytest.raises(ValueError, match="an entry for each member"):
+    with pytest.raises(ValueError, match="one entry per member"):
         align_probabilities(0.5, [["a"]], ["a"])
 
 

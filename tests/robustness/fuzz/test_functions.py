@@ -13,8 +13,7 @@ from fuzz.strategies import labels, scalars, tables, wild_arrays
 from hypothesis import strategies as st
 
 import sklboolean
-from sklboolean import KernelPerceptron, concepts, kernels
-from sklboolean import active_learning as committee
+from sklboolean import KernelPerceptron, active_learning, concepts, kernels
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble
 
@@ -43,26 +42,29 @@ def model():
 
 
 SOUND = {
-    "committee.align_probabilities": {
+    "active_learning.align_probabilities": {
         "probabilities": MEMBERS,
         "member_classes": np.array([[0, 1, 2], [0, 1, 2]]),
         "classes": np.array([0, 1, 2]),
     },
-    "committee.bayes_error_bounds": {"entropy": 0.5, "n_classes": 2},
-    "committee.consensus_entropy": {"probabilities": MEMBERS},
-    "committee.information_gain": {"probabilities": np.array([0.0, 0.5])},
-    "committee.kl_to_consensus": {"probabilities": MEMBERS, "member_weights": [1, 2.0]},
-    "committee.label_entropy": {"shares": SHARES},
-    "committee.margin_of_votes": {"shares": SHARES},
-    "committee.pairwise_disagreement": {"shares": SHARES},
-    "committee.top_scores": {
+    "active_learning.bayes_error_bounds": {"entropy": 0.5, "n_classes": 2},
+    "active_learning.consensus_entropy": {"probabilities": MEMBERS},
+    "active_learning.information_gain": {"probabilities": np.array([0.0, 0.5])},
+    "active_learning.kl_to_consensus": {
+        "probabilities": MEMBERS,
+        "member_weights": [1, 2.0],
+    },
+    "active_learning.label_entropy": {"shares": SHARES},
+    "active_learning.margin_of_votes": {"shares": SHARES},
+    "active_learning.pairwise_disagreement": {"shares": SHARES},
+    "active_learning.top_scores": {
         "scores": np.array([0.1, 0.9]),
         "n": 1,
-        "random": np.random.RandomState(0),
+        "random_state": 0,
     },
-    "committee.variation_ratio": {"shares": SHARES},
-    "committee.vote_entropy": {"shares": SHARES},
-    "committee.vote_shares": {"votes": X, "classes": np.array([0, 1])},
+    "active_learning.variation_ratio": {"shares": SHARES},
+    "active_learning.vote_entropy": {"shares": SHARES},
+    "active_learning.vote_shares": {"votes": X, "classes": np.array([0, 1])},
     "datasets.flip_labels": {"y": Y, "noise": 0.5, "exact": True, "random_state": 0},
     "datasets.load_mushroom": {"return_X_y": True, "as_frame": False},
     "datasets.load_votes": {"return_X_y": True, "as_frame": False},
@@ -163,15 +165,15 @@ SOUND = {
 
 # Methods of objects, each with how the object is made.
 RANDOM = {"n_draws": 2, "random_state": 0}
-FINITE = partial(committee.FiniteVersionSpace, "conjunctions", 3, label_noise=0.1)
-THRESHOLD = partial(committee.ThresholdVersionSpace, label_noise=0.1)
+FINITE = partial(active_learning.FiniteVersionSpace, "conjunctions", 3, label_noise=0.1)
+THRESHOLD = partial(active_learning.ThresholdVersionSpace, label_noise=0.1)
 HALFSPACES = partial(
-    committee.HalfspaceVersionSpace, label_noise=0.1, n_chains=4, n_steps=3,
+    active_learning.HalfspaceVersionSpace, label_noise=0.1, n_chains=4, n_steps=3,
     random_state=0,
 )  # fmt: skip
 IN_KERNEL = partial(
-    committee.KernelVersionSpace, ConjunctionKernel(), label_noise=0.1, n_chains=4,
-    n_steps=3, random_state=0,
+    active_learning.KernelVersionSpace, ConjunctionKernel(), label_noise=0.1,
+    n_chains=4, n_steps=3, random_state=0,
 )  # fmt: skip
 WORDS = partial(DNF, (RULE,), "yes", "no", 1.0, 3)
 VOTE = partial(RuleEnsemble, (RULE,), -1.0, True, False, 1.0, 3)
