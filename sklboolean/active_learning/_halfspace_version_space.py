@@ -440,7 +440,8 @@ default="auto"
 
     def _check_X(self, X):
         """Validate the form of samples only: the kernel knows what they contain."""
-        check_sparse_structure(X, "X")
+        if sparse.issparse(X):
+            check_sparse_structure(X, "X")
         X = X.tocsr() if sparse.issparse(X) else np.atleast_1d(X)
         # Products of bools would be bools.
         return X.astype(np.float64, copy=False) if X.dtype.kind in "buif" else X
