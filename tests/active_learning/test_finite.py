@@ -253,7 +253,7 @@ def test_queries_on_parallel_planes_tell_more_than_the_bound(dimension):
     ("given", "message"),
     [
         ({"hypotheses": "rules"}, "hypotheses must be one of"),
-        ({"hypotheses": []}, "hypotheses must be a name or a list"),
+        ({"hypotheses": []}, "a list of one or more callables"),
         ({"hypotheses": "k-disjunctions"}, "needs max_literals"),
         ({"hypotheses": "conjunctions", "n_features": 40}, "too many to be listed"),
         (

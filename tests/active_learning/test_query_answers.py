@@ -217,7 +217,7 @@ def test_rare_class_is_looked_for_at_random():
         ({"max_queries": 1, "initial": 1}, "All 1 labels are of one class"),
         ({"committee": KernelVersionSpace("round")}, "kernel must be one of"),
         ({"committee": HalfspaceVersionSpace(sampler="dice")}, "sampler must be"),
-        ({"committee": FiniteVersionSpace([])}, "at least one callable"),
+        ({"committee": FiniteVersionSpace([])}, "one or more callables"),
         ({"committee": FiniteVersionSpace("rumours")}, "hypotheses must be one of"),
         ({"committee": FiniteVersionSpace("conjunctions", 9)}, "n_features=9"),
         ({"strategy": lambda *_: np.ones(3)}, "one score for each of the"),
