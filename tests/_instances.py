@@ -95,7 +95,12 @@ CASES = {
         {"max_support": 5, "max_iter": 2},
     ),
     "kernel_perceptron_rbf": Case(KernelPerceptron("rbf", probability=True)),
-    "kernel_perceptron_decay": Case(KernelPerceptron(probability=True, decay=0.5)),
+    "kernel_perceptron_decay": Case(
+        KernelPerceptron(
+            ConjunctionKernel(max_literals=3, monotone=True, decay=0.5),
+            probability=True,
+        )
+    ),
     "kernel_perceptron_object": Case(
         KernelPerceptron(ConjunctionKernel(max_literals=3), probability=True), {}
     ),
@@ -109,7 +114,7 @@ CASES = {
     # The checks make two noisy bits of real features. Fewer support samples than the
     # noise asks for (161) do not reach the accuracy that is required.
     "kernel_perceptron_budget": Case(
-        KernelPerceptron(max_support=170, budget="forgetron"), {"max_support": 8}
+        KernelPerceptron(max_support=170), {"max_support": 8}
     ),
     # linear_model
     "averaged_perceptron": Case(AveragedPerceptron(), {}),

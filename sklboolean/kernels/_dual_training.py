@@ -1,16 +1,18 @@
 """The dual perceptron's training loop, for any kernel and without a Gram matrix.
 
-Every example keeps its score up to date. Examples are taken in blocks: inside a block
-a kernel block serves the updates at once, and what the block learned is then added
-to the scores of all other examples in one stroke. An example that no update touches
-costs nothing but a comparison.
+Without a limit on the support, every example has an up-to-date score. Examples are
+taken in blocks: inside a block one kernel block serves all updates; what the block
+learned is then added to the scores of all other examples at once. An example that no
+update changes costs one comparison. With a limit, scores are computed from the few
+support samples for a window of examples at a time, so that a removal costs no more than
+an addition.
 
-Coefficients are integers (in units of 1 / `UNIT` when class weights are in use).
-Where float64 could round a score, the sum of absolute terms is kept beside it: a
-decision inside the rounding bound is taken with exact integers.
+Coefficients are integers (over `RESOLUTION` with class weights). Where float64 could
+round a score, the sum of absolute terms is kept with it. A decision within the rounding
+bound is taken with exact integers.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -18,28 +20,28 @@ import numpy as np
 from sklboolean._core._popcount import PANEL
 from sklboolean.kernels._count_table import rounding_slack
 from sklboolean.kernels._dual import next_update, run_block
-from sklboolean.kernels._evaluators import add_queries
 
-UNIT = 2**16
+RESOLUTION = 2**16
 BLOCK = 8 * PANEL
+WINDOW = 64
 UPDATE, MISTAKE, UNDECIDED = 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Rule:
+class UpdateRule:
     """When to update.
 
     Attributes
     ----------
     n_scores : int
-        1 for two classes; the number of classes when they are learned jointly.
+        1 for two classes; the number of classes if they are learned jointly.
     tie_positive : bool
         With one score, whether a score of 0 predicts the second class.
     margin : float
-        Update also when the score is right by less than this.
+        Update also if the score is correct by less than this.
     relative : bool
-        Take the margin times sqrt(K(x, x)).
-    unit : int
+        Multiply the margin by sqrt(K(x, x)).
+    resolution : int
         Coefficients are integers over this power of two.
     """
 
@@ -47,24 +49,23 @@ class Rule:
     tie_positive: bool = True
     margin: float = 0.0
     relative: bool = False
-    unit: int = 1
+    resolution: int = 1
 
-    @property
-    def margin_slack(self):
-        """Bound the relative rounding error of `margins`."""
-        return 2.0**-50 if self.relative else 0.0
+    def margin_slack(self, evaluator):
+        """Bound the relative rounding error of exact `margins`; 0 for others."""
+        return 2.0**-50 if self.relative and evaluator.table is not None else 0.0
 
-    def margins(self, scorer, rows):
-        """Return the margin of each row on the scale of the kept scores."""
+    def margins(self, evaluator, rows):
+        """Compute the margin of each sample on the scale of the kept scores."""
         if not self.margin:
             return np.zeros(len(rows))
-        margin = self.margin * self.unit
+        margin = self.margin * self.resolution
         if not self.relative:
-            return np.full(len(rows), np.ldexp(margin, -scorer.shift))
-        # The kept scores are divided by 2**shift, the diagonal under the root too.
-        root = np.sqrt(np.maximum(scorer.diagonal(rows), 0))
-        half = scorer.shift // 2
-        odd = np.sqrt(2.0) if scorer.shift % 2 else 1.0
+            return np.full(len(rows), np.ldexp(margin, -evaluator.shift))
+        # The kept scores are divided by 2**shift, and so is the diagonal.
+        root = np.sqrt(np.maximum(evaluator.diagonal(rows), 0))
+        half = evaluator.shift // 2
+        odd = np.sqrt(2.0) if evaluator.shift % 2 else 1.0
         return np.ldexp(margin * root / odd, -half)
 
     def decide(self, values, scale, code, own_value):
@@ -73,7 +74,7 @@ class Rule:
         Parameters
         ----------
         values : list of int
-            Scores times 2**scale, in units.
+            Scores times ``2**scale * resolution``.
         scale : int
         code : int
             Class of the example.
@@ -95,152 +96,132 @@ class Rule:
             wrong = lead < 0 or (lead == 0 and rival < code)
         if wrong:
             return MISTAKE, rival
-        margin = Fraction(self.margin) * self.unit
+        margin = Fraction(self.margin) * self.resolution
         if self.relative:
             near = lead**2 < margin**2 * own_value * 2**scale
         else:
             near = lead < margin * 2**scale
         return (UPDATE if near else 0), rival
 
+    def change(self, code, rival, weight):
+        """Compute what an update adds to each hypothesis, shape (n_scores, 1)."""
+        delta = np.zeros((self.n_scores, 1), dtype=np.int64)
+        if self.n_scores == 1:
+            delta[0] = weight if code else -weight
+        else:
+            delta[code], delta[rival] = weight, -weight
+        return delta
+
 
 @dataclass
-class Training:
-    """What a run learned: its updates in order, and its counts.
+class Examples:
+    """What one perceptron learns from.
 
     Attributes
     ----------
-    rows, hypotheses, deltas, times : ndarrays of shape (n_changes,), int64
-        Change number u added ``deltas[u]`` to the coefficient of example ``rows[u]``
-        in hypothesis ``hypotheses[u]`` when example number ``times[u]`` was seen,
-        counted from 1.
-    mistakes, updates : list of int
-        By epoch.
-    n_seen : int
+    rows : laid-out samples
+        Support samples of an earlier call first, then the examples.
+    codes : ndarray of shape (n_examples,), int32
+        Class numbers; 0 and 1 if the rule has one score.
+    weights : ndarray of shape (n_examples,), int64
+        What an update adds, over the resolution.
     """
 
-    mistakes: list = field(default_factory=list)
-    updates: list = field(default_factory=list)
-    n_seen: int = 0
-    changes: list = field(default_factory=list)
+    rows: object
+    codes: np.ndarray
+    weights: np.ndarray
 
-    def record(self, rows, hypotheses, deltas, times):
-        """Add changes, given as arrays."""
-        self.changes.append(np.array([rows, hypotheses, deltas, times], dtype=np.int64))
-
-    def all_changes(self):
-        """Return the changes as an array of shape (4, n_changes)."""
-        if not self.changes:
-            return np.zeros((4, 0), dtype=np.int64)
-        if len(self.changes) > 1:
-            self.changes = [np.concatenate(self.changes, axis=1)]
-        return self.changes[0]
-
-    def summary(self, n_scores):
-        """Sum the changes by row.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_support,), int64
-            Distinct rows that were changed, in increasing order.
-        coefficients : ndarray of shape (n_scores, n_support), int64
-        timed : ndarray of shape (n_scores, n_support), int64
-            Sum of change times time, from which averages are made.
-        """
-        numbers, hypotheses, deltas, times = self.all_changes()
-        rows, where = np.unique(numbers, return_inverse=True)
-        coefficients = np.zeros((n_scores, len(rows)), dtype=np.int64)
-        timed = np.zeros_like(coefficients)
-        np.add.at(coefficients, (hypotheses, where), deltas)
-        np.add.at(timed, (hypotheses, where), deltas * times)
-        return rows, coefficients, timed
-
-    def totals(self, coefficients, timed, n_seen):
-        """Return the summary with what was learned before added.
-
-        Parameters
-        ----------
-        coefficients, timed : ndarrays of shape (n_scores, n_old), int64
-            Of the earlier run's support rows.
-        n_seen : int
-            Examples of the earlier run: times count on from them.
-        """
-        n_scores, n_old = coefficients.shape
-        numbers, changed, changes_timed = self.summary(n_scores)
-        rows = np.union1d(np.arange(n_old), numbers)
-        more = ((0, 0), (0, len(rows) - n_old))
-        coefficients, timed = np.pad(coefficients, more), np.pad(timed, more)
-        where = np.searchsorted(rows, numbers)
-        coefficients[:, where] += changed
-        timed[:, where] += changes_timed + n_seen * changed
-        return rows, coefficients, timed
+    @property
+    def n_old(self):
+        """Number of support samples of the earlier call."""
+        return len(self.rows) - len(self.codes)
 
 
-def train_dual(
-    scorer, rows, codes, rule, weights, *, max_iter=1, random_state=None,
-    coefficients=None, report=None,
-):  # fmt: skip
-    """Run the kernel perceptron.
+def train_dual(run, max_iter, rng=None, report=None):
+    """Train for at most ``max_iter`` epochs; stop after one without an update.
 
     Parameters
     ----------
-    scorer : scorer object
-    rows : rows of the scorer
-        Support rows of an earlier run first, then the examples.
-    codes : ndarray of shape (n_examples,), int32
-        Class numbers; 0 and 1 when ``rule.n_scores`` is 1.
-    rule : Rule
-    weights : ndarray of shape (n_examples,), int64
-        What an update adds, in units.
+    run : DualRun or BudgetRun
     max_iter : int
-        Epochs; fewer when one passes without an update.
-    random_state : RandomState or None
+    rng : RandomState or None
         Shuffles each epoch; None keeps the order.
-    coefficients : ndarray of shape (n_scores, n_old), int64, or None
-        Of the earlier run's support rows.
     report : callable or None
-        Called with the training after each epoch.
+        Called with the run after each epoch.
 
     Returns
     -------
-    training : Training
+    run : the same, after training
     """
-    run = _Run(scorer, rows, codes, rule, weights, max_iter, coefficients)
-    training = run.training
+    n_examples = len(run.examples.codes)
     for epoch in range(max_iter):
-        order = None if random_state is None else random_state.permutation(len(codes))
+        order = None if rng is None else rng.permutation(n_examples)
+        run.mistakes.append(0)
+        run.updates.append(0)
         run.epoch(order, last=epoch == max_iter - 1)
+        run.n_seen += n_examples
         if report is not None:
-            report(training)
-        if not training.updates[-1]:
+            report(run)
+        if not run.updates[-1]:
             break
-    return training
+    return run
 
 
 class _Run:
-    """The state of a run: scores of all examples, and the changes so far."""
+    """Counts of a training call, by epoch."""
 
-    def __init__(self, scorer, rows, codes, rule, weights, max_iter, coefficients):
-        n_old = len(rows) - len(codes)
-        self.scorer, self.codes, self.rule, self.weights = scorer, codes, rule, weights
-        self.n_old = n_old
+    def __init__(self, evaluator, examples, rule):
+        self.evaluator, self.examples, self.rule = evaluator, examples, rule
+        self.mistakes, self.updates, self.n_seen = [], [], 0
+
+    def decide_exactly(self, parts, row, code):
+        """Take a decision that rounding might get wrong.
+
+        ``parts`` are pairs of support samples and coefficients.
+        """
+        evaluator = self.evaluator
+        values = [0] * self.rule.n_scores
+        for rows, coefficients in parts:
+            scores = evaluator.exact_scores(rows, coefficients, row)
+            values = [a + b for a, b in zip(values, scores, strict=True)]
+        own_value = evaluator.exact_diagonal(row)[0]
+        return self.rule.decide(values, evaluator.table.scale, int(code), own_value)
+
+
+class DualRun(_Run):
+    """A training call without a limit: scores of all examples, and all changes.
+
+    Parameters
+    ----------
+    evaluator : evaluator of the kernel
+    examples : Examples
+    rule : UpdateRule
+    max_iter : int
+    coefficients : ndarray of shape (n_scores, n_old), int64
+        Of the support samples of the earlier call.
+    """
+
+    def __init__(self, evaluator, examples, rule, max_iter, coefficients):
+        super().__init__(evaluator, examples, rule)
+        n_old, n_examples = examples.n_old, len(examples.codes)
+        rows = examples.rows
         self.old = rows.take(slice(n_old)), coefficients
         self.rows = rows.take(slice(n_old, None)) if n_old else rows
-        self.training = Training()
-        self.margins = rule.margins(scorer, self.rows)
-        total = max_iter * int(weights.sum())
+        self.changes = []
+        self.margins = rule.margins(evaluator, self.rows)
+        total = max_iter * int(examples.weights.sum())
         if n_old:
             total += int(np.abs(coefficients).sum(axis=1).max())
-        table = scorer.table
+        table = evaluator.table
         self.exact = table is not None and table.is_exact_in_float64(total)
         certified = table is not None and not self.exact
-        n_terms = n_old + max_iter * len(codes)
+        n_terms = n_old + max_iter * n_examples
         self.slack = rounding_slack(n_terms) if certified else 0.0
-        self.margin_slack = rule.margin_slack if table is not None else 0.0
         height = rule.n_scores * (2 if certified else 1)
-        self.scores = np.zeros((height, len(codes)))
+        self.scores = np.zeros((height, n_examples))
         if n_old:
-            add_queries(
-                scorer, self.old[0], self._terms(coefficients), self.rows, self.scores,
+            evaluator.add_queries(
+                self.old[0], self._terms(coefficients), self.rows, self.scores,
                 exact=self.exact,
             )  # fmt: skip
 
@@ -249,31 +230,69 @@ class _Run:
             coefficients = np.concatenate([coefficients, np.abs(coefficients)])
         return coefficients.astype(np.float64)
 
-    def _add(self, rows, coefficients, columns, scores, skip):
-        self.scorer.add(
-            rows, self._terms(coefficients), columns, scores,
-            skip=skip, exact=self.exact,
-        )  # fmt: skip
+    def all_changes(self):
+        """Collect the changes in order, as an int64 array of shape (4, n_changes).
+
+        Change number u is (row, hypothesis, delta, time): it added ``delta`` to the
+        coefficient of sample ``row`` when example number ``time`` was seen, counted
+        from 1.
+        """
+        if not self.changes:
+            return np.zeros((4, 0), dtype=np.int64)
+        if len(self.changes) > 1:
+            self.changes = [np.concatenate(self.changes, axis=1)]
+        return self.changes[0]
+
+    def _summary(self):
+        """Sum the changes by row: (rows, coefficients, sums of change times time)."""
+        numbers, hypotheses, deltas, times = self.all_changes()
+        rows, where = np.unique(numbers, return_inverse=True)
+        coefficients = np.zeros((self.rule.n_scores, len(rows)), dtype=np.int64)
+        time_sums = np.zeros_like(coefficients)
+        np.add.at(coefficients, (hypotheses, where), deltas)
+        np.add.at(time_sums, (hypotheses, where), deltas * times)
+        return rows, coefficients, time_sums
+
+    def totals(self, coefficients, time_sums, n_seen):
+        """Add what was learned to the coefficients of the earlier call.
+
+        Parameters
+        ----------
+        coefficients, time_sums : ndarrays of shape (n_scores, n_old), int64
+            Of the support samples of the earlier call.
+        n_seen : int
+            Examples of the earlier call: times continue from there.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_support,), int64
+            Numbers of samples, in increasing order.
+        coefficients, time_sums : ndarrays of shape (n_scores, n_support), int64
+        """
+        n_old = coefficients.shape[1]
+        numbers, changed, changed_sums = self._summary()
+        rows = np.union1d(np.arange(n_old), numbers)
+        more = ((0, 0), (0, len(rows) - n_old))
+        coefficients, time_sums = np.pad(coefficients, more), np.pad(time_sums, more)
+        where = np.searchsorted(rows, numbers)
+        coefficients[:, where] += changed
+        time_sums[:, where] += changed_sums + n_seen * changed
+        return rows, coefficients, time_sums
 
     def epoch(self, order, last):
         """Show every example once, in the given order."""
-        if order is None:
-            order = np.arange(len(self.codes))
-            rows = self.rows
-        else:
-            rows = self.rows.take(order)
-        columns = self.scorer.columns(rows)
+        evaluator, rule, examples = self.evaluator, self.rule, self.examples
+        rows = self.rows if order is None else self.rows.take(order)
+        order = np.arange(len(examples.codes)) if order is None else order
+        columns = evaluator.columns(rows)
         scores = np.ascontiguousarray(self.scores[:, order])
-        codes, margins = self.codes[order], self.margins[order]
-        weights = self.weights[order]
-        rule, training = self.rule, self.training
-        training.mistakes.append(0)
-        training.updates.append(0)
+        codes, margins = examples.codes[order], self.margins[order]
+        weights = examples.weights[order]
         position = 0
         while True:
             position, _, _ = next_update(
                 scores, rule.n_scores, codes, margins, rule.tie_positive, self.slack,
-                self.margin_slack, position,
+                rule.margin_slack(evaluator), position,
             )  # fmt: skip
             if position == len(order):
                 break
@@ -286,19 +305,21 @@ class _Run:
             )  # fmt: skip
             position = block.stop
             touched = np.flatnonzero(deltas.any(axis=0))
-            # In the last epoch the examples before the block are done with.
+            # In the last epoch the examples before the block are finished.
             skip = (0 if last else first, block.stop)
-            self._add(part.take(touched), deltas[:, touched], columns, scores, skip)
-        training.n_seen += len(order)
+            evaluator.add(
+                part.take(touched), self._terms(deltas[:, touched]), columns, scores,
+                skip=skip, exact=self.exact,
+            )  # fmt: skip
         self.scores[:, order] = scores
 
     def _run_block(
         self, part, codes, margins, weights, numbers, scores, first, position
     ):
-        """Learn from a block; return the changes to its coefficients."""
-        rule = self.rule
+        """Learn from a block; return the changes of its coefficients."""
+        rule, n_old = self.rule, self.examples.n_old
         here = slice(first, first + len(part))
-        K = self.scorer.matrix(part, self.scorer.columns(part))
+        K = self.evaluator.matrix(part, self.evaluator.columns(part))
         own_scores = np.ascontiguousarray(scores[:, here])
         deltas = np.zeros((rule.n_scores, len(part)), dtype=np.int64)
         recorded = np.zeros_like(deltas)
@@ -306,34 +327,149 @@ class _Run:
         while True:
             position, mistakes, updates = run_block(
                 K, own_scores, rule.n_scores, codes, margins, weights,
-                rule.tie_positive, self.slack, self.margin_slack, position, forced,
-                rival, deltas,
+                rule.tie_positive, self.slack, rule.margin_slack(self.evaluator),
+                position, forced, rival, deltas,
             )  # fmt: skip
-            self.training.mistakes[-1] += mistakes
-            self.training.updates[-1] += updates
-            # An example is met once in a block, so its time is its place.
+            self.mistakes[-1] += mistakes
+            self.updates[-1] += updates
+            # An example occurs once in a block, so its time is its place.
             where, hypotheses = np.nonzero((deltas - recorded).T)
-            self.training.record(
-                self.n_old + numbers[where], hypotheses, deltas[hypotheses, where],
-                self.training.n_seen + first + where + 1,
+            self.changes.append(
+                np.array(
+                    [
+                        n_old + numbers[where], hypotheses, deltas[hypotheses, where],
+                        self.n_seen + first + where + 1,
+                    ],
+                    dtype=np.int64,
+                )
             )  # fmt: skip
             recorded[:] = deltas
             if position == len(part):
                 break
-            forced, rival = self._decide_exactly(
-                part.take(slice(position, position + 1)), int(codes[position])
+            support, coefficients, _ = self._summary()
+            learned = self.rows.take(support - n_old), coefficients
+            row = part.take(slice(position, position + 1))
+            forced, rival = self.decide_exactly(
+                [learned, self.old] if n_old else [learned], row, codes[position]
             )
         scores[:, here] = own_scores
         return deltas
 
-    def _decide_exactly(self, row, code):
-        """Take a decision that rounding might get wrong."""
-        scorer, rule = self.scorer, self.rule
-        numbers, coefficients, _ = self.training.summary(rule.n_scores)
-        support = self.rows.take(numbers - self.n_old)
-        values = scorer.exact_scores(support, coefficients, row)
-        if self.n_old:
-            earlier = scorer.exact_scores(*self.old, row)
-            values = [a + b for a, b in zip(values, earlier, strict=True)]
-        own_value = scorer.exact_diagonal(row)[0]
-        return rule.decide(values, scorer.table.scale, code, own_value)
+
+class BudgetRun(_Run):
+    """A training call with at most ``max_support`` support samples.
+
+    Once the limit is passed, one of them is removed at random (Cavallanti,
+    Cesa-Bianchi, Gentile 2007).
+
+    Parameters
+    ----------
+    evaluator : evaluator of the kernel
+    examples : Examples
+    rule : UpdateRule
+    max_support : int
+    rng : RandomState
+    coefficients, time_sums : ndarrays of shape (n_scores, n_old), int64
+        Of the support samples of the earlier call.
+    """
+
+    def __init__(
+        self, evaluator, examples, rule, max_support, rng, coefficients, time_sums
+    ):
+        super().__init__(evaluator, examples, rule)
+        self.max_support, self.rng = max_support, rng
+        # Earlier samples that this problem has learned from, also if only the mean
+        # still needs them.
+        self.held = np.flatnonzero(
+            (coefficients != 0).any(axis=0) | time_sums.any(axis=0)
+        )
+        self.coefficients = coefficients[:, self.held]
+        self.time_sums = np.zeros_like(self.coefficients)
+        self.has_removed = False
+
+    def totals(self, coefficients, time_sums, n_seen):
+        """Compute the same as `DualRun.totals`.
+
+        The mean is over the hypotheses since the last removal, because only their
+        samples are all present. The coefficients of that time count from then on.
+        """
+        order = np.argsort(self.held)
+        rows, now = self.held[order], self.coefficients[:, order]
+        sums = self.time_sums[:, order] + n_seen * now
+        old = rows[rows < coefficients.shape[1]]
+        if not self.has_removed:
+            earlier = coefficients[:, old]
+            sums[:, : len(old)] += time_sums[:, old] - n_seen * earlier
+        return rows, now, sums
+
+    def all_changes(self):
+        """Return no history: with a limit none is kept."""
+        return np.zeros((4, 0), dtype=np.int64)
+
+    def epoch(self, order, last):
+        """Show every example once, in the given order."""
+        examples, n_old = self.examples, self.examples.n_old
+        order = np.arange(len(examples.codes)) if order is None else order
+        margins = self.rule.margins(self.evaluator, examples.rows)[n_old:][order]
+        position = 0
+        while position < len(order):
+            window = slice(position, min(position + WINDOW, len(order)))
+            place = self._learn_first(order[window], margins[window], position)
+            position = window.stop if place is None else position + place + 1
+
+    def _learn_first(self, numbers, margins, position):
+        """Learn from the window's first example that needs it; return its place."""
+        evaluator, rule, examples = self.evaluator, self.rule, self.examples
+        rows = examples.rows.take(examples.n_old + numbers)
+        support = examples.rows.take(self.held)
+        scores, slack = self._scores(support, rows)
+        codes = examples.codes[numbers]
+        place, decision, rival = next_update(
+            scores, rule.n_scores, codes, margins, rule.tie_positive, slack,
+            rule.margin_slack(evaluator), 0,
+        )  # fmt: skip
+        if place == len(numbers):
+            return None
+        if decision == UNDECIDED:
+            row = rows.take(slice(place, place + 1))
+            decision, rival = self.decide_exactly(
+                [(support, self.coefficients)], row, codes[place]
+            )
+        if decision:
+            self.mistakes[-1] += decision == MISTAKE
+            self.updates[-1] += 1
+            number = numbers[place]
+            delta = rule.change(codes[place], rival, examples.weights[number])
+            time = self.n_seen + position + place + 1
+            self._update(examples.n_old + number, delta, time)
+        return place
+
+    def _scores(self, support, rows):
+        table = self.evaluator.table
+        coefficients = self.coefficients
+        total = int(np.abs(coefficients).sum(axis=1).max(initial=0))
+        certified = table is not None and not table.is_exact_in_float64(total)
+        if certified:
+            coefficients = np.concatenate([coefficients, np.abs(coefficients)])
+        scores = np.zeros((len(coefficients), len(rows)))
+        self.evaluator.add(
+            support, coefficients.astype(np.float64), self.evaluator.columns(rows),
+            scores, exact=not certified,
+        )  # fmt: skip
+        return scores, rounding_slack(len(self.held)) if certified else 0.0
+
+    def _update(self, number, delta, time):
+        where = np.flatnonzero(self.held == number)
+        if len(where):
+            self.coefficients[:, where] += delta
+            self.time_sums[:, where] += delta * time
+        else:
+            self.held = np.append(self.held, number)
+            self.coefficients = np.hstack([self.coefficients, delta])
+            self.time_sums = np.hstack([self.time_sums, delta * time])
+        if len(self.held) > self.max_support:
+            place = int(self.rng.randint(len(self.held)))
+            self.held = np.delete(self.held, place)
+            self.coefficients = np.delete(self.coefficients, place, axis=1)
+            self.time_sums = self.coefficients * time
+            self.has_removed = True

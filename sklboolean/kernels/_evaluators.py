@@ -1,41 +1,80 @@
-"""What a dual learner asks of a kernel, for each way to give one.
+"""One interface to evaluate a kernel, for each way to specify one.
 
-A scorer lays out rows, gives kernel blocks and adds sums of kernel rows to scores.
-`CountScorer` works on bits and is exact; `FormulaScorer` works on bits in float64;
-`CallableScorer` calls the user's function; `GramScorer` reads a matrix. Rows offer
-``len`` and ``take``.
+An evaluator lays out samples, computes blocks of the kernel matrix and adds sums of
+kernel rows to scores. `CountEvaluator` works on bits and is exact. `FormulaEvaluator`
+works on bits in float64. `CallableEvaluator` calls the user's function. `GramEvaluator`
+reads a given matrix. Samples that are laid out offer ``len`` and ``take``.
 """
 
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from sklboolean._core._popcount import PANEL
-from sklboolean._core.bits import BitColumns, count_common, unpack_words
-from sklboolean._core.parallel import count_threads
-from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
+from sklboolean._core.bits import (
+    BitColumns,
+    BitRows,
+    as_csr,
+    count_common,
+    unpack_words,
+)
+from sklboolean.kernels._blocks import (
+    PairFormula,
+    SparseLayout,
+    add_kernel_scores,
+    kernel_matrix,
+)
 from sklboolean.kernels._count_table import exact_value
 
 PAIRS_AT_A_TIME = 2**22
-# Many pairs more, where no matrix is formed: an interrupt is seen after them.
+# Many more pairs where no matrix is formed; interrupts are checked after them.
 QUERY_PAIRS_AT_A_TIME = 2**27
+# Scores are kept divided by a power of two, so that the largest kernel value is below
+# 2**900 and sums of them are finite.
+LARGEST_EXPONENT = 900
 
 
-def add_queries(scorer, rows, coefficients, queries, scores, *, exact=False):
-    """Add ``coefficients @ K(rows, queries)`` to ``scores``, some queries at a time."""
-    step = PANEL * max(1, QUERY_PAIRS_AT_A_TIME // (PANEL * max(1, len(rows))))
-    for first in range(0, len(queries), step):
-        part = slice(first, min(first + step, len(queries)))
-        columns = scorer.columns(queries.take(part))
-        scorer.add(rows, coefficients, columns, scores[:, part], exact=exact)
+def make_evaluator(kernel, constant, n_features, max_ones, n_jobs=None):
+    """Choose the evaluator of ``kernel + constant``.
+
+    Parameters
+    ----------
+    kernel : kernel object, callable or "precomputed"
+    constant : int
+        Weight of the empty conjunction that is added.
+    n_features : int
+    max_ones : int
+        Largest number of true features in a support sample.
+    n_jobs : int or None
+        Number of threads.
+    """
+    if isinstance(kernel, str):
+        return GramEvaluator(constant)
+    if getattr(kernel, "normalize", False) or not hasattr(kernel, "formula"):
+        return CallableEvaluator(kernel, constant, n_features)
+    formula = kernel.formula(n_features, max_ones)
+    is_pair = isinstance(formula, PairFormula)
+    evaluator = FormulaEvaluator if is_pair else CountEvaluator
+    return evaluator(formula, constant, n_features).with_threads(n_jobs)
 
 
-class _MatrixScorer:
-    """Scores by way of kernel blocks in float64."""
+class _MatrixEvaluator:
+    """Adds scores by way of kernel blocks in float64."""
 
-    table = None  # no exact arithmetic
-    shift = 0
+    table = None  # a CountTable where arithmetic is exact
+    shift = 0  # scores are kept divided by 2**shift
+    n_jobs = None
+
+    def with_threads(self, n_jobs):
+        """Make a copy that uses so many threads."""
+        if n_jobs is None:
+            return self
+        other = copy(self)
+        other.n_jobs = n_jobs
+        return other
 
     def columns(self, rows):
         return rows
@@ -44,7 +83,10 @@ class _MatrixScorer:
         return columns.take(slice(first, last))
 
     def add(self, rows, coefficients, columns, scores, *, skip=(0, 0), exact=False):
-        """Add ``coefficients @ K(rows, columns)`` outside the columns of ``skip``."""
+        """Add ``coefficients @ K(rows, columns)`` outside the columns of ``skip``.
+
+        ``exact`` says that float64 holds all sums exactly.
+        """
         if not len(rows):
             return
         step = PANEL * max(1, PAIRS_AT_A_TIME // (PANEL * len(rows)))
@@ -54,13 +96,28 @@ class _MatrixScorer:
                 K = self.matrix(rows, self.part(columns, first, last))
                 scores[:, first:last] += coefficients @ K
 
+    def add_queries(self, rows, coefficients, queries, scores, *, exact=False):
+        """Add ``coefficients @ K(rows, queries)`` to ``scores``, in parts."""
+        step = PANEL * max(1, QUERY_PAIRS_AT_A_TIME // (PANEL * max(1, len(rows))))
+        for first in range(0, len(queries), step):
+            part = slice(first, min(first + step, len(queries)))
+            own = queries if len(queries) <= step else queries.take(part)
+            self.add(
+                rows, coefficients, self.columns(own), scores[:, part], exact=exact
+            )
 
-class FormulaScorer(_MatrixScorer):
-    """A Boolean kernel that depends on the sizes of the rows too."""
 
-    def __init__(self, formula, constant, n_jobs=None):
-        self.formula, self.constant = formula, constant
-        self.n_jobs = count_threads(n_jobs)
+class FormulaEvaluator(_MatrixEvaluator):
+    """A Boolean kernel that also depends on the sizes of the samples."""
+
+    def __init__(self, formula, constant, n_features):
+        self.formula, self.constant, self.n_features = formula, constant, n_features
+
+    def layout(self, table, as_sparse):
+        """Choose how to lay out samples that are compared with those of ``table``."""
+        if as_sparse:
+            return SparseLayout(as_csr(table, self.n_features)).rows
+        return partial(BitRows.from_words, n_features=self.n_features)
 
     def columns(self, rows):
         return BitColumns.from_rows(rows)
@@ -80,7 +137,7 @@ class FormulaScorer(_MatrixScorer):
         if columns.postings is None:
             super().add(rows, coefficients, columns, scores, skip=skip)
         elif len(rows):
-            # Columns with postings are counted all at once, a few rows at a time.
+            # Columns with postings are counted all at once, for a few rows at a time.
             step = max(1, PAIRS_AT_A_TIME // len(columns))
             for first in range(0, len(rows), step):
                 part = slice(first, first + step)
@@ -93,15 +150,13 @@ def _add_around(skip, scores, addition):
     scores[:, skip[1] :] += addition[:, skip[1] :]
 
 
-class CountScorer(FormulaScorer):
+class CountEvaluator(FormulaEvaluator):
     """A Boolean kernel that is a function of one count: exact."""
 
-    def __init__(self, table, constant, n_jobs=None):
-        super().__init__(table.plus(constant), 0, n_jobs)
+    def __init__(self, table, constant, n_features):
+        super().__init__(table.plus(constant), 0, n_features)
         self.table = self.formula
-        # Scores are kept divided by 2**shift, so that the largest value is below
-        # 2**900 and sums of them are finite.
-        self.shift = max(0, self.table.largest()[1] - 900)
+        self.shift = max(0, self.table.largest()[1] - LARGEST_EXPONENT)
 
     def matrix(self, rows, columns):
         return kernel_matrix(self.table, rows, columns, self.n_jobs, shift=self.shift)
@@ -110,7 +165,7 @@ class CountScorer(FormulaScorer):
         return self.table.values(self.shift)[self._own_counts(rows)]
 
     def exact_diagonal(self, rows):
-        """Return K(x, x) * 2**table.scale of each row, Python integers."""
+        """Compute K(x, x) * 2**table.scale of each sample as Python integers."""
         return [self.table.numerator(int(s)) for s in self._own_counts(rows)]
 
     def _own_counts(self, rows):
@@ -137,19 +192,23 @@ class CountScorer(FormulaScorer):
                 )  # fmt: skip
 
     def exact_scores(self, rows, coefficients, query):
-        """Return sum_i c_i K(row i, query) * 2**table.scale for each hypothesis.
+        """Compute sum_i c_i K(row i, query) * 2**table.scale for each hypothesis.
 
         Parameters
         ----------
         rows : BitRows
-        coefficients : ndarray of shape (n_scores, n_samples), int64
-        query : BitRows of one row
+        coefficients : ndarray of shape (n_scores, n_rows), int64
+        query : BitRows of one sample
+
+        Returns
+        -------
+        scores : list of int
         """
         counts = self.counts(rows, query)
         return [exact_value(self.table, counts, row) for row in coefficients]
 
     def counts(self, rows, query):
-        """Return the table's count between each row and one query row."""
+        """Compute the table's count between each row and one query."""
         common = count_common(query, BitColumns.from_rows(rows))[0]
         if self.table.count == "common":
             return common
@@ -158,7 +217,7 @@ class CountScorer(FormulaScorer):
 
 @dataclass(frozen=True)
 class TableRows:
-    """Boolean rows to be shown to a user's kernel function as float64."""
+    """Boolean samples that a user's kernel function receives as float64."""
 
     table: object
     n_features: int
@@ -175,11 +234,14 @@ class TableRows:
         return unpack_words(self.table, self.n_features).astype(np.float64)
 
 
-class CallableScorer(_MatrixScorer):
-    """A function ``kernel(X, Y)`` of two float64 tables of zeros and ones."""
+class CallableEvaluator(_MatrixEvaluator):
+    """A function ``kernel(X, Y)`` of two float64 arrays of zeros and ones."""
 
-    def __init__(self, function, constant):
-        self.function, self.constant = function, constant
+    def __init__(self, function, constant, n_features):
+        self.function, self.constant, self.n_features = function, constant, n_features
+
+    def layout(self, table, as_sparse):
+        return partial(TableRows, n_features=self.n_features)
 
     def matrix(self, rows, columns):
         K = self.function(rows.as_float(), columns.as_float())
@@ -187,10 +249,10 @@ class CallableScorer(_MatrixScorer):
         if K.shape != (len(rows), len(columns)):
             raise ValueError(
                 f"kernel returned shape {K.shape} for {len(rows)} and {len(columns)} "
-                "rows; it must return one value for each pair."
+                "samples. It must return one value for each pair."
             )
         if not np.isfinite(K).all():
-            raise ValueError("kernel returned NaN or infinity; scale it down.")
+            raise ValueError("kernel returned NaN or infinity. Scale it down.")
         return np.ascontiguousarray(K) + self.constant
 
     def diagonal(self, rows):
@@ -202,7 +264,7 @@ class CallableScorer(_MatrixScorer):
 
 @dataclass(frozen=True)
 class GramRows:
-    """Rows of a given kernel matrix, by number."""
+    """Samples of a given kernel matrix, by number."""
 
     gram: np.ndarray
     numbers: np.ndarray
@@ -214,8 +276,8 @@ class GramRows:
         return GramRows(self.gram, self.numbers[rows])
 
 
-class GramScorer(_MatrixScorer):
-    """A kernel matrix whose columns are the training rows."""
+class GramEvaluator(_MatrixEvaluator):
+    """A kernel matrix whose columns are the training samples."""
 
     def __init__(self, constant):
         self.constant = constant

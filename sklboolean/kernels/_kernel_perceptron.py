@@ -1,151 +1,168 @@
-"""Kernel perceptron over Boolean rows."""
+"""Kernel perceptron over Boolean samples."""
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
+from itertools import zip_longest
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
-from sklboolean._core.validation import known_classes
-from sklboolean.kernels._cascade import fit_cascade
-from sklboolean.kernels._learning import (
-    current_state,
-    learn_more,
-    learns_in_parts,
-    open_lesson,
-    read_table,
+from sklboolean._core.base import History, OnlineClassifier
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    flat_params,
+    validate_boolean,
+    validate_data_strict,
 )
-from sklboolean.kernels._model import DualModel, is_precomputed
-from sklboolean.kernels._slopes import held_out_slope, progressive_slope
+from sklboolean.kernels._dual_state import (
+    TOO_LONG,
+    DualConfig,
+    DualState,
+    join_tables,
+    most_ones,
+)
+from sklboolean.kernels._dual_training import (
+    RESOLUTION,
+    BudgetRun,
+    DualRun,
+    Examples,
+    UpdateRule,
+    train_dual,
+)
+from sklboolean.kernels._evaluators import GramRows, make_evaluator
+from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 
 
-class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+class KernelPerceptron(OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
-    A linear classifier whose features are conjunctions of the given ones: by default
-    of up to three, which suits one-hot tables. It keeps the examples on which it erred
-    (the support) and nothing else, and forms no matrix of kernel values.
+    It is a linear classifier whose features are conjunctions of the given ones: by
+    default of up to three features, which suits one-hot data. It keeps only the samples
+    on which it made a mistake (the support) and forms no matrix of kernel values.
 
     Parameters
     ----------
     kernel : str, kernel object or callable, default="conjunction"
-        "conjunction" takes the four parameters that follow; "linear", "rbf" and
-        "poly" are scikit-learn's on zeros and ones; "disjunction", "dnf", "cnf" and
-        "tanimoto" have their defaults, an object such as ``DNFKernel(n_terms=3)``
-        has others. A callable gets two float64 tables of zeros and ones.
-        "precomputed": X is a kernel matrix.
-    min_literals : int, default=1
-        Shortest conjunctions. The empty one is the business of ``fit_intercept``.
+        "conjunction" uses ``max_literals`` and ``monotone``. "linear", "rbf", "poly",
+        "disjunction", "dnf", "cnf" and "tanimoto" use the defaults of their objects;
+        give an object such as ``RBFKernel(gamma=0.1)`` to set parameters. A callable
+        receives two float64 arrays of zeros and ones. "precomputed": X is a kernel
+        matrix.
     max_literals : int or None, default=3
-        Longest conjunctions. None: all, which is theory: see Notes.
+        Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
+        to 4. None: no limit, which is of theoretical interest; see Notes.
     monotone : bool, default=True
-        Only conjunctions without negated features. One-hot columns need no others.
-    decay : float, default=1.0
-        A conjunction of l literals counts ``decay**l``.
-    gamma : float or None, default=None
-        For "rbf" and "poly". None: ``1 / n_features``.
-    degree : int, default=3
-        For "poly".
-    coef0 : float, default=1.0
-        For "poly"; not negative.
+        True uses only conjunctions without negated features, for
+        ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
+        one-hot columns need no negations.
     average : {"mean", "voted"} or None, default="mean"
-        "mean": the sum of the hypotheses after each example. "voted": their majority
-        vote. None: the last hypothesis.
+        Which hypothesis predicts. "mean": the sum of the hypotheses after each sample.
+        "voted": their majority vote, which is slower. None: the last hypothesis.
     margin : float, default=0.0
-        Update also on right answers with a score below it; 0: on mistakes only.
+        Update also on correctly classified samples with a score below this, at least
+        0. The default updates on mistakes only.
     margin_type : {"functional", "relative"}, default="functional"
-        "relative": the margin is times ``sqrt(K(x, x))``; try a margin of 0.5 to 2.
+        "relative" multiplies the margin by ``sqrt(K(x, x))``; try margins of 0.5 to 2.
     max_iter : int, default=10
-        Epochs; training ends early after one without an update.
+        Maximum number of passes over the training data. Training stops earlier after a
+        pass without an update.
     shuffle : bool, default=True
-        New order in each epoch of ``fit``; ``partial_fit`` and ``fit_partitions``
-        keep the order.
+        Whether ``fit`` shuffles the samples in each pass. ``partial_fit`` and
+        ``fit_partitions`` keep the order.
     tie : {"positive", "negative"}, default="positive"
-        What a score of 0 predicts with two classes: the second or the first.
+        Whether a score of 0 predicts the second or the first of two classes.
     fit_intercept : bool, default=True
-        Add the empty conjunction, a constant feature: K + 1.
+        Whether to add 1 to the kernel: the empty conjunction, a constant feature.
     multi_class : {"ovr", "joint"}, default="ovr"
-        Each class against the rest, or on a mistake the right one and its rival.
+        With three or more classes: train each class against the rest, or change the
+        scores of the correct class and its strongest rival after a mistake.
     class_weight : dict, "balanced" or None, default=None
-        What an update of each class adds, to a multiple of 2**-16.
+        What an update of each class adds, rounded to a multiple of 2**-16. Set it if
+        mistakes on one class are more costly.
     max_support : int or None, default=None
-        Most support rows held (for each class when "ovr" has more than two). The mean
-        is over the hypotheses since a row last went.
-    budget : {"random", "forgetron"}, default="random"
-        Which row goes when ``max_support`` is passed: one at random, or the oldest
-        after shrinking all coefficients (to multiples of 2**-16).
+        Maximum number of support samples (for each class with "ovr" and three or more
+        classes); beyond it a random one is removed. The mean is over the hypotheses
+        since the last removal. None: no limit. Set it to bound memory.
     binarize : float or None, default=0.0
-        A value above it is true. None demands zeros and ones.
+        Values above this threshold are true. None accepts only 0 and 1.
     probability : bool, default=False
-        Fit a sigmoid with one parameter on held-out scores: three folds in ``fit``,
-        scores before learning in ``partial_fit``.
+        Whether to calibrate the scores for ``predict_proba``, by a sigmoid with one
+        parameter: ``fit`` holds out three folds, ``partial_fit`` uses the scores before
+        training.
     warm_start : bool, default=False
-        ``fit`` goes on from the support of the last call.
+        Whether ``fit`` continues from the model of the last call.
     random_state : int, RandomState instance or None, default=None
-        For shuffling, random removal and the folds of ``probability``.
+        Seed for shuffling, for removals and for the folds of ``probability``.
     n_jobs : int or None, default=None
-        Threads, or tasks of ``fit_partitions``. The model does not depend on it.
+        Number of threads, or of tasks in ``fit_partitions``. The model does not depend
+        on it.
     verbose : int, default=0
-        1 prints a line for each epoch.
+        1 prints a line for each pass over the training data.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        Class labels.
+    kernel_ : kernel object, callable or "precomputed"
+        The kernel, without the constant that ``fit_intercept`` adds.
     support_ : ndarray of shape (n_support,), dtype int64
-        Numbers of the support rows, counted over all rows seen.
+        Numbers of the support samples, counted over all samples seen.
     support_words_ : ndarray of shape (n_support, ceil(n_features / 64)), dtype uint64
-        The support rows, packed, after dense input; else None.
+        The support samples, packed, after training on dense data; otherwise None.
     support_rows_ : csr_array of shape (n_support, n_features), dtype bool
-        The support rows after sparse input; else None.
+        The support samples after training on sparse data; otherwise None.
     dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
-        Integers (multiples of 2**-16 with weights): with "mean" summed over the
-        ``t_`` hypotheses, otherwise of the last one. One row for two classes, one
-        for each class otherwise. The score is
+        Coefficients of the support samples: integers, or multiples of 2**-16 with
+        class weights. With "mean" they are summed over the ``t_`` hypotheses. There is
+        one row for two classes, otherwise one for each class. The score is
         ``K(X, support) @ dual_coef_.T + intercept_``.
     intercept_ : ndarray of shape (n_scores,), dtype float64
-        Weight of the empty conjunction that ``fit_intercept`` adds.
+        Weight of the constant that ``fit_intercept`` adds.
     raw_dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
-        The same for the last hypothesis.
+        Coefficients of the last hypothesis.
     n_support_ : int
-        Number of support rows.
+        Number of support samples.
     n_mistakes_ : int
-        Mistakes made in training, over all epochs (and classes with "ovr").
+        Mistakes in training, over all passes (and classes with "ovr").
     mistakes_per_epoch_ : list of int
-        They add up to ``n_mistakes_``.
+        Mistakes in each pass. They add up to ``n_mistakes_``.
     n_updates_ : int
-        Updates: mistakes, and right answers within the margin.
+        Updates: mistakes, and correct samples within the margin.
     n_iter_ : int
-        Epochs of the last ``fit``. The parts of a stream are one epoch.
+        Passes of the last ``fit``. The parts of a stream count as one pass.
     t_ : int
-        Rows seen, over all epochs.
-    score_scale_ : {"linear", "log2"}
-        "log2" when scores may exceed float64: then ``decision_function`` gives
-        ``sign(f) * log2(1 + abs(f))``.
-    score_bound_ : float
-        The largest score possible.
+        Samples seen, over all passes.
+    score_exponent_ : int
+        Scores are divided by ``2**score_exponent_`` to be finite. 0 as long as the
+        largest possible score is below 2**1000.
     calibration_slope_ : float
-        Slope of the sigmoid of scores over ``score_bound_``; None unless
-        ``probability``.
+        Slope of the sigmoid of scores divided by the largest possible score; None
+        unless ``probability``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Column names, when X has them.
+        Column names, if X has them.
 
     See Also
     --------
-    sklboolean.kernels.conjunction_kernel : The kernel.
+    sklboolean.kernels.ConjunctionKernel : The default kernel.
     sklboolean.theory.perceptron_mistake_bound : How many mistakes are possible.
 
     Notes
     -----
-    Set ``max_literals`` first (1 to 4), then ``monotone`` (False for switches, sensors
-    and game boards), then ``margin`` with a larger ``max_iter``; the rest rarely. All
-    conjunctions of many features (``max_literals=None``) can force exponentially many
-    mistakes on a simple target (Theorem 4 of the first reference).
+    Set ``max_literals`` first, then ``monotone``, then ``margin`` with a larger
+    ``max_iter``. All conjunctions of many features (``max_literals=None``) can force
+    exponentially many mistakes on a simple target (Theorem 4 of the first reference).
 
-    With kernels that are a function of one count (all but "tanimoto", monotone
-    disjunctions, DNFs and CNFs, callables and "precomputed") every comparison is that
-    of exact integers, for any number of features, machine and ``n_jobs``.
+    Kernels that are a function of one count are all but "tanimoto", monotone
+    disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison
+    of scores is one of exact integers, for any number of features, computer and
+    ``n_jobs``.
 
     References
     ----------
@@ -165,21 +182,15 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, kernel="conjunction", *, min_literals=1, max_literals=3, monotone=True,
-        decay=1.0, gamma=None, degree=3, coef0=1.0, average="mean", margin=0.0,
-        margin_type="functional", max_iter=10, shuffle=True, tie="positive",
-        fit_intercept=True, multi_class="ovr", class_weight=None, max_support=None,
-        budget="random", binarize=0.0, probability=False, warm_start=False,
+        self, kernel="conjunction", *, max_literals=3, monotone=True, average="mean",
+        margin=0.0, margin_type="functional", max_iter=10, shuffle=True,
+        tie="positive", fit_intercept=True, multi_class="ovr", class_weight=None,
+        max_support=None, binarize=0.0, probability=False, warm_start=False,
         random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
-        self.min_literals = min_literals
         self.max_literals = max_literals
         self.monotone = monotone
-        self.decay = decay
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.average = average
         self.margin = margin
         self.margin_type = margin_type
@@ -190,7 +201,6 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.max_support = max_support
-        self.budget = budget
         self.binarize = binarize
         self.probability = probability
         self.warm_start = warm_start
@@ -200,152 +210,264 @@ class KernelPerceptron(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self)
-        tags.input_tags.sparse = not is_precomputed(self)
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.sparse = not self._is_precomputed()
         return tags
 
-    def fit(self, X, y):
-        """Learn from rows and their labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features, or the square kernel matrix when "precomputed".
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
-
-        Returns
-        -------
-        self : KernelPerceptron
-            The fitted learner.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data. What was learned before is kept.
-        """
-        with restore_on_error(self):
-            resume = self.warm_start and hasattr(self, "classes_")
-            known = self.classes_ if resume else None
-            table, codes, steps = open_lesson(self, X, y, known, resume)
-            slope = None
-            if self.probability:
-                slope = held_out_slope(self, table, codes, steps)
-            self.n_iter_ = learn_more(
-                self, table, codes, steps, resume, self.max_iter, self.shuffle,
-                part=False,
-            )  # fmt: skip
-            self.calibration_slope_, self._recent = slope, None
-        return self
-
-    @available_if(learns_in_parts)
-    def partial_fit(self, X, y, classes=None):
-        """Learn from more rows, in their order.
-
-        Memory grows with mistakes only.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels among ``classes``.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; needed in the first call.
-
-        Returns
-        -------
-        self : KernelPerceptron
-            The fitted learner. As for ``fit``, errors leave it as it was.
-        """
-        with restore_on_error(self):
-            resume = hasattr(self, "classes_")
-            known = known_classes(self, classes)
-            table, codes, steps = open_lesson(self, X, y, known, resume, part=True)
-            self._recent = self._recent if resume else None
-            slope = None
-            if self.probability:
-                slope = progressive_slope(self, table, codes, steps)
-            learn_more(self, table, codes, steps, resume, 1, False, part=True)
-            self.calibration_slope_ = slope
-            self.n_iter_ = self.n_iter_ if resume else 1
-        return self
-
-    def fit_partitions(self, partitions, classes=None):
-        """Learn from rows that stand in several places: a cascade of support rows.
-
-        In each epoch every partition is learned from the same hypothesis, in its own
-        order, as one joblib task; support rows go to one place, coefficients are
-        mixed, and the whole goes back. One partition gives what ``fit`` gives with
-        ``shuffle=False``; the model depends neither on ``n_jobs`` nor on the backend.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Pairs (X, y) as for ``fit``, callables that load and return one, or
-            objects with such a method ``compute``, as Dask's delayed ones. Callables
-            are loaded where the task runs, once for each epoch and once before, the
-            same rows every time; arrays are sent.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; a partition may lack some. None: those found.
-
-        Returns
-        -------
-        self : KernelPerceptron
-            The fitted learner. As for ``fit``, errors leave it as it was.
-
-        Raises
-        ------
-        ValueError
-            For bad parameters and data, with the number of the partition.
-        """
-        with restore_on_error(self):
-            resume = self.warm_start and hasattr(self, "classes_")
-            fit_cascade(self, partitions, classes, resume)
-            self.calibration_slope_, self._recent = None, None
-        return self
-
     def decision_function(self, X):
-        """Return the score of each row.
+        """Compute the score of each sample for each class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features, or the kernel with the training rows when "precomputed".
+            Boolean features, or the kernel with the training samples if "precomputed".
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            Two classes: above 0 for the second one; a score of 0 is given as the
-            smallest float above it when ties are positive. More: the largest is that
-            of the predicted class. With "voted", votes. Finite: see ``score_scale_``.
+            Two classes: positive for the second one; a score of 0 is replaced by the
+            smallest float above it if ties are positive. More: the predicted class has
+            the largest score. With "voted", numbers of votes. Always finite: see
+            ``score_exponent_``.
         """
         check_is_fitted(self)
-        table = read_table(self, X, reset=False)
-        return DualModel(self, current_state(self)).decision(table)
+        return self._decision(self._state, self._check_X(X, reset=False))
+
+    def _make_kernel(self):
+        """Make the kernel that the parameters describe, or "precomputed"."""
+        kernel = self.kernel
+        if not isinstance(kernel, str):
+            if not callable(kernel):
+                raise ValueError(
+                    f"kernel must be a name, a kernel object or a callable; got "
+                    f"{kernel!r}."
+                )
+            # A copy: the user may change the parameters of the object later.
+            has_params = hasattr(kernel, "get_params") and not isinstance(kernel, type)
+            return clone(kernel) if has_params else kernel
+        if kernel == "conjunction":
+            return ConjunctionKernel(
+                min_literals=1, max_literals=self.max_literals, monotone=self.monotone
+            )
+        if kernel != "precomputed" and kernel not in KERNELS:
+            raise ValueError(
+                "kernel must be a callable or one of "
+                f"{[*KERNELS, 'precomputed']}; got {kernel!r}."
+            )
+        return KERNELS[kernel]() if kernel in KERNELS else kernel
+
+    def _is_precomputed(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check_params(self):
+        check_choice(self.average, "average", ("mean", "voted", None))
+        check_real(self.margin, "margin", 0.0)
+        check_choice(self.margin_type, "margin_type", ("functional", "relative"))
+        check_integer(self.max_iter, "max_iter", 1)
+        check_choice(self.tie, "tie", ("positive", "negative"))
+        check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
+        for flag in ("fit_intercept", "shuffle", "probability", "warm_start"):
+            check_choice(getattr(self, flag), flag, (True, False))
+        if self.max_support is not None:
+            check_integer(self.max_support, "max_support", 1)
+            if self.average == "voted":
+                raise ValueError(
+                    "average='voted' needs all support samples of all hypotheses. Use "
+                    "average='mean' with max_support, or max_support=None."
+                )
+
+    def _check_partial_fit(self):
+        if self._is_precomputed() or self.class_weight == "balanced":
+            raise AttributeError(
+                "partial_fit is available if kernel is not 'precomputed' and "
+                "class_weight is not 'balanced'. Use a kernel name and a dict of "
+                "weights."
+            )
+
+    def _check_partitions(self):
+        problems = {
+            "kernel='precomputed'": self._is_precomputed(),
+            "average='voted'": self.average == "voted",
+            "max_support": self.max_support is not None,
+            "probability=True": self.probability,
+            "class_weight='balanced'": self.class_weight == "balanced",
+        }
+        for name, given in problems.items():
+            if given:
+                raise ValueError(
+                    f"fit_partitions cannot use {name}, which needs all samples in one "
+                    "stream. Use fit, or the default."
+                )
+
+    def _check_resumable(self):
+        super()._check_resumable()
+        if self._is_precomputed():
+            raise ValueError(
+                "kernel='precomputed' trains on one kernel matrix, by fit without "
+                "warm_start. To resume training, use a kernel name or a callable."
+            )
+
+    def _resume_params(self):
+        names = ["kernel", "fit_intercept", "binarize", "average"]
+        if isinstance(self.kernel, str) and self.kernel == "conjunction":
+            names += ["max_literals", "monotone"]
+        if len(self.classes_) > 2:
+            names.append("multi_class")
+        return flat_params(self, names)
+
+    def _check_X(self, X, y="no_validation", *, reset):
+        """Check X (and y) and make X a Boolean table, or read the kernel matrix."""
+        if not self._is_precomputed():
+            return validate_boolean(self, X, y, reset=reset)
+        checked = validate_data_strict(self, X, y, reset=reset, dtype=np.float64)
+        if reset and checked[0].shape[0] != checked[0].shape[1]:
+            raise ValueError(
+                f"A precomputed kernel must be square; X has shape {checked[0].shape}."
+            )
+        return checked
+
+    def _class_weights(self, y):
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        y = self.classes_ if y is None else y
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        if not ((weights >= 0).all() and (weights * RESOLUTION < 2.0**52).all()):
+            raise ValueError(
+                "class_weight must hold weights of at least 0 and below 2**36; got "
+                f"{weights.tolist()}."
+            )
+        if ((weights > 0) & (np.rint(weights * RESOLUTION) == 0)).any():
+            raise ValueError(
+                "class_weight must hold weights of at least 2**-16, or 0; got "
+                f"{weights.tolist()}. Multiply all of them by one number."
+            )
+        return weights
+
+    def _init_state(self):
+        n_classes = len(self.classes_)
+        return DualState.empty(
+            DualConfig(
+                self._make_kernel(), int(self.fit_intercept), self.n_features_in_,
+                n_scores=1 if n_classes == 2 else n_classes,
+                joint=n_classes > 2 and self.multi_class == "joint",
+                average=self.average,
+            )
+        )  # fmt: skip
+
+    def _train(self, state, data, codes, class_weights, samples=None, one_pass=False):
+        """Train a state by epochs, or by one pass in the order of the samples."""
+        verbose = self.verbose and samples is None and not one_pass
+        samples = np.arange(len(codes)) if samples is None else samples
+        codes = codes[samples]
+        max_iter = 1 if one_pass else self.max_iter
+        resolution = 1 if self.class_weight is None else RESOLUTION
+        state = state.with_resolution(max(resolution, state.resolution))
+        weights = np.rint(class_weights * state.resolution).astype(np.int64)
+        # A coefficient's change in one epoch, times the time of the change.
+        last = state.n_seen + max_iter * len(codes)
+        if last * max_iter * int(weights.max()) >= 2**62:
+            raise ValueError(TOO_LONG)
+        config = state.config
+        n_problems = 1 if config.joint else config.n_scores
+        if config.is_precomputed:
+            table, numbers = None, samples
+            evaluator = make_evaluator(config.kernel, config.constant, 0, 0)
+            rows = GramRows(data, samples)
+        else:
+            data = data if len(samples) == data.shape[0] else data[samples]
+            table = join_tables([state.table, data], config.n_features)
+            numbers = state.n_seen + np.arange(len(codes))
+            numbers = np.concatenate([state.support, numbers])
+            evaluator = make_evaluator(
+                config.kernel, config.constant, config.n_features, most_ones(table),
+                self.n_jobs if n_problems == 1 else None,
+            )  # fmt: skip
+            rows = evaluator.layout(table, sparse.issparse(table))(table)
+        runs = self._run_problems(
+            state, evaluator, rows, codes, weights, max_iter,
+            self.shuffle and not one_pass, verbose,
+        )  # fmt: skip
+        state = state.after(table, numbers, runs)
+        if config.is_precomputed:
+            diagonal = evaluator.diagonal(GramRows(data, state.support))
+            state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
+        # A class that converged early makes no mistakes in later epochs.
+        history = History()
+        mistakes = zip_longest(*(run.mistakes for run in runs), fillvalue=0)
+        updates = zip_longest(*(run.updates for run in runs), fillvalue=0)
+        for counts in zip(map(sum, mistakes), map(sum, updates), strict=True):
+            history.append(*counts)
+        return state, history
+
+    def _run_problems(
+        self, state, evaluator, rows, codes, weights, max_iter, shuffle, verbose
+    ):
+        """Train the problem of two classes, of each class against the rest, or all."""
+        config = state.config
+        n_problems = 1 if config.joint else config.n_scores
+        rule = UpdateRule(
+            config.n_scores // n_problems, self.tie == "positive", float(self.margin),
+            self.margin_type == "relative", state.resolution,
+        )  # fmt: skip
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+
+        def train(problem):
+            rng = np.random.RandomState(seed)
+            own_codes = codes if n_problems == 1 else codes == problem
+            examples = Examples(rows, own_codes.astype(np.int32), weights[codes])
+            own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
+            coef, sums = state.coef[own], state.coef_time_sums[own]
+            if self.max_support is None:
+                run = DualRun(evaluator, examples, rule, max_iter, coef)
+            else:
+                run = BudgetRun(
+                    evaluator, examples, rule, self.max_support, rng, coef, sums
+                )
+            name = "KernelPerceptron"
+            name += f"] class {problem}, epoch" if n_problems > 1 else "] epoch"
+            report = _reporter(name) if verbose else None
+            return train_dual(run, max_iter, rng if shuffle else None, report)
+
+        if n_problems == 1:
+            return [train(0)]
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(train)(problem) for problem in range(n_problems)
+        )
+
+    def _has_converged(self, history, n_samples):
+        return not history.updates[-1]
+
+    def _decision(self, state, table):
+        return state.decision(
+            table, tie_positive=self.tie == "positive", n_jobs=self.n_jobs
+        )
+
+    def _scores(self, state, data, samples):
+        return self._decision(state, data[samples]) / state.model.bound
 
     def _calibration_scores(self, X):
-        return self.decision_function(X) / self.score_bound_
+        return self.decision_function(X) / self._state.model.bound
 
-    def decision_exact(self, X):
-        """Return the score of each row without rounding.
+    def _set_fitted_attributes(self, state):
+        coef = state.model.coef / state.resolution
+        is_sparse = sparse.issparse(state.table)
+        self.kernel_ = state.config.kernel
+        self.support_ = state.support
+        self.support_words_ = None if is_sparse else state.table
+        self.support_rows_ = state.table if is_sparse else None
+        self.n_support_ = len(state.support)
+        self.dual_coef_ = coef
+        self.raw_dual_coef_ = state.coef / state.resolution
+        self.intercept_ = coef.sum(axis=1) * bool(self.fit_intercept)
+        self.t_ = state.n_seen
+        self.score_exponent_ = state.model.score_exponent
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
 
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype object
-            Python integers, or fractions where ``decay`` or ``class_weight`` are not
-            whole numbers. Never logarithms.
+def _reporter(name):
+    def report(run):
+        print(
+            f"[{name} {len(run.mistakes)}: {run.mistakes[-1]} mistakes, "
+            f"{run.updates[-1]} updates"
+        )
 
-        Raises
-        ------
-        ValueError
-            With a kernel that is not a function of one count.
-        """
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)
-        return DualModel(self, current_state(self)).exact(table)
+    return report

@@ -20,7 +20,7 @@ from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import KernelPerceptron, LinearKernel, RBFKernel
 from sklboolean.kernels._count_table import LengthWeights
-from sklboolean.kernels._kernels import KERNELS, polynomial_weights
+from sklboolean.kernels._kernels import polynomial_weights
 
 SUPPORT_VECTOR_MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 # The scores of so many support vectors are compared with those of the model.
@@ -167,13 +167,8 @@ def _from_perceptron(model, target):
             "KernelPerceptron(kernel='precomputed') keeps no samples. Fit it with the "
             "kernel object on the samples."
         )
-    n, kernel = model.n_features_in_, model.kernel
-    if isinstance(kernel, str):
-        params = {} if kernel not in ("conjunction", "rbf", "poly") else vars(model)
-        kernel = KERNELS[kernel]()
-        own = set(kernel.get_params()) & set(params) - {"binarize", "n_jobs"}
-        kernel.set_params(**{name: params[name] for name in own})
-    weights = _weights_of_object(kernel, n)
+    n = model.n_features_in_
+    weights = _weights_of_object(model.kernel_, n)
     samples = model.support_words_
     samples = model.support_rows_ if samples is None else samples
     coefficients, intercept = _of_class(

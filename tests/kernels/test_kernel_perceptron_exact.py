@@ -2,16 +2,18 @@
 
 from fractions import Fraction
 from itertools import pairwise
-from math import log2
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.kernels import PerceptronRun, kernel_rows
+from oracles.kernels import (
+    PerceptronRun,
+    decision_exact,
+    kernel_perceptron,
+    kernel_rows,
+)
 from scipy import sparse
-
-from sklboolean import KernelPerceptron
 
 UNIT = 2**16
 SMALLEST = np.nextafter(0.0, 1.0)
@@ -78,7 +80,7 @@ def oracle(X, y, kernel, learner, **more):
 
 def assert_decisions_are_those_of(scores, model, Z):
     """Check every form of a decision against exact scores, one list for each row."""
-    exact = model.decision_exact(Z)
+    exact = decision_exact(model, Z)
     decision, predicted = model.decision_function(Z), model.predict(Z)
     assert np.isfinite(decision).all()
     assert decision.shape == exact.shape
@@ -101,25 +103,18 @@ def assert_decisions_are_those_of(scores, model, Z):
 
 
 def assert_close(number, shown, model, Z):
-    if model.score_scale_ == "log2":
-        assert abs(abs(shown) - log2_of(number)) <= -log2(1 - 2**-10) + 2**-40
-    elif number:
+    number = Fraction(number) / 2**model.score_exponent_
+    if abs(number) > Fraction(1, 2**1000):
         # Scores within 1024 rounding bounds of 0 are computed exactly, all others
         # then have a relative error of at most 2**-10.
-        assert abs(Fraction(shown) - number) <= abs(Fraction(number)) / 1024
+        assert abs(Fraction(shown) - number) <= abs(number) / 1024
     else:
-        assert shown in (0, SMALLEST)
-
-
-def log2_of(number):
-    """log2(1 + abs(number)) of an int or Fraction of any size."""
-    number = abs(Fraction(number)) + 1
-    return log2(number.numerator) - log2(number.denominator)
+        assert abs(shown) <= 2.0**-999
 
 
 def assert_equals_oracle(X, y, pool, kernel, learner, layout=np.asarray):
     run, kernel_with = oracle(X, y, kernel, learner)
-    model = KernelPerceptron(shuffle=False, **kernel, **learner).fit(layout(X), y)
+    model = kernel_perceptron(shuffle=False, **kernel, **learner).fit(layout(X), y)
     assert model.mistakes_per_epoch_ == run.mistakes_per_epoch
     assert model.n_mistakes_ == sum(run.mistakes_per_epoch)
     assert model.n_updates_ == run.n_updates
@@ -163,7 +158,7 @@ def test_class_weights_scale_the_updates(problem, kernel, learner, data):
         learner,
         weights=[Fraction(round(weights[int(k)] * UNIT), UNIT) for k in classes],
     )
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         shuffle=False, class_weight=weights, **kernel, **learner
     ).fit(X, y)
     assert model.n_mistakes_ == sum(run.mistakes_per_epoch)
@@ -199,14 +194,14 @@ def test_contradiction_is_decided_right_where_float64_loses_the_sign():
     n = 300
     x, far = np.zeros(n, dtype=np.uint8), np.ones(n, dtype=np.uint8)
     far[:40] = 0
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         max_literals=None, min_literals=0, monotone=False, fit_intercept=False,
         tie="negative", average=None, max_iter=1, shuffle=False,
     )  # fmt: skip
     model.fit([x, far, x], [1, 0, 0])
     # far is seen with f = 2**40 > 0, then x with f = 2**300 - 2**40 > 0: two mistakes.
     assert model.n_mistakes_ == 3
-    assert model.decision_exact([x])[0] == -(2**40)
+    assert decision_exact(model, [x])[0] == -(2**40)
     assert float(2**300) - float(2**40) - float(2**300) == 0
     assert model.decision_function([x])[0] == -(2.0**40)
     assert model.predict([x]) == [0]
@@ -218,7 +213,7 @@ def test_relative_margin_is_compared_without_rounding():
     X = np.zeros((2, 120), dtype=np.uint8)
     X[0, 100:] = 1
     X[1, :99] = 1
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         max_literals=1, margin=0.1, margin_type="relative", average=None, max_iter=1,
         shuffle=False,
     )  # fmt: skip
@@ -253,12 +248,12 @@ def test_margins_that_are_no_binary_fractions_equal_the_oracle(
 def test_weighing_all_classes_alike_scales_the_scores(average, weight):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (120, 8)), rng.integers(0, 3, 120)
-    plain = KernelPerceptron(average=average, random_state=0).fit(X, y)
-    weighted = KernelPerceptron(
+    plain = kernel_perceptron(average=average, random_state=0).fit(X, y)
+    weighted = kernel_perceptron(
         average=average, random_state=0, class_weight=dict.fromkeys(range(3), weight)
     ).fit(X, y)
-    scaled = plain.decision_exact(X) * Fraction(weight)
-    assert np.array_equal(weighted.decision_exact(X), scaled)
+    scaled = decision_exact(plain, X) * Fraction(weight)
+    assert np.array_equal(decision_exact(weighted, X), scaled)
 
 
 @pytest.mark.parametrize("weight", [2.0**k for k in (30, 36, 38, 41, 60, 1000)])
@@ -268,7 +263,7 @@ def test_class_weights_are_exact_or_refused(average, weight):
     X, y = rng.integers(0, 2, (9, 3)), rng.integers(0, 2, 9)
     # Odd weights: every coefficient needs as many bits as it has.
     weights = [weight / 7, weight / 11]
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         shuffle=False, class_weight=dict(enumerate(weights)), max_iter=9,
         average=average,
     )  # fmt: skip
@@ -287,7 +282,7 @@ def test_class_weights_are_exact_or_refused(average, weight):
     )
     scores = run.scores(kernel_with(X), average)
     assert model.n_mistakes_ == sum(run.mistakes_per_epoch)
-    assert model.decision_exact(X).tolist() == [score for [score] in scores]
+    assert decision_exact(model, X).tolist() == [score for [score] in scores]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -309,59 +304,60 @@ def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_sa
     scores = run.scores(kernel_with(X[:6]), average)
     for block in (32, 96, 256, 4096):
         monkeypatch.setattr("sklboolean.kernels._dual_training.BLOCK", block)
-        model = KernelPerceptron(shuffle=False, **kernel, **learner).fit(X, y)
+        model = kernel_perceptron(shuffle=False, **kernel, **learner).fit(X, y)
         assert model.mistakes_per_epoch_ == run.mistakes_per_epoch
         assert_decisions_are_those_of(scores, model, X[:6])
 
 
 @settings(deadline=None, max_examples=20)
 @given(labelled_rows([1100], n_examples=14), st.sampled_from([None, "mean"]))
-def test_logarithmic_scores_are_the_logarithms_of_the_exact_ones(problem, average):
+def test_scores_beyond_float64_are_divided_by_a_power_of_two(problem, average):
     X, y, pool = problem
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         max_literals=None, monotone=False, average=average, shuffle=False
     ).fit(X, y)
-    assert model.score_scale_ == "log2"
-    exact = model.decision_exact(pool).ravel()
+    assert model.score_exponent_ > 0
+    exact = decision_exact(model, pool).ravel()
     shown = model.decision_function(pool).ravel()
+    assert np.isfinite(shown).all()
     for number, score in zip(exact, shown, strict=True):
-        if number == 0:
-            assert score in (0, SMALLEST)
-            continue
-        # The sum errs by at most 1 part in 1024; the logarithm is below 2**11 and
-        # its own few roundings are below 2**-40.
-        assert abs(abs(score) - log2_of(number)) <= -log2(1 - 2**-10) + 2**-40
-        assert (score > 0) == (number > 0)
+        assert_close(number, score, model, pool)
+        assert (score > 0) == (number > 0 or (number == 0 and score == SMALLEST))
+        assert (score < 0) == (number < 0)
 
 
-@pytest.mark.parametrize(("n_features", "scale"), [(900, "linear"), (1100, "log2")])
-def test_score_scale_is_logarithmic_only_where_float64_may_not_do(n_features, scale):
+@pytest.mark.parametrize("n_features", [900, 960, 990, 1000, 1100, 3000])
+def test_scores_are_divided_only_where_the_largest_may_pass_2_to_the_1000(n_features):
     X = np.random.default_rng(0).integers(0, 2, (20, n_features))
-    model = KernelPerceptron(max_literals=None, monotone=False, random_state=0)
+    model = kernel_perceptron(
+        max_literals=None, monotone=False, random_state=0, probability=True
+    )
     model.fit(X, X[:, 0])
-    assert model.score_scale_ == scale
-    exact = [log2_of(number) for number in model.decision_exact(X)]
-    if scale == "log2":
-        assert max(exact) < model.score_bound_
-    else:
-        assert max(exact) < log2(model.score_bound_)
-        assert np.isfinite(model.score_bound_)
+    total = int(np.abs(model._state.predictive_coef()).sum())
+    largest = (2**n_features) * total
+    exponent = model.score_exponent_
+    assert (exponent == 0) == (largest < 2**1000)
+    assert largest < 2 ** (1000 + exponent)
+    assert max(abs(score) for score in decision_exact(model, X)) <= largest
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_logarithmic_scores_keep_the_order_of_the_exact_ones():
+def test_divided_scores_keep_the_order_of_the_exact_ones():
     # Scores of one row under all its queries: f = 2**s - 2**t, far apart in size.
     n = 1200
     X = np.zeros((n + 1, n), dtype=np.uint8)
     X[np.tril_indices(n + 1, -1, n)] = 1  # row s has s ones
-    model = KernelPerceptron(
+    model = kernel_perceptron(
         max_literals=None, min_literals=0, monotone=True, average=None, tie="negative",
         fit_intercept=False, max_iter=1, shuffle=False,
     )  # fmt: skip
     model.fit(X[[n, 600]], [1, 0])
-    assert model.score_scale_ == "log2"
-    exact, shown = model.decision_exact(X), model.decision_function(X)
+    assert model.score_exponent_ > 200
+    exact, shown = decision_exact(model, X), model.decision_function(X)
     assert exact[n] == 2**1200 - 2**600
     order = sorted(range(n + 1), key=lambda i: exact[i])
     assert len(set(exact)) == 601
     for before, after in pairwise(order):
         assert (shown[before] < shown[after]) == (exact[before] < exact[after])
+    assert (np.sign(shown) == [(e > 0) - (e < 0) for e in exact]).all()

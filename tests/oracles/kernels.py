@@ -8,6 +8,12 @@ from math import comb
 import numpy as np
 from scipy import sparse
 
+from sklboolean import KernelPerceptron
+from sklboolean._core.bits import as_words, unpack_words
+from sklboolean.kernels import ConjunctionKernel, PolynomialKernel, RBFKernel
+from sklboolean.kernels._dual_state import DualConfig, DualState
+from sklboolean.kernels._kernels import BooleanKernel
+
 
 def literals_of(row):
     """All literals that hold in a row, as (feature, value)."""
@@ -278,6 +284,11 @@ def same_state(a, b):
         return a.dtype == b.dtype and np.array_equal(a, b)
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same_state, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same_state(a[key], b[key]) for key in a)
+    if isinstance(a, DualState | DualConfig | BooleanKernel):
+        own, other = ({**vars(x), "model": None} for x in (a, b))
+        return same_state(own, other)
     return a == b or (a != a and b != b)
 
 
@@ -333,3 +344,56 @@ def play_cascade(parts, kernel, n_epochs, margin=0):
         if not any(updates):
             break
     return total, mixed, history
+
+
+OF_KERNELS = {
+    "rbf": (RBFKernel, {}),
+    "poly": (PolynomialKernel, {}),
+    "conjunction": (
+        ConjunctionKernel,
+        {"min_literals": 1, "max_literals": 3, "monotone": True},
+    ),
+}
+
+
+def kernel_perceptron(kernel="conjunction", **parameters):
+    """A KernelPerceptron, with parameters of the kernel among the others."""
+    if isinstance(kernel, str) and kernel in OF_KERNELS:
+        make, defaults = OF_KERNELS[kernel]
+        names = make().get_params().keys() - {"binarize", "n_jobs"}
+        own = {name: parameters.pop(name) for name in names & parameters.keys()}
+        if own.keys() <= {"max_literals", "monotone"}:
+            return KernelPerceptron(kernel, **own, **parameters)
+        kernel = make(**(defaults | own))
+    return KernelPerceptron(kernel, **parameters)
+
+
+def decision_exact(model, X):
+    """The scores of a fitted KernelPerceptron as integers or fractions.
+
+    Sums of exact kernel values over the support samples, one after the other. Votes are
+    whole numbers already.
+    """
+    if model.average == "voted":
+        votes = model.decision_function(X)
+        return np.array([int(v) for v in votes.ravel()], object).reshape(votes.shape)
+    state, n = model._state, model.n_features_in_
+    table = model.kernel_.formula(n, n)
+    samples, support = (
+        unpack_words(as_words(t), n).astype(np.int64)
+        for t in (model._check_X(X, reset=False), state.table)
+    )
+    common = samples @ support.T
+    same = common + (1 - samples) @ (1 - support).T
+    counts = common if table.count == "common" else same
+    constant = int(model.fit_intercept)
+    values = {s: table.numerator(s) for s in np.unique(counts).tolist()}
+    unit = 2**table.scale
+    scores = np.empty((len(samples), len(state.coef)), dtype=object)
+    for i, row in enumerate(counts.tolist()):
+        for k, coefficients in enumerate(state.predictive_coef().tolist()):
+            terms = zip(coefficients, row, strict=True)
+            total = sum(c * (values[s] + constant * unit) for c, s in terms)
+            score = Fraction(total, unit * state.resolution)
+            scores[i, k] = score.numerator if score.denominator == 1 else score
+    return scores[:, 0] if scores.shape[1] == 1 else scores

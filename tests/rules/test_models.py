@@ -27,6 +27,7 @@ from sklboolean.kernels import (
     ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
+    RBFKernel,
     TanimotoKernel,
 )
 from sklboolean.rules import conjunction_weight, top_conjunctions
@@ -79,9 +80,9 @@ MODELS = {
     "ridge, laplacian": KernelRidge(kernel="laplacian", gamma=0.2),
     "perceptron": KernelPerceptron(random_state=0),
     "perceptron, all literals": KernelPerceptron(
-        monotone=False, max_literals=None, decay=0.5, random_state=0
+        ConjunctionKernel(min_literals=1, decay=0.5), random_state=0
     ),
-    "perceptron, rbf": KernelPerceptron("rbf", gamma=0.4, random_state=0),
+    "perceptron, rbf": KernelPerceptron(RBFKernel(gamma=0.4), random_state=0),
     "perceptron, poly": KernelPerceptron("poly", random_state=0),
     "perceptron, linear": KernelPerceptron("linear", average=None, random_state=0),
     "perceptron, object": KernelPerceptron(

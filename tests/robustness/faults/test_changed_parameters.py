@@ -44,8 +44,8 @@ FIXED = {
         "monotone": True,
     },
     "kernel_perceptron": {
-        "average": "voted", "binarize": None, "decay": 0.5, "fit_intercept": False,
-        "kernel": "rbf", "max_literals": 2, "min_literals": 2, "monotone": False,
+        "average": "voted", "binarize": None, "fit_intercept": False, "kernel": "rbf",
+        "max_literals": 2, "monotone": False,
     },
     "kernel_perceptron_object": {
         "average": None, "binarize": 0.5, "fit_intercept": False,
@@ -65,7 +65,7 @@ FIXED = {
 }  # fmt: skip
 # These tune the steps to come.
 FREE = {
-    "alpha": 0.01, "batch_size": 7, "budget": "forgetron",
+    "alpha": 0.01, "batch_size": 7,
     "class_weight": {0: 2, 1: 1}, "cv": 2, "demotion": 0.5, "early_stopping": False,
     "exact_limit": 10, "growth": None, "init": "projection_pursuit",
     "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
@@ -78,8 +78,8 @@ FREE = {
 }  # fmt: skip
 # These make no difference to the models above, or are told by others.
 IDLE = {
-    "aggressive", "coef0", "decay", "degree", "gamma", "holdout", "max_estimators",
-    "max_literals", "min_literals", "monotone", "multi_class", "n_estimators",
+    "aggressive", "gamma", "holdout", "max_estimators",
+    "max_literals", "monotone", "multi_class", "n_estimators",
     "visible",
 }  # fmt: skip
 LISTED = [(name, parameter) for name in FIXED for parameter in FIXED[name]]

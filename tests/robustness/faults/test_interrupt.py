@@ -71,8 +71,8 @@ CASES = {
     "kernel perceptron": lambda: learn(
         KernelPerceptron(max_iter=1000), bits(20_000, 200)
     ),
-    "kernel perceptron, forgetron": lambda: learn(
-        KernelPerceptron(max_support=2000, budget="forgetron", max_iter=1000),
+    "kernel perceptron, limited": lambda: learn(
+        KernelPerceptron(max_support=2000, max_iter=1000),
         bits(20_000, 200),
     ),
 }

@@ -40,7 +40,6 @@ VALUES = {
     "average": ["mean", "longest", "voted", None],
     "base": ["independent", "chow_liu"],
     "binarize": [None, 0.0, 0.5],
-    "budget": ["random", "forgetron"],
     "class_weight": [None, {0: 2, 1: 1}, {0: 0.5}, "balanced"],
     "committee": [None, BernoulliNB(), FiniteVersionSpace("conjunctions")],
     "estimator": [None, BernoulliNB(), SGDClassifier(), DecisionTreeClassifier()],
