@@ -221,7 +221,8 @@ def test_kernel_perceptrons_are_the_same(parameters):
     options = {"min_literals": 0, "max_literals": None, "monotone": False, **parameters}
 
     def fit():
-        learner = KernelPerceptron(**options, max_iter=3, random_state=0).fit(X, y)
+        kernel = ConjunctionKernel(**options)
+        learner = KernelPerceptron(kernel, max_iter=3, random_state=0).fit(X, y)
         return np.concatenate(
             [learner.dual_coef_.ravel(), learner.decision_function(X[::-1]).ravel()]
         )
