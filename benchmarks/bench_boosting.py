@@ -33,11 +33,10 @@ from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from sklboolean import BoostByMajority
-from sklboolean.boosting._board import Board
-from sklboolean.boosting._literals import best_stump
-from sklboolean.boosting._stump import BooleanStump
-from sklboolean.boosting._weak_learners import make_learner
+from sklboolean import BooleanStump, BoostByMajority, FilteringBoostByMajority
+from sklboolean.boosting._stump import best_stump
+from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._weak_learners import TrainingSet
 from sklboolean.theory import filter_sample_bound
 
 threadpool_limits(1)  # OpenMP of scikit-learn, which is loaded by now
@@ -113,34 +112,27 @@ def compare_rounds(n_samples, n_features, rounds, repeats):
 
 def profile_round(X, y, n_rounds, repeats):
     """Print what a round of ours is made of."""
-    learner = make_learner(
-        BooleanStump(),
-        X,
-        np.unique(y),
-        y.astype(np.int16),
-        resample=False,
-        n_draws=None,
-    )
     codes = y.astype(np.int16)
-    board = Board(codes, 2)
+    training = TrainingSet(BooleanStump(), X, np.unique(y), codes, None, None)
+    learner, votes = training.weak_learner(), MajorityVotes(codes, 2)
     for _ in range(n_rounds // 2):  # states as in the middle of a game
-        shown = board.weigh(n_rounds, GAMMA)
+        shown = votes.weights(n_rounds, GAMMA)
         stump = learner.fit(None, None, shown)
-        board.add(learner.codes_of(stump))
-    later = Board(codes, 2)  # its votes may change
-    shown = board.weigh(n_rounds, GAMMA)
-    small = shown.quantized()
+        votes.add(learner.predict_codes(stump))
+    later = MajorityVotes(codes, 2)  # its votes may change
+    shown = votes.weights(n_rounds, GAMMA)
+    small = shown.of_samples(quantized=True)
     signed = learner.signs[0] * small
-    predicted = learner.codes_of(stump)
+    predicted = learner.predict_codes(stump)
     parts = {
-        "states and weights of a round": lambda: board.weigh(n_rounds, GAMMA),
-        "weights of rows, 15 bits": shown.quantized,
+        "states and weights of a round": lambda: votes.weights(n_rounds, GAMMA),
+        "weights of samples, 15 bits": lambda: shown.of_samples(quantized=True),
         "best stump over all columns": lambda: best_stump(
-            learner.table, learner.signs, small
+            learner.columns, learner.signs, small
         ),
-        "    its compiled sums": lambda: learner.table.sums(signed),
-        "predictions of the stump": lambda: learner.codes_of(stump),
-        "votes of the rows": lambda: later.add(predicted),
+        "    its compiled sums": lambda: learner.columns.sums(signed),
+        "predictions of the stump": lambda: learner.predict_codes(stump),
+        "votes on the samples": lambda: later.add(predicted),
     }
     calls = {
         name: lambda part=part: [part() for _ in range(20)]
@@ -202,8 +194,8 @@ def filter_streams(concepts, modes, seeds):
         for mode in modes:
             runs, seconds = [], 0.0
             for seed in seeds:
-                booster = BoostByMajority(
-                    filter=mode, gamma=gamma, target_error=epsilon, delta=DELTA,
+                booster = FilteringBoostByMajority(
+                    mode=mode, gamma=gamma, target_error=epsilon, delta=DELTA,
                     n_samples_weak=N_WEAK, random_state=seed,
                 )  # fmt: skip
                 chunks = draw_chunks(n_voters, seed, 1 + bound // CHUNK)

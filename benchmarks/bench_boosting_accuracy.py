@@ -257,8 +257,8 @@ def compare_policies(tables, seeds, n_rounds, n_samples, n_jobs):
 def short(policy):
     """Return a policy's name as it fits a table."""
     return {
-        "rejecting, edges of training rows": "held out (training edges)",
-        "rejecting, edges of held-out rows": "held out",
+        "holdout_train_edges": "held out (training edges)",
+        "holdout_edges": "held out",
     }.get(policy, policy)
 
 

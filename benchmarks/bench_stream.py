@@ -31,9 +31,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
-    BoostByMajority,
     CombinationMachine,
     ConjunctionClassifier,
+    FilteringBoostByMajority,
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -99,7 +99,9 @@ def learners():
     """Return learner, how it learns, shape of rows, noise, and what N is divided by."""
     # Edges so small that the rounds last as long as the stream.
     boosters = {
-        mode: BoostByMajority(gamma=g, target_error=0.05, filter=mode, random_state=0)
+        mode: FilteringBoostByMajority(
+            gamma=g, target_error=0.05, mode=mode, random_state=0
+        )
         for mode, g in (("theory", 0.1), ("practical", 0.03))
     }
     committee = QueryByCommittee(
@@ -117,8 +119,10 @@ def learners():
         "BernoulliMixture": (mixture, by_parts, NARROW, 0.05, 1),
         "OnlineBoostByMajority": (line, by_parts, NARROW, 0.2, 1),
         "QueryByCommittee, fit_stream": (committee, by_stream, NARROW, None, 1),
-        "BoostByMajority, theory": (boosters["theory"], by_stream, NARROW, 0.2, 1),
-        "BoostByMajority": (boosters["practical"], by_parts, NARROW, 0.2, 10),
+        "FilteringBoostByMajority, theory": (
+            boosters["theory"], by_stream, NARROW, 0.2, 1,
+        ),
+        "FilteringBoostByMajority": (boosters["practical"], by_parts, NARROW, 0.2, 10),
         "CombinationMachine, pcd": (machine, by_parts, NARROW, 0.05, 10),
         "HalvingClassifier, 8193": (
             HalvingClassifier(max_literals=2), by_parts, NARROW, None, 10,

@@ -17,6 +17,7 @@ from sklboolean.boosting import (
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
+    FilteringBoostByMajority,
     OnlineBoostByMajority,
 )
 from sklboolean.concepts import ConjunctionClassifier, HalvingClassifier
@@ -37,6 +38,7 @@ __all__ = [
     "ConjunctionClassifier",
     "ConjunctionFeatures",
     "ConsistentHalfspace",
+    "FilteringBoostByMajority",
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",

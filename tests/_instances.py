@@ -30,6 +30,7 @@ from sklboolean import (
     ConjunctionClassifier,
     ConjunctionFeatures,
     ConsistentHalfspace,
+    FilteringBoostByMajority,
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -42,6 +43,7 @@ from sklboolean.active_learning import (
     HalfspaceVersionSpace,
     KernelVersionSpace,
 )
+from sklboolean.boosting import CrossValidatedSchedule
 from sklboolean.kernels import ConjunctionKernel, TanimotoKernel
 
 
@@ -196,6 +198,19 @@ CASES = {
     "boolean_stump": Case(BooleanStump(), {}),
     "boolean_stump_half": Case(BooleanStump(binarize=0.5)),
     "boolean_stump_one": Case(BooleanStump(binarize=1)),
+    "boost_by_majority_schedule": Case(
+        BoostByMajority(
+            n_estimators=5, gamma=CrossValidatedSchedule(["fixed", "measured"], cv=2)
+        )
+    ),
+    "filtering_boost_by_majority": Case(
+        FilteringBoostByMajority(gamma=0.2, n_samples_weak=20), {}
+    ),
+    "filtering_boost_by_majority_trees": Case(
+        FilteringBoostByMajority(
+            DecisionTreeClassifier(max_depth=2), gamma=0.2, n_samples_weak=20
+        )
+    ),
     "online_boost_by_majority": Case(OnlineBoostByMajority(), {"n_estimators": 5}),
     "online_boost_by_majority_ordered": Case(
         OnlineBoostByMajority(sampling="reject", shuffle=False)
@@ -219,7 +234,7 @@ CASES = {
     ),
     "boost_by_majority_regressor_trees": Case(
         BoostByMajorityRegressor(
-            DecisionTreeRegressor(max_depth=2), gamma=0.1, on_weak_failure="abort"
+            DecisionTreeRegressor(max_depth=2), gamma=0.1, weak_failure="abort"
         )
     ),
     "boost_by_majority_regressor_ridge": Case(
@@ -368,6 +383,7 @@ EXPECTED_WARNINGS = [
     "ignore:The hypotheses are linear:UserWarning",
     "ignore:After max_estimators:UserWarning",
     "ignore:No hypothesis was right:UserWarning",
+    "ignore:No hypothesis had an edge:UserWarning",
     "ignore:The least populated class in y:UserWarning",
     "ignore:.* further than delta:sklearn.exceptions.ConvergenceWarning",
 ]

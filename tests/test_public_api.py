@@ -364,7 +364,6 @@ ALLOWED = {
     "theory": (
         "_core",
         "boosting._majority_game",
-        "boosting._game_rounds",
     ),
     "datasets": (),
     "inspection": (),

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from _timing import print_header, print_table
 from bench_boosting import CHUNK, all_rows, draw_chunks, majority
 
-from sklboolean import BoostByMajority
+from sklboolean import BoostByMajority, FilteringBoostByMajority
 from sklboolean.theory import (
     filter_sample_bound,
     majority_potentials,
@@ -175,9 +175,9 @@ def stump_game(n_voters, gamma, variant, n_samples, seed):
     y = majority(X, n_voters)
     booster = BoostByMajority(
         n_estimators=k, gamma=gamma, variant=variant, n_samples_weak=200,
-        on_weak_failure="raise", max_tries=100, random_state=seed,
+        weak_failure="raise", max_tries=100, random_state=seed,
     ).fit(X, y)  # fmt: skip
-    assert booster.stop_reason_ in ("rounds", "decided")
+    assert booster.termination_condition_ in ("all_rounds", "no_weight_left")
     # The premise of the theorem; and what it says.
     assert booster.estimator_edges_.min() >= gamma - ROUNDING
     assert (booster.predict(X) == y).all(), "Theorem 2.3.1: a training error is left"
@@ -223,8 +223,8 @@ def filter_stream(n_voters, gamma, epsilon, delta, seed, n_weak=200):
     bound = filter_sample_bound(
         gamma, epsilon, delta, n_weak_samples=n_weak, weak_learner_success_rate=1
     )
-    booster = BoostByMajority(
-        filter="theory", gamma=gamma, target_error=epsilon, delta=delta,
+    booster = FilteringBoostByMajority(
+        mode="theory", gamma=gamma, target_error=epsilon, delta=delta,
         n_samples_weak=n_weak, random_state=seed,
     )  # fmt: skip
     booster.fit_stream(draw_chunks(n_voters, seed, 1 + bound // CHUNK), classes=[0, 1])

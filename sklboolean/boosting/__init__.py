@@ -1,6 +1,9 @@
 """Boosting by majority: many weak hypotheses, one vote each."""
 
 from sklboolean.boosting._boost_by_majority import BoostByMajority
+from sklboolean.boosting._boosting import WeakLearnerError
+from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
+from sklboolean.boosting._filtering import FilteringBoostByMajority
 from sklboolean.boosting._online_boost_by_majority import OnlineBoostByMajority
 from sklboolean.boosting._regression import BoostByMajorityRegressor
 from sklboolean.boosting._stump import BooleanStump
@@ -9,5 +12,8 @@ __all__ = [
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",
+    "CrossValidatedSchedule",
+    "FilteringBoostByMajority",
     "OnlineBoostByMajority",
+    "WeakLearnerError",
 ]

@@ -1,139 +1,144 @@
-"""Boost by majority: a vote of weak hypotheses, each trained where the vote is open."""
+"""Boost by majority: a vote of weak hypotheses, trained on what it still decides."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from sklboolean._core.base import fit_slope, restore_on_error
 from sklboolean._core.meta import draw_seed, reading
-from sklboolean._core.validation import encode_classes, validate_data_strict
-from sklboolean.boosting._parameters import (
-    check_parameters,
-    folds_of,
-    game_options,
-    is_linear,
-    policy_for,
-    weighed_rows,
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    encode_classes,
+    validate_data_strict,
 )
-from sklboolean.boosting._policies import held_out_margins, were_tested
-from sklboolean.boosting._rounds import EDGE_TOLERANCE, play_rounds
-from sklboolean.boosting._streaming import StreamMixin
-from sklboolean.boosting._stump import BooleanStump
-from sklboolean.boosting._voting import VotingMixin
-from sklboolean.boosting._weak_learners import StumpLearner, make_learner
+from sklboolean.boosting._base import BaseMajorityVote
+from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, boost
+from sklboolean.boosting._cross_validated_schedule import (
+    CrossValidatedSchedule,
+    folds_of_kept,
+    has_heldout_margin,
+    held_out_margins,
+)
+from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._weak_learners import (
+    StumpWeakLearner,
+    TrainingSet,
+    check_classifier,
+    drop_zero_weight,
+    number_of_draws,
+)
 
 
-class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
+class BoostByMajority(BaseMajorityVote):
     """Majority vote of weak hypotheses, each trained on what the vote still decides.
 
-    Unlike boosters that minimise a convex loss it gives up on examples that most
-    hypotheses get wrong, so that mislabelled ones do not draw all the weight. Every
-    hypothesis has one vote.
+    Unlike boosters that minimise a convex loss it gives up on samples that most
+    hypotheses misclassify, so that mislabelled samples do not attract all the weight.
+    Every hypothesis has one vote.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The weak learner. None: `BooleanStump`, over columns of bits.
+        The weak learner; clones of it are fitted. None: `BooleanStump`, compiled. Give
+        trees of depth 2 or 3 when single features are too weak.
     n_estimators : int or "auto", default=101
-        Number of rounds, odd. "auto": as many as the target error on the training rows
-        needs; for labels without noise.
-    gamma : float, "auto" or "measured", default="auto"
-        Accuracy above 1/2 that is assumed of every hypothesis. "measured": the mean of
-        the last edges. "auto": with a number of rounds, chosen by cross-validation
-        among four policies; with ``n_estimators="auto"``, measured and planned again
-        when the plan fails; 0.1 on streams.
+        Number of rounds, odd. More rounds allow smaller edges. "auto": as many as the
+        target error on the training samples needs; for labels without noise.
+    gamma : float, "measured", CrossValidatedSchedule or "auto", default="auto"
+        Edge that is assumed of every hypothesis: its weighted accuracy minus 1/2. A
+        number is above 0 and below 0.5; take it when you know your weak learner.
+        "measured": the mean of the last 20 edges. A
+        :class:`~sklboolean.boosting.CrossValidatedSchedule` compares several such
+        policies on held-out samples. "auto": that object with its defaults. With
+        ``n_estimators="auto"`` it is measured, and measured again when the plan fails.
     target_error : float or None, default=None
-        Error that the rounds are planned for. None: less than one training row, or 0.1
-        on streams.
+        Training error for which the rounds are planned, above 0 and below 1. None: less
+        than that of a single sample. Increase it with ``n_estimators="auto"`` when
+        labels are noisy.
     variant : {"auto", "reweight", "resample"}, default="auto"
-        How the weak learner is shown a distribution. "auto": by weights where it takes
-        ``sample_weight``.
+        How a distribution is presented to the weak learner: by sample weights or by
+        drawing samples. "auto": by weights if its ``fit`` takes ``sample_weight``.
     n_samples_weak : int or None, default=None
-        Rows to draw for "resample"; None: as many as there are. On streams the rows
-        that train a hypothesis; None: 200.
+        Number of samples to draw for each hypothesis, where samples are drawn. None: as
+        many as there are. Fewer make fits faster and hypotheses more diverse.
     holdout : float or None, default=None
-        Share of the rows, drawn anew in each round, on which a hypothesis is judged and
-        not trained.
-    on_weak_failure : {"abort", "replan", "raise"}, default="abort"
-        What to do when a hypothesis has no edge: count a coin for the round, plan the
-        rest with the edges measured, or stop with an error. With a number for
-        ``gamma``, "replan" and "raise" take edges below it as failures too. Streams
-        cannot be planned anew.
+        Share of the samples, drawn anew in each round, on which a hypothesis is judged
+        and not trained; above 0 and below 1. It guards against hypotheses that overfit.
+    weak_failure : {"abort", "replan", "raise"}, default="abort"
+        What to do when a hypothesis has no edge: replace it by a fair coin; do that and
+        plan the remaining rounds with the measured edges; or raise an error. With a
+        number for ``gamma``, "replan" and "raise" count smaller edges as failures too.
     max_tries : int, default=1
-        Tries in a round, for weak learners with chance in them.
+        Number of fits in a round until one has the assumed edge. More than 1 helps only
+        if the weak learner is random.
     max_estimators : int, default=2001
-        Most rounds for ``n_estimators="auto"``.
-    filter : {"practical", "theory"}, default="practical"
-        On streams: "theory" keeps the bounds of the thesis, "practical" spends a
-        hundredth of the rows or fewer.
-    delta : float, default=0.1
-        On streams with "theory": probability of failure allowed.
-    reliability : float, default=1.0
-        On streams with "theory": probability with which the weak learner has its edge.
+        Largest number of rounds for ``n_estimators="auto"``.
     cv : int, splitter or iterable, default=3
-        Folds for choosing among policies and for ``probability``.
+        Folds for ``probability``. Not used where a `CrossValidatedSchedule` has
+        computed held-out votes with its own folds.
     probability : bool, default=False
-        Fit a sigmoid with one parameter to held-out votes.
+        Whether to calibrate ``predict_proba`` on held-out votes. It takes one more fit
+        for each fold unless ``gamma`` was cross-validated.
     random_state : int, RandomState instance or None, default=None
-        For the weak learner, resampling, holding out and folds.
+        Seed of the weak learner, of drawn and held-out samples, and of folds.
     n_jobs : int or None, default=None
-        Folds that are played, and chunks of a stream that are scored, at the same time.
+        Number of folds that are boosted at the same time, as in joblib.
     verbose : int, default=0
-        1 prints every tenth round, 2 every round.
+        1 prints a line for every tenth round, 2 for every round.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     estimators_ : list of classifiers
-        The hypotheses; one vote each.
+        The fitted hypotheses, with one vote each.
     estimator_edges_ : ndarray of shape (n_estimators,), float64
-        Weighted accuracy of each in its round, less 1/2. Empty when no hypothesis had
-        an edge and the best one stands alone.
+        Weighted accuracy of each in its round, minus 1/2. Empty when no hypothesis had
+        an edge and the best of them is used alone.
     estimator_rounds_ : ndarray of shape (n_estimators,), int
         The round of each.
     n_rounds_ : int
-        Rounds played.
+        Number of rounds played.
     n_aborted_ : int
-        Rounds that ended without a hypothesis.
+        Number of rounds that ended without a hypothesis.
     k_ : int
-        Rounds of the last plan.
+        Number of rounds of the last plan.
     plans_ : list of (int, int, float)
         Round, number of rounds and gamma of every plan.
     gammas_ : ndarray of shape (n_rounds,)
         Edge assumed in each round; NaN before the first plan.
     required_edges_ : ndarray of shape (n_rounds,)
-        Edge that would have been enough for the target error (Lemma 2.4.1): far below
-        gamma, or negative, where a round hardly mattered.
+        Edge that would have been sufficient for the target error (Lemma 2.4.1). It is
+        far below gamma, or negative, where a round hardly mattered, and ``-inf`` where
+        its mean weight underflows.
     divergences_ : ndarray of shape (n_rounds,)
-        Kullback-Leibler divergence of the round's distribution from the training rows,
-        in nats.
+        Kullback-Leibler divergence of the round's distribution from the training
+        samples, in nats.
     acceptance_rates_ : ndarray of shape (n_rounds,)
-        Share of the rows that a filter would have let pass.
+        Share of the samples that a filter would have accepted.
     potentials_ : ndarray of shape (n_rounds,)
-        Average potential before each round: the training error to be expected.
+        Average potential before each round: the expected training error.
     training_error_ : float
-        Share of the training rows, by weight, that the vote gets wrong.
+        Share of the training samples, by weight, that the vote misclassifies.
     policy_ : str
-        What was assumed: "exact", "given", "measured", or the policy chosen.
+        How gamma was set: "given", "measured", "replanned" (for
+        ``n_estimators="auto"``), or the policy that a `CrossValidatedSchedule` chose.
     policy_scores_ : dict or None
-        Held-out accuracy of the policies that were tried.
-    n_seen_ : ndarray of shape (n_rounds,), int, or None
-        On streams: rows of each round begun.
-    n_accepted_ : ndarray of shape (n_rounds,), int, or None
-        Those that passed the filter.
-    n_rejected_ : ndarray of shape (n_rounds,), int, or None
-        Those that did not.
-    stop_reason_ : str
-        "rounds", "decided" (the vote is settled for every row), "right" (target error
-        reached), "no edge", "max_rounds", or on streams "exhausted" (it ended before
-        the rounds) and "" (it may go on).
+        Held-out accuracy of the policies that were compared.
+    termination_condition_ : str
+        Why boosting stopped. "all_rounds": the plan was completed. "no_weight_left":
+        no remaining vote can change a sample's majority. "target_error": the training
+        error is below ``target_error``. "no_edge": 20 consecutive hypotheses had no
+        edge. "max_rounds": ``max_estimators`` was reached.
     compression_indices_ : list of ndarrays or None
-        Distinct rows drawn in each round, for "resample".
-    calibration_slope_ : float
-        Slope of the sigmoid; None unless ``probability``.
+        Distinct samples drawn in each round, where samples are drawn.
+    calibration_slope_ : float or None
+        Slope of the sigmoid of ``predict_proba``; None unless ``probability``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -142,14 +147,16 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
     Warns
     -----
     UserWarning
-        When the first hypothesis reaches the target error alone, when hypotheses are
-        linear, when ``max_estimators`` or the end of a stream ends the game, and when
-        no hypothesis has an edge, so that the best one stands alone.
+        When the first hypothesis alone reaches the target error, when hypotheses are
+        linear, when ``max_estimators`` ends boosting, and when no hypothesis has an
+        edge, so that the best of them is used alone.
 
     See Also
     --------
-    sklboolean.theory.min_rounds : Rounds for an edge and an error.
-    OnlineBoostByMajority : For streams, over learners with ``partial_fit``.
+    sklboolean.boosting.CrossValidatedSchedule : Chooses what is assumed of hypotheses.
+    FilteringBoostByMajority : For more samples than memory holds.
+    OnlineBoostByMajority : For streams, with weak learners that have ``partial_fit``.
+    sklboolean.theory.min_rounds : Number of rounds for an edge and an error.
 
     References
     ----------
@@ -171,9 +178,8 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
-        variant="auto", n_samples_weak=None, holdout=None, on_weak_failure="abort",
-        max_tries=1, max_estimators=2001, filter="practical",  # noqa: A002
-        delta=0.1, reliability=1.0, cv=3, probability=False, random_state=None,
+        variant="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
+        max_tries=1, max_estimators=2001, cv=3, probability=False, random_state=None,
         n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
@@ -183,23 +189,17 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         self.variant = variant
         self.n_samples_weak = n_samples_weak
         self.holdout = holdout
-        self.on_weak_failure = on_weak_failure
+        self.weak_failure = weak_failure
         self.max_tries = max_tries
         self.max_estimators = max_estimators
-        self.filter = filter
-        self.delta = delta
-        self.reliability = reliability
         self.cv = cv
         self.probability = probability
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _base(self):
-        return BooleanStump() if self.estimator is None else self.estimator
-
     def fit(self, X, y, sample_weight=None):
-        """Boost the weak learner on a table.
+        """Boost the weak learner on training data.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels of two classes or more.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            What each row counts.
+            Weights of the samples, finite and at least 0. None: 1.
 
         Returns
         -------
@@ -219,120 +219,181 @@ class BoostByMajority(StreamMixin, VotingMixin, ClassifierMixin, BaseEstimator):
         ------
         ValueError
             For bad parameters and data, for a weak learner of two labels that is worse
-            than chance, and for one without an edge with ``on_weak_failure="raise"``.
-            What was learned before is kept.
+            than chance, and for one without an edge with ``weak_failure="raise"``. The
+            booster then keeps its former state.
         """
         with restore_on_error(self):
-            check_parameters(self)
-            base = self._base()
+            schedule, chooser = self._check_params()
+            base = self._weak_estimator()
             X, y = validate_data_strict(self, X, y, **reading(base))
-            n_samples = len(y)
-            X, y, values, kept = weighed_rows(base, X, y, sample_weight)
+            n_given = len(y)
+            X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
             if len(self.classes_) < 2**15:
                 codes = codes.astype(np.int16)  # as stumps predict: quick to compare
-            table = base, X, self.classes_, codes, values
+            n_draws = number_of_draws(base, self.variant, self.n_samples_weak)
+            training = TrainingSet(base, X, self.classes_, codes, weights, n_draws)
             rng = check_random_state(self.random_state)
-            options = game_options(self, base)
-            folds = folds_of(self.cv, kept, n_samples)
-            self.policy_, policy, self.policy_scores_, margins = policy_for(
-                self, table, folds, rng, options
-            )
-            learner = make_learner(*table, **options["resampling"])
-            game = play_rounds(
-                learner, codes, values, policy, rng, report=self._report,
-                **options["playing"],
-            )  # fmt: skip
-            self._publish(learner, game, policy, kept)
-            self._warn(learner, game, policy)
+            if schedule.target_error is None:
+                least = 1 / len(y) if weights is None else weights.min() / weights.sum()
+                schedule = replace(schedule, target_error=min(float(least), 0.5))
+            scores = margins = None
+            if chooser is not None:
+                folds = folds_of_kept(chooser.cv, kept, n_given)
+                self.policy_, schedule, scores, margins = chooser._choose(
+                    training, schedule, rng, folds, self.n_jobs
+                )
+            self.policy_scores_ = scores
+
+            learner = training.weak_learner()
+            votes = MajorityVotes(codes, len(self.classes_), weights)
+            state = boost(learner, votes, schedule, rng, self._report)
+            if not state.hypotheses:
+                self._use_best_failure(state)
+            self._set_fitted_attributes(learner, state, kept, n_draws is not None)
+            self._warn(learner, state)
+
             self.calibration_slope_ = None
             if self.probability:
                 if margins is None:
+                    folds = folds_of_kept(self.cv, kept, n_given)
                     (margins,) = held_out_margins(
-                        table, [policy], folds, draw_seed(rng), n_jobs=self.n_jobs,
-                        **options,
-                    )  # fmt: skip
-                rows = were_tested(margins)
-                counts = None if values is None else values[rows]
-                self.calibration_slope_ = fit_slope(margins[rows], codes[rows], counts)
+                        training, [schedule], folds, draw_seed(rng), self.n_jobs
+                    )
+                held = has_heldout_margin(margins)
+                weights = None if weights is None else weights[held]
+                self.calibration_slope_ = fit_slope(margins[held], codes[held], weights)
         return self
 
-    def _report(self, game):
-        n = game.board.n_rounds
+    def _check_params(self):
+        """Check the parameters and set ``policy_``.
+
+        Returns
+        -------
+        schedule : Schedule
+        chooser : CrossValidatedSchedule or None
+            It completes the schedule.
+        """
+        check_classifier(self._weak_estimator())
+        n_rounds = gamma = chooser = None
+        if self.n_estimators != "auto":
+            n_rounds = check_odd(self.n_estimators, "n_estimators")
+        for name in ("target_error", "holdout"):
+            value = getattr(self, name)
+            if value is not None and not check_real(value, name, 0, strict=True) < 1:
+                raise ValueError(f"{name} must be a share below 1; got {value}.")
+        failures = ("abort", "replan", "raise")
+        check_integer(self.max_estimators, "max_estimators", 1)
+        options = {"max_rounds": n_rounds or self.max_estimators}
+        if isinstance(self.gamma, CrossValidatedSchedule):
+            chooser = self.gamma
+            if n_rounds is None:
+                raise ValueError(
+                    "gamma=CrossValidatedSchedule() needs a number of rounds, but "
+                    "n_estimators is 'auto'. Set n_estimators=101, for example."
+                )
+        elif not isinstance(self.gamma, str):
+            self.policy_, gamma = "given", self.gamma
+            options["required_edge"] = check_edge(gamma)
+        elif check_choice(self.gamma, "gamma", ("auto", "measured")) and not n_rounds:
+            # A bold start costs rounds when it fails, a timid one costs them always.
+            self.policy_ = "replanned"
+            options |= {"recent": 15, "caution": 0.7}
+        elif self.gamma == "measured":
+            self.policy_ = "measured"
+        else:
+            chooser = CrossValidatedSchedule()
+        schedule = Schedule(
+            n_rounds, self.target_error, gamma, self.holdout,
+            max_tries=check_integer(self.max_tries, "max_tries", 1),
+            weak_failure=check_choice(self.weak_failure, "weak_failure", failures),
+            **options,
+        )  # fmt: skip
+        return schedule, chooser
+
+    def _report(self, state):
+        n = state.votes.n_rounds
         if self.verbose > 1 or (self.verbose and n % 10 == 0):
             print(
-                f"[BoostByMajority] round {n} of {game.k or '?'}: "
-                f"edge {game.rounds['edge'][-1]:.4f}, gamma {game.gamma:.4f}, "
-                f"training error {game.board.error():.4f}"
+                f"[BoostByMajority] round {n} of {state.k or '?'}: "
+                f"edge {state.record['edge'][-1]:.4f}, gamma {state.gamma:.4f}, "
+                f"training error {state.votes.error():.4f}"
             )
 
-    def _publish(self, learner, game, policy, kept):
-        if not game.hypotheses:
-            self._settle_for_failure(game, policy)
-        board, rounds = game.board, {k: np.array(v) for k, v in game.rounds.items()}
+    def _set_fitted_attributes(self, learner, state, kept, draws_samples):
+        votes = state.votes
+        record = {name: np.array(numbers) for name, numbers in state.record.items()}
         names = getattr(self, "feature_names_in_", None)
-        self.estimators_ = [learner.publish(h, names) for h in game.hypotheses]
-        is_stumps = isinstance(learner, StumpLearner)
-        self._stumps = learner.as_array(game.hypotheses) if is_stumps else None
-        self._columns = [None] * len(game.hypotheses)
-        if not is_stumps and learner.pairwise:
+        self.estimators_ = learner.estimators(state.hypotheses, names)
+        self._stumps, self._columns = None, [None] * len(self.estimators_)
+        if isinstance(learner, StumpWeakLearner):
+            self._stumps = learner.as_array(state.hypotheses)
+        elif learner.pairwise:
             self._columns = [
-                kept if rows is None else kept[rows] for _h, rows in game.hypotheses
+                kept if samples is None else kept[samples]
+                for _model, samples in state.hypotheses
             ]
-        self.estimator_rounds_ = np.flatnonzero(~np.isnan(rounds["edge"]))
-        self.estimator_edges_ = rounds["edge"][self.estimator_rounds_]
-        self.n_rounds_, self.n_aborted_ = board.n_rounds, board.n_aborted
-        self.k_, self.plans_ = game.k, game.plans
-        self.gammas_, self.required_edges_ = rounds["gamma"], rounds["required"]
-        self.divergences_ = rounds["divergence"]
-        self.acceptance_rates_ = rounds["acceptance"]
-        self.potentials_ = rounds["potential"]
-        self.training_error_, self.stop_reason_ = board.error(), game.stopped
-        self.n_seen_ = self.n_accepted_ = self.n_rejected_ = None
-        vars(self).pop("_stream", None)
+        self.estimator_rounds_ = np.flatnonzero(~np.isnan(record["edge"]))
+        self.estimator_edges_ = record["edge"][self.estimator_rounds_]
+        self.n_rounds_, self.n_aborted_ = votes.n_rounds, votes.n_aborted
+        self.k_, self.plans_ = state.k, state.plans
+        self.gammas_, self.required_edges_ = record["gamma"], record["required"]
+        self.divergences_ = record["divergence"]
+        self.acceptance_rates_ = record["acceptance"]
+        self.potentials_ = record["potential"]
+        self.training_error_ = votes.error()
+        self.termination_condition_ = state.termination
         self.compression_indices_ = None
-        if learner.resample:
-            self.compression_indices_ = [kept[rows] for rows in learner.drawn]
+        if draws_samples:
+            self.compression_indices_ = [kept[samples] for samples in learner.drawn]
 
-    def _settle_for_failure(self, game, policy):
-        """Keep one hypothesis without an edge, or say that there is nothing to keep."""
+    def _use_best_failure(self, state):
+        """Keep one hypothesis without an edge, or raise an error if it is a bad one."""
         n_classes = len(self.classes_)
-        # On a few rows held out bad luck may look like it.
-        is_worse = policy.holdout is None and game.failed_edge < -EDGE_TOLERANCE
+        # On a few held-out samples this may be bad luck.
+        is_worse = state.schedule.holdout is None
+        is_worse &= state.failed_edge < -EDGE_TOLERANCE
         if n_classes == 2 and is_worse:
             raise ValueError(
                 "The weak learner was right on less than half of the weight in every "
-                f"round: its best edge is {game.failed_edge:.3g}. Take a stronger one."
+                f"round: its best edge is {state.failed_edge:.3g}. Use a stronger one."
             )
-        way_out = "a stronger estimator"
+        fix = "a stronger estimator"
         if n_classes > 2:
-            way_out += ", or scikit-learn's OneVsRestClassifier around this booster"
+            fix += ", or scikit-learn's OneVsRestClassifier around this booster"
         warnings.warn(
             "No hypothesis was right on more than half of the weight, so there is "
-            f"nothing to boost: the best one stands alone. Take {way_out}.",
+            f"nothing to boost: the best one is used alone. Use {fix}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
-        game.hypotheses.append(game.best_failure)
+        state.hypotheses.append(state.best_failure)
 
-    def _warn(self, learner, game, policy):
-        first_edge = game.rounds["edge"][0]  # NaN compares false
-        if 0.5 - first_edge < policy.target_error:
+    def _warn(self, learner, state):
+        first_edge = state.record["edge"][0]  # comparisons with NaN are false
+        is_stumps = isinstance(learner, StumpWeakLearner)
+        if 0.5 - first_edge < state.schedule.target_error:
             message = (
                 "The first hypothesis alone reaches the target error: the estimator is "
-                "not weak, and boosting adds little. Limit its depth, say."
+                "not weak, and boosting adds little. Limit its depth, for example."
             )
-        elif not isinstance(learner, StumpLearner) and is_linear(self.estimators_[0]):
+        elif not is_stumps and is_linear(self.estimators_[0]):
             message = (
-                "The hypotheses are linear: a vote of few of them hardly goes beyond "
-                "one. Trees of small depth, or BooleanStump, gain more."
+                "The hypotheses are linear: a vote of few of them hardly exceeds a "
+                "single one. Trees of small depth, or BooleanStump, gain more."
             )
-        elif game.stopped == "max_rounds" and self.n_estimators == "auto":
+        elif state.termination == "max_rounds":
             message = (
                 f"After max_estimators={self.max_estimators} rounds the training "
-                f"error is {self.training_error_:.3g}, and the plan asks for {game.k}. "
-                "Labels may be noisy: give a number of rounds, n_estimators=101 say."
+                f"error is {self.training_error_:.3g}, and the plan needs {state.k} "
+                "rounds. Labels may be noisy: give a number of rounds, for example "
+                "n_estimators=101."
             )
         else:
             return
         warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def is_linear(estimator):
+    """Decide whether a fitted hypothesis is a linear function of its features."""
+    return hasattr(estimator, "coef_") and not get_tags(estimator).input_tags.pairwise

@@ -1,245 +1,351 @@
-"""Boosting by majority on a stream: each round filters the rows that it learns from.
+"""Boosting by majority on a stream: each round filters the samples that it trains on.
 
-Rows pass with a probability in proportion to their weight in the majority game, and
-the rest is forgotten: Figure 2.4 of the thesis. What happens to a row depends on the
-rows before it and its number, not on how the stream is cut, nor on who counts votes.
+Samples are accepted with a probability in proportion to their weight in the majority
+game, and the others are forgotten: Figure 2.4 of the thesis. What happens to a sample
+depends on the samples before it and on its number, but not on how the stream is cut
+into chunks, nor on the number of workers.
 """
 
+import warnings
 from copy import copy
-from itertools import islice
+from dataclasses import dataclass
+from itertools import count, islice
+from math import ceil, log
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import get_tags
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.validation import check_choice, check_integer, encode_classes
-from sklboolean.boosting._filter_plan import open_filter, plan_filter, random_words
-from sklboolean.boosting._filter_votes import (
-    count_votes,
-    join_rows,
-    open_board,
-    predict_codes,
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.meta import draw_seed, reading
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_same_params,
+    check_sample_weight,
+    distinct_labels,
+    encode_classes,
+    known_classes,
+    remember_params,
+    validate_data_strict,
 )
-from sklboolean.boosting._rounds import EDGE_TOLERANCE, WeakLearnerError
-from sklboolean.boosting._weak_learners import fit_labels
+from sklboolean.boosting._base import BaseMajorityVote
+from sklboolean.boosting._boosting import EDGE_TOLERANCE, WeakLearnerError
+from sklboolean.boosting._majority_game import check_edge, log_binomial_pmf, min_rounds
+from sklboolean.boosting._stump import BooleanStump
+from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._weak_learners import check_classifier, fit_labels
 
-# Rows whose votes are counted in one go.
+# Samples whose votes are counted in one call.
 PIECE = 8192
-# Two sequences of random numbers: one by rows, one by hypotheses.
-FOR_ROWS, FOR_HYPOTHESES = 0, 1
+# Two sequences of random numbers: one by samples, one by hypotheses.
+FOR_SAMPLES, FOR_HYPOTHESES = 0, 1
 
 
-class FilterStream:
-    """The state of boosting by filtering between two rows of a stream.
+@dataclass(frozen=True)
+class FilterPlan:
+    """What is fixed before the first sample is seen.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Rounds of the game, odd.
+    edge : float
+        The edge for which samples are weighed.
+    required_edge : float
+        The least edge on test samples with which a hypothesis is accepted.
+    n_candidates, n_train, n_test : int
+        A batch of accepted samples trains so many hypotheses, each on samples of its
+        own, and tests them on the remaining samples.
+    max_tries : int
+        Batches in a round.
+    patience : float
+        A round is aborted at a rejected sample when more than this times the weight of
+        the heaviest state have been seen for each accepted one.
+    delta : float
+        Probability of failure allowed.
+    weak_failure : {"abort", "raise"}
+    """
+
+    n_rounds: int
+    edge: float
+    required_edge: float
+    n_candidates: int
+    n_train: int
+    n_test: int
+    max_tries: int
+    patience: float
+    delta: float
+    weak_failure: str = "abort"
+
+    @property
+    def batch_size(self):
+        """Largest number of samples that are kept."""
+        return self.n_candidates * self.n_train + self.n_test
+
+
+def plan_filter(
+    mode, gamma, target_error, delta, *, weak_learner_success_rate=1.0,
+    n_samples_weak=200, max_tries=1, weak_failure="abort",
+):  # fmt: skip
+    """Plan to boost on a stream until the error is small.
+
+    Parameters are those of `FilteringBoostByMajority`, and are checked here.
+
+    Returns
+    -------
+    plan : FilterPlan
+    """
+    check_choice(mode, "mode", ["theory", "practical"])
+    gamma = check_edge(gamma)
+    error = float(check_real(target_error, "target_error"))
+    delta = float(check_real(delta, "delta"))
+    for name, value, limit in [("target_error", error, 0.5), ("delta", delta, 1)]:
+        if not 0 < value < limit:
+            raise ValueError(
+                f"{name} must be above 0 and below {limit}; got {value:g}."
+            )
+    rate = weak_learner_success_rate
+    if check_real(rate, "weak_learner_success_rate", 0, strict=True) > 1:
+        raise ValueError(
+            f"weak_learner_success_rate must be at most 1; got {rate}. It is the "
+            "probability that a hypothesis has the assumed edge."
+        )
+    n_train = check_integer(n_samples_weak, "n_samples_weak", 1)
+    max_tries = check_integer(max_tries, "max_tries", 1)
+    check_choice(weak_failure, "weak_failure", ["abort", "raise"])
+    if mode == "practical":
+        # Half of the error is for the game and half for rounds that are aborted, k of
+        # them at most: each costs gamma times the mean weight (Lemma 2.3.8), and ends
+        # when that is likely to be below error / 2k.
+        k = min_rounds(gamma, error / 2)
+        return FilterPlan(
+            k, gamma, gamma / 2, 1, n_train, n_train, max_tries,
+            2 * k * gamma / error, delta, weak_failure,
+        )  # fmt: skip
+    # Figure 2.4. The edge is halved because B_Rel, Figure A.1, promises no more, and
+    # gamma stays whole in the abort rule.
+    k = min_rounds(gamma / 2, error**2)
+    n_candidates = ceil(log(4 * k / delta) / rate)
+    n_test = ceil(8 / gamma**2 * log(4 * k * n_candidates / delta))
+    return FilterPlan(
+        k, gamma / 2, gamma / 2, n_candidates, n_train, n_test, 1,
+        2 * k * gamma / (error * (1 - error)), delta, weak_failure,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RoundFilter:
+    """What one round accepts, and when it is aborted.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_states,), float64
+        The probability of acceptance for each state, as `MajorityVotes` numbers states.
+    patience : float
+        Largest number of samples to see for each accepted one, at least 1.
+    n_lenient : float
+        So many samples count as accepted from the start.
+    """
+
+    table: np.ndarray
+    patience: float
+    n_lenient: float
+
+    @classmethod
+    def of_round(cls, plan, n_rounds, n_aborted, n_classes):
+        """Make the filter of the next round.
+
+        Weights are relative to the heaviest state that can occur in the round (Figure
+        2.4), whether it does or not: what is accepted must not depend on other samples.
+        Fair coins stand for aborted rounds, and weights are means over their outcomes.
+        """
+        n_votes = n_rounds - n_aborted
+        unit = 2 if n_classes == 2 else 1
+        states = np.arange(2 // unit * n_votes + 1)
+        missing = (plan.n_rounds - unit * states) // 2
+        n_left = plan.n_rounds - n_rounds - 1
+        logs = log_binomial_pmf(missing, n_left, plan.edge, n_aborted)
+        # Of levels 2r + t all can occur but that of one vote short of all: there t is
+        # 0. As k is odd, equally many votes are missing at the level below.
+        largest = logs.max()
+        # Below 1 even the first round, which accepts all, would be aborted.
+        patience = max(1.0, plan.patience * float(np.exp(largest)))
+        n_lenient = 4 * log(8 * plan.n_rounds * patience / plan.delta)
+        return cls(np.exp(logs - largest), patience, n_lenient)
+
+    def rejects_too_many(self, n_seen, n_accepted):
+        """Decide whether to abort after a rejected sample: the rule of Figure 2.4."""
+        return n_seen > self.patience * np.maximum(n_accepted, self.n_lenient)
+
+
+class FilterState:
+    """The state of boosting by filtering between two samples of a stream.
 
     Parameters
     ----------
-    base : classifier
-        Cloned for each hypothesis. Its predictions for a row must not depend on other
-        rows.
+    estimator : classifier
+        Cloned for each hypothesis. Its predictions for a sample must not depend on
+        other samples.
     classes : array-like of shape (n_classes,)
         All labels that can occur, at least two.
-    mode : {"theory", "practical"}
-        "theory": Figure 2.4, with a hypothesis chosen by B_Rel (Figure A.1) in each
-        round. "practical": less for the proof, for a hundredth of the rows or fewer.
-    gamma, epsilon, delta, reliability, n_samples_weak, max_tries
-        As for `plan_filter`.
-    on_failure : {"abort", "raise"}
-        What to do when no hypothesis of a round passes its test. "abort": take the best
-        one if it beats a coin on its test rows, or else a coin, and go on.
+    plan : FilterPlan
     seed : int
         At least 0 and below 2**64.
 
     Attributes
     ----------
-    plan : FilterPlan
-    k, gamma : int, float
-        Rounds of the game, and the edge for which it weighs.
-    classes : ndarray of shape (n_classes,)
     hypotheses : list of fitted classifiers
         One for each round that was not aborted.
     n_rounds, n_aborted : int
-        Rounds that ended, and those that ended without a hypothesis.
+        Number of rounds that ended, and of those without a hypothesis.
     edges : list of float
-        For each of them the edge on test rows; NaN when aborted or not tested.
+        For each of them the edge on test samples; NaN when aborted or not tested.
     n_seen, n_accepted : list of int
-        Rows, for each round that was begun.
-    stop_reason : str
-        Empty while more rows are wanted; then "rounds", "no edge" when all rounds were
-        aborted, or "exhausted".
+        Number of samples for each round that was begun.
+    termination : str or None
+        None while more samples are needed; then "all_rounds", "no_edge" when all rounds
+        were aborted, or "stream_exhausted".
     """
 
-    def __init__(
-        self, base, classes, *, mode="practical", gamma, epsilon, delta=0.1,
-        reliability=1.0, n_samples_weak=None, max_tries=1, on_failure="abort", seed=0,
-    ):  # fmt: skip
-        self.plan = plan_filter(
-            mode, gamma, epsilon, delta, reliability=reliability,
-            n_samples_weak=n_samples_weak, max_tries=max_tries,
-        )  # fmt: skip
-        if isinstance(on_failure, str) and on_failure == "replan":
-            raise ValueError(
-                "on_failure='replan' needs all rows at hand, to count their votes; "
-                "on a stream use 'abort' or 'raise'."
-            )
-        if get_tags(base).input_tags.pairwise:
+    def __init__(self, estimator, classes, plan, seed=0):
+        if get_tags(estimator).input_tags.pairwise:
             raise ValueError(
                 "estimator must learn from features: a kernel matrix has a column for "
-                "each training row, and a stream forgets its rows."
+                "each training sample, and a stream forgets its samples."
             )
-        self.k, self.gamma = self.plan.n_rounds, self.plan.edge
-        self.on_failure = check_choice(on_failure, "on_failure", ["abort", "raise"])
+        self.estimator, self.classes, self.plan = estimator, np.unique(classes), plan
         self.seed = check_integer(seed, "seed", 0, 2**64 - 1)
-        self.base, self.classes = base, np.unique(classes)
-        if len(self.classes) < 2:
-            raise ValueError(
-                "classes must hold at least two labels, all that can occur; got "
-                f"{self.classes.tolist()}."
-            )
         self.hypotheses, self.edges = [], []
         self.n_rounds = self.n_aborted = self._n_fits = 0
         self.n_seen, self.n_accepted = [], []
-        self.stop_reason = ""
-        self._open_round()
-
-    @property
-    def is_done(self):
-        """Return whether no more rows are wanted."""
-        return bool(self.stop_reason)
-
-    @property
-    def n_rejected(self):
-        """Return the rows not accepted, for each round that was begun."""
-        counts = zip(self.n_seen, self.n_accepted, strict=True)
-        return [seen - accepted for seen, accepted in counts]
+        self.termination = None
+        self._begin_round()
 
     def copy(self):
-        """Return a state that goes its own way; hypotheses are shared."""
+        """Copy the state; the hypotheses are shared."""
         other = copy(self)
         for name, value in vars(self).items():
             if isinstance(value, list):
                 setattr(other, name, value.copy())
         return other
 
-    def feed(self, X, y):
-        """Take the next rows of the stream.
+    def update(self, chunks, n_jobs=None):
+        """Process the next chunks of the stream, and count their votes in parallel.
+
+        Workers count the votes of the hypotheses that exist when a chunk is handed out.
+        The main process takes chunks in order, adds the votes of later hypotheses, and
+        decides about each sample: "halt all when one accepts" (section 2.4.4) would
+        prefer samples that are quick to judge.
 
         Parameters
         ----------
-        X : ndarray or sparse CSR array of shape (n_samples, n_features)
-            Checked; of the same width in each call.
-        y : array-like of shape (n_samples,)
-            Labels.
+        chunks : iterable of (X, y)
+            X : ndarray or sparse CSR array of shape (n_samples, n_features), checked,
+            of the same width in each chunk; y : array-like of shape (n_samples,). It is
+            read ahead by at most one chunk for each worker, and not to its end when
+            the rounds are over before.
+        n_jobs : int or None
+            As in joblib. The state does not depend on it.
 
         Raises
         ------
         ValueError
             For labels outside the classes.
         WeakLearnerError
-            With ``on_failure="raise"``. As after an error of the base classifier, the
-            state is of no more use: feed a copy.
-        """
-        self.feed_many([(X, y)])
-
-    def feed_many(self, chunks, n_jobs=None):
-        """Take the next chunks of the stream, with their votes counted in parallel.
-
-        Workers count the votes of the hypotheses that are known when a chunk is handed
-        out. The master takes chunks in order, adds votes of hypotheses made meanwhile,
-        and decides about each row: "halt all when one accepts" (section 2.4.4) would
-        favour rows that are quick to judge.
-
-        Parameters
-        ----------
-        chunks : iterable of (X, y)
-            As for `feed`. It is read ahead by at most one chunk for each worker, and
-            not to its end when the rounds are over before.
-        n_jobs : int or None
-            As in joblib. The state does not depend on it.
-
-        Raises
-        ------
-        ValueError, WeakLearnerError
-            As `feed`.
+            With ``weak_failure="raise"``. As after an error of the estimator, the state
+            cannot be used further: update a copy.
         """
         n_workers = effective_n_jobs(n_jobs)
         pieces = self._pieces(chunks)
         with Parallel(n_jobs=n_jobs) as parallel:
-            while not self.is_done and (window := list(islice(pieces, n_workers))):
+            while self.termination is None and (
+                window := list(islice(pieces, n_workers))
+            ):
                 known = self.hypotheses.copy()
-                boards = parallel(
-                    delayed(open_board)(X, codes, known, self.classes)
+                counted = parallel(
+                    delayed(first_votes)(X, codes, known, self.classes)
                     for X, codes in window
                 )
-                for (X, _codes), board in zip(window, boards, strict=True):
-                    self._filter(X, board)
+                for (X, _codes), votes in zip(window, counted, strict=True):
+                    self._filter(X, votes)
 
     def finish(self):
         """End the stream.
 
-        One that would leave no hypothesis, because it ends within the first round, say,
-        leaves one made from the rows accepted so far, not tested.
+        A stream that ends before the first hypothesis, for example within the first
+        round, leaves one that is trained on the samples accepted so far, and not
+        tested.
 
         Raises
         ------
         ValueError
-            If there are no such rows.
+            If there are no such samples.
         """
-        if self.is_done:
+        if self.termination is not None:
             return
-        self.stop_reason = "exhausted"
+        self.termination = "stream_exhausted"
         if not self.hypotheses:
             if not self._batch:
                 raise ValueError(
-                    "The stream ended before there was a hypothesis, or rows to make "
-                    "one from: give it more rows, or a base that beats a coin."
+                    "The stream ended before there was a hypothesis, or samples to "
+                    "train one. Give it more rows of data, or an estimator that is "
+                    "better than a coin."
                 )
-            X, codes = join_rows(self._batch)
+            X, codes = join_parts(self._batch)
             self._end_round(self._fit(X, codes), np.nan)
 
     def _pieces(self, chunks):
-        """Cut chunks into pieces, their labels into class numbers."""
+        """Cut chunks into pieces, and encode their labels."""
         for X, y in chunks:
             if X.shape[0] == 0:
                 continue
             _classes, codes = encode_classes(y, self.classes)
             for start in range(0, len(codes), PIECE):
-                rows = slice(start, start + PIECE)
-                yield X[rows], codes[rows]
+                samples = slice(start, start + PIECE)
+                yield X[samples], codes[samples]
 
-    def _open_round(self):
+    def _begin_round(self):
         """Begin a round, unless all are over."""
-        if self.n_rounds == self.k:
-            self.stop_reason = "rounds" if self.hypotheses else "no edge"
+        if self.n_rounds == self.plan.n_rounds:
+            self.termination = "all_rounds" if self.hypotheses else "no_edge"
             return
-        self._filter_of_round = open_filter(
+        self._round_filter = RoundFilter.of_round(
             self.plan, self.n_rounds, self.n_aborted, len(self.classes)
         )
         self.n_seen.append(0)
         self.n_accepted.append(0)
-        self._n_tries = 0
-        self._best = None, -np.inf
-        self._empty_batch()
-
-    def _empty_batch(self):
+        self._n_tries, self._best = 0, (None, -np.inf)
         self._batch, self._n_wanted = [], self.plan.batch_size
 
-    def _filter(self, X, board):
-        """Decide about the rows of a piece, through as many rounds as they take."""
-        n_samples = len(board.codes)
-        words = random_words(self.seed, FOR_ROWS, sum(self.n_seen), n_samples)
+    def _end_round(self, hypothesis, edge):
+        """Record a round; None stands for a coin, which nobody needs to toss."""
+        if hypothesis is None:
+            self.n_aborted += 1
+        else:
+            self.hypotheses.append(hypothesis)
+        self.n_rounds += 1
+        self.edges.append(edge)
+
+    def _filter(self, X, votes):
+        """Decide about the samples of a piece, through as many rounds as they take."""
+        n_samples = len(votes.codes)
+        words = random_words(self.seed, FOR_SAMPLES, sum(self.n_seen), n_samples)
         uniform = (words >> np.uint64(11)) * 2.0**-53
         start = 0
-        while start < n_samples and not self.is_done:
-            count_votes(board, X, self.hypotheses, self.classes)
-            states, _unit = board.states_of_rows()
-            chances = self._filter_of_round.table.take(states[start:])
-            is_accepted = uniform[start:] < chances
-            start += self._take(X, board.codes, start, is_accepted)
+        while start < n_samples and self.termination is None:
+            count_votes(votes, X, self.hypotheses, self.classes)
+            states, _unit = votes.states()
+            probabilities = self._round_filter.table.take(states[start:])
+            is_accepted = uniform[start:] < probabilities
+            start += self._take(X, votes.codes, start, is_accepted)
 
     def _take(self, X, codes, start, is_accepted):
-        """Take rows until the batch is full or the round is aborted.
+        """Take samples until the batch is full or the round is aborted.
 
         Returns
         -------
@@ -247,32 +353,32 @@ class FilterStream:
         """
         n_accepted = np.cumsum(is_accepted)
         n_seen = np.arange(1, len(is_accepted) + 1)
-        gives_up = ~is_accepted & self._filter_of_round.rejects_too_many(
+        aborts = ~is_accepted & self._round_filter.rejects_too_many(
             self.n_seen[-1] + n_seen, self.n_accepted[-1] + n_accepted
         )
-        # One of both ends the piece of the stream; they never meet in one row.
+        # One of the two ends the piece of the stream; both never fall on one sample.
         n_taken = 1 + min(
             np.searchsorted(n_accepted, self._n_wanted),
-            np.argmax(gives_up) if gives_up.any() else len(is_accepted),
+            np.argmax(aborts) if aborts.any() else len(is_accepted),
             len(is_accepted) - 1,
         )
-        rows = start + np.flatnonzero(is_accepted[:n_taken])
+        samples = start + np.flatnonzero(is_accepted[:n_taken])
         self.n_seen[-1] += int(n_taken)
-        self.n_accepted[-1] += len(rows)
-        self._n_wanted -= len(rows)
-        if len(rows):
-            self._batch.append((X[rows], codes[rows]))
+        self.n_accepted[-1] += len(samples)
+        self._n_wanted -= len(samples)
+        if len(samples):
+            self._batch.append((X[samples], codes[samples]))
         if self._n_wanted == 0:
             self._judge_batch()
-        elif gives_up[n_taken - 1]:
+        elif aborts[n_taken - 1]:
             self._end_round(None, np.nan)
-            self._open_round()
+            self._begin_round()
         return int(n_taken)
 
     def _judge_batch(self):
-        """Learn from a full batch, and end the round with a hypothesis that passes."""
-        hypothesis, edge = self._best_candidate(*join_rows(self._batch))
-        self._empty_batch()
+        """Train on a full batch, and end the round with a hypothesis that passes."""
+        hypothesis, edge = self._best_candidate(*join_parts(self._batch))
+        self._batch, self._n_wanted = [], self.plan.batch_size
         self._n_tries += 1
         if edge > self._best[1]:
             self._best = hypothesis, edge
@@ -280,18 +386,18 @@ class FilterStream:
         passes = edge >= self.plan.required_edge - EDGE_TOLERANCE
         if not passes and self._n_tries < self.plan.max_tries:
             return
-        if not passes and self.on_failure == "raise":
+        if not passes and self.plan.weak_failure == "raise":
             raise WeakLearnerError(
-                f"In round {self.n_rounds} the weak learner's edge on test rows is "
-                f"{edge:.3g} at best, and {self.plan.required_edge:.3g} was asked for. "
-                "Take a stronger estimator, a smaller gamma, more n_samples_weak or "
-                "max_tries, or on_weak_failure='abort'."
+                f"In round {self.n_rounds} the edge on test samples is {edge:.3g} at "
+                f"best, but {self.plan.required_edge:.3g} is required. Use a stronger "
+                "estimator, a smaller gamma, more n_samples_weak or max_tries, or "
+                "weak_failure='abort'."
             )
         if edge > EDGE_TOLERANCE:  # better than a coin (Lemma 2.3.8)
             self._end_round(hypothesis, edge)
         else:
             self._end_round(None, np.nan)
-        self._open_round()
+        self._begin_round()
 
     def _best_candidate(self, X, codes):
         """Train hypotheses on parts of a batch and test them on its end: B_Rel.
@@ -301,14 +407,14 @@ class FilterStream:
         hypothesis : fitted classifier
             The first of those with the fewest mistakes.
         edge : float
-            On the test rows.
+            On the test samples.
         """
         plan, best, most = self.plan, None, -1
         n_trained = plan.n_candidates * plan.n_train
         X_test, codes_test = X[n_trained:], codes[n_trained:]
         for start in range(0, n_trained, plan.n_train):
-            rows = slice(start, start + plan.n_train)
-            hypothesis = self._fit(X[rows], codes[rows])
+            samples = slice(start, start + plan.n_train)
+            hypothesis = self._fit(X[samples], codes[samples])
             predicted = predict_codes(hypothesis, X_test, self.classes)
             n_right = int(np.sum(predicted == codes_test))
             if n_right > most:
@@ -316,17 +422,388 @@ class FilterStream:
         return best, most / plan.n_test - 0.5
 
     def _fit(self, X, codes):
-        """Return a new hypothesis, seeded by its number."""
+        """Fit a new hypothesis, with a seed by its number."""
         word = random_words(self.seed, FOR_HYPOTHESES, self._n_fits, 1)[0]
         self._n_fits += 1
         seed = int(word % np.iinfo(np.int32).max)
-        return fit_labels(self.base, X, self.classes[codes], seed)
+        return fit_labels(self.estimator, X, self.classes[codes], seed)
 
-    def _end_round(self, hypothesis, edge):
-        """Note a round's hypothesis, or None: a coin that no one needs to throw."""
-        if hypothesis is None:
-            self.n_aborted += 1
+
+class FilteringBoostByMajority(BaseMajorityVote):
+    """Boost by majority on a stream, keeping only the samples that a round accepts.
+
+    Each round accepts samples with a probability in proportion to their weight in the
+    majority game, trains and tests a hypothesis on a batch of accepted samples, and
+    forgets them. Memory holds the hypotheses and one batch. The model does not depend
+    on how the stream is cut into chunks, nor on ``n_jobs``.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        The weak learner; clones of it are fitted. None: `BooleanStump`.
+    gamma : float, default=0.1
+        Edge that is assumed of every hypothesis: its accuracy minus 1/2, above 0 and
+        below 0.5. A larger edge needs far fewer samples.
+    target_error : float, default=0.1
+        Error of the vote for which the rounds are planned, above 0 and below 0.5.
+    mode : {"practical", "theory"}, default="practical"
+        "theory" takes the numbers of samples for which the bounds of the thesis hold.
+        "practical" takes a hundredth of them or fewer.
+    n_samples_weak : int, default=200
+        Number of accepted samples that train a hypothesis. In "practical" mode as many
+        test it.
+    max_tries : int, default=1
+        In "practical" mode: number of batches in a round until a hypothesis has half of
+        the assumed edge on its test samples.
+    weak_failure : {"abort", "raise"}, default="abort"
+        What to do when no hypothesis of a round has half of the assumed edge: take the
+        best one if it is better than a coin, and a coin otherwise; or raise an error.
+    delta : float, default=0.1
+        Probability of failure allowed, above 0 and below 1. It sets when a round is
+        aborted, and in "theory" mode the numbers of samples.
+    weak_learner_success_rate : float, default=1.0
+        In "theory" mode: probability with which a hypothesis has the assumed edge,
+        above 0 and at most 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the filter and of the weak learner.
+    n_jobs : int or None, default=None
+        Number of pieces of the stream whose votes are counted at the same time, as in
+        joblib.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    estimators_ : list of classifiers
+        The fitted hypotheses, with one vote each.
+    estimator_edges_ : ndarray of shape (n_estimators,), float64
+        Accuracy of each on the test samples of its round, minus 1/2.
+    estimator_rounds_ : ndarray of shape (n_estimators,), int
+        The round of each.
+    n_rounds_ : int
+        Number of rounds that have ended.
+    n_aborted_ : int
+        Number of these that ended without a hypothesis.
+    k_ : int
+        Number of rounds that are planned.
+    n_seen_ : ndarray of shape (n_begun_rounds,), int
+        Number of samples read in each round that was begun.
+    n_accepted_ : ndarray of shape (n_begun_rounds,), int
+        Number of samples that the filter accepted.
+    n_rejected_ : ndarray of shape (n_begun_rounds,), int
+        Number of samples that it rejected.
+    acceptance_rates_ : ndarray of shape (n_begun_rounds,), float64
+        Share of the samples that it accepted.
+    termination_condition_ : str or None
+        Why boosting stopped. "all_rounds": the plan was completed. "no_edge": all
+        rounds were aborted. "stream_exhausted": the stream ended before. None: it may
+        be continued by ``partial_fit``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    Warns
+    -----
+    UserWarning
+        When a stream ends before all rounds, and when no hypothesis has an edge.
+
+    See Also
+    --------
+    BoostByMajority : For data in memory: more accurate on the same samples.
+    OnlineBoostByMajority : Updates every hypothesis with every sample.
+    sklboolean.theory.filter_sample_bound : Bound on the number of samples.
+
+    Notes
+    -----
+    There is no ``predict_proba``, because no samples are kept on which votes could be
+    calibrated. Use :class:`sklearn.calibration.CalibratedClassifierCV` with a frozen
+    estimator and held-out samples.
+
+    References
+    ----------
+    Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
+    PhD thesis, University of California, Santa Cruz, 1993, section 2.3, Figure 2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean import FilteringBoostByMajority
+    >>> rng = np.random.default_rng(0)
+    >>> def chunks():
+    ...     while True:
+    ...         X = rng.integers(0, 2, (5000, 10))
+    ...         yield X, X[:, :3].sum(axis=1) > 1
+    >>> booster = FilteringBoostByMajority(gamma=0.15, random_state=0)
+    >>> booster.fit_stream(chunks()).termination_condition_
+    'all_rounds'
+    >>> X = rng.integers(0, 2, (1000, 10))
+    >>> booster.score(X, X[:, :3].sum(axis=1) > 1) > 0.9
+    True
+    """
+
+    _state_params = (
+        "estimator", "gamma", "target_error", "mode", "n_samples_weak", "max_tries",
+        "weak_failure", "delta", "weak_learner_success_rate",
+    )  # fmt: skip
+
+    def __init__(
+        self, estimator=None, *, gamma=0.1, target_error=0.1, mode="practical",
+        n_samples_weak=200, max_tries=1, weak_failure="abort", delta=0.1,
+        weak_learner_success_rate=1.0, random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.estimator = estimator
+        self.gamma = gamma
+        self.target_error = target_error
+        self.mode = mode
+        self.n_samples_weak = n_samples_weak
+        self.max_tries = max_tries
+        self.weak_failure = weak_failure
+        self.delta = delta
+        self.weak_learner_success_rate = weak_learner_success_rate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def predict_proba(self):
+        """Not available: there are no samples to calibrate votes on."""
+        raise AttributeError(
+            "FilteringBoostByMajority has no predict_proba: it keeps no samples to "
+            "calibrate votes on. Use CalibratedClassifierCV with held-out samples."
+        )
+
+    def fit(self, X, y, sample_weight=None):
+        """Boost the weak learner on a stream of samples drawn from training data.
+
+        Samples are drawn with replacement until all rounds are over.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, as the weak learner takes them.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Samples are drawn in proportion to these weights, finite and at least 0.
+            None: 1.
+
+        Returns
+        -------
+        self : object
+            The fitted booster.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data. The booster then keeps its former state.
+        """
+        with restore_on_error(self):
+            X, y = self._check_Xy(X, y, reset=True)
+            classes, _codes = encode_classes(y)
+            shares = None
+            if sample_weight is not None:
+                shares = check_sample_weight(sample_weight, len(y))
+                shares = shares / shares.max()
+                shares /= shares.sum()
+            rng = check_random_state(self.random_state)
+            state = self._init_state(classes, rng)
+            draws = (rng.choice(len(y), size=PIECE, p=shares) for _ in count())
+            state.update(((X[i], y[i]) for i in draws), n_jobs=self.n_jobs)
+            self._set_fitted_attributes(state, state)
+        self._warn()
+        return self
+
+    def fit_stream(self, chunks, classes=None):
+        """Boost the weak learner on a stream until all rounds are over.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y)
+            Parts of the stream, of any size: arrays as ``fit`` takes them. They are
+            read until the rounds are over, and not kept.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. None: those of the first chunk.
+
+        Returns
+        -------
+        self : object
+            The fitted booster.
+
+        Raises
+        ------
+        ValueError
+            For bad parameters and data, and for a stream without samples. The booster
+            then keeps its former state.
+        """
+        with restore_on_error(self):
+            vars(self).pop("_state", None)
+            chunks = iter(chunks)
+            first = next(chunks, None)
+            if first is None:
+                raise ValueError("chunks is empty; it must hold at least one (X, y).")
+            X, y = self._check_Xy(*first, reset=True)
+            if classes is None:
+                classes = distinct_labels(y)
+            vars(self).pop("classes_", None)
+            classes = known_classes(self, classes)
+            state = self._init_state(classes, check_random_state(self.random_state))
+            state.update(self._checked_chunks((X, y), chunks), n_jobs=self.n_jobs)
+            state.finish()
+            self._set_fitted_attributes(state, state)
+        self._warn()
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Present samples to the filter of the current round.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels among ``classes``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; required in the first call.
+
+        Returns
+        -------
+        self : object
+            The booster as it is so far. How the stream is cut makes no difference.
+        """
+        with restore_on_error(self):
+            resume = hasattr(self, "_state")
+            if resume:
+                check_same_params(self, self._state_params)
+            elif classes is not None:
+                vars(self).pop("classes_", None)  # those of an earlier fit
+            known = known_classes(self, classes)
+            X, y = self._check_Xy(X, y, reset=not resume)
+            if resume:
+                state = self._state.copy()
+            else:
+                state = self._init_state(known, check_random_state(self.random_state))
+            state.update([(X, y)])
+            shown = state.copy()
+            shown.finish()
+            self._set_fitted_attributes(shown, state)
+            self._state = state
+            remember_params(self, self._state_params)
+        return self
+
+    def _init_state(self, classes, rng):
+        check_classifier(self._weak_estimator())
+        plan = plan_filter(
+            self.mode, self.gamma, self.target_error, self.delta,
+            weak_learner_success_rate=self.weak_learner_success_rate,
+            n_samples_weak=self.n_samples_weak, max_tries=self.max_tries,
+            weak_failure=self.weak_failure,
+        )  # fmt: skip
+        # A clone: its parameters may be changed while the stream is read.
+        return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
+
+    def _check_Xy(self, X, y, *, reset):
+        options = reading(self._weak_estimator())
+        return validate_data_strict(self, X, y, reset=reset, **options)
+
+    def _checked_chunks(self, first, chunks):
+        yield first
+        for X, y in chunks:
+            yield self._check_Xy(X, y, reset=False)
+
+    def _set_fitted_attributes(self, shown, state):
+        """Set the hypotheses of a finished state and the counters of the present."""
+        vars(self).pop("_state", None)
+        self.classes_, self.estimators_ = shown.classes, shown.hypotheses
+        self._columns, self._stumps = [None] * len(self.estimators_), None
+        kinds = {type(estimator) for estimator in self.estimators_}
+        if kinds == {BooleanStump}:
+            stumps = [
+                (stump.feature_, *np.searchsorted(self.classes_, stump.side_classes_))
+                for stump in self.estimators_
+            ]
+            self._stumps = np.array(stumps, dtype=np.int64).reshape(-1, 3)
+        edges = np.array(shown.edges)
+        self.estimator_rounds_ = np.flatnonzero(~np.isnan(edges))
+        self.estimator_edges_ = edges[self.estimator_rounds_]
+        self.n_rounds_, self.n_aborted_ = state.n_rounds, state.n_aborted
+        self.k_, self.termination_condition_ = state.plan.n_rounds, state.termination
+        self.n_seen_ = np.array(state.n_seen)
+        self.n_accepted_ = np.array(state.n_accepted)
+        self.n_rejected_ = self.n_seen_ - self.n_accepted_
+        self.acceptance_rates_ = self.n_accepted_ / np.maximum(1, self.n_seen_)
+
+    def _warn(self):
+        if self.termination_condition_ == "stream_exhausted":
+            message = (
+                f"The stream ended in round {self.n_rounds_} of {self.k_}: only the "
+                "hypotheses of these rounds vote. Give more samples, a larger gamma or "
+                "a larger target_error."
+            )
+        elif self.termination_condition_ == "no_edge":
+            message = (
+                "No hypothesis had an edge on test samples, so one class is always "
+                "predicted. Use a stronger estimator, or more n_samples_weak."
+            )
         else:
-            self.hypotheses.append(hypothesis)
-        self.n_rounds += 1
-        self.edges.append(edge)
+            return
+        warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def first_votes(X, codes, hypotheses, classes):
+    """Count the votes of hypotheses on new samples."""
+    return count_votes(MajorityVotes(codes, len(classes)), X, hypotheses, classes)
+
+
+def count_votes(votes, X, hypotheses, classes):
+    """Count the votes of hypotheses that have not voted yet; return the counts."""
+    for hypothesis in hypotheses[votes.n_votes :]:
+        votes.add(predict_codes(hypothesis, X, classes))
+    return votes
+
+
+def predict_codes(hypothesis, X, classes):
+    """Predict class numbers.
+
+    Parameters
+    ----------
+    hypothesis : fitted classifier
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Checked.
+    classes : ndarray of shape (n_classes,)
+    """
+    is_stump = type(hypothesis) is BooleanStump and hypothesis.binarize is not None
+    if not is_stump or sparse.issparse(X):
+        return np.searchsorted(classes, hypothesis.predict(X))
+    # One column decides; `predict` would check all of them, again for each stump.
+    codes = np.searchsorted(classes, hypothesis.side_classes_)
+    if hypothesis.feature_ < 0:
+        return np.full(X.shape[0], codes[0])
+    column = X[:, hypothesis.feature_].astype(np.float64)
+    return codes[(column > hypothesis.binarize).astype(np.intp)]
+
+
+def join_parts(parts):
+    """Join the parts of a batch, pairs of features and class numbers."""
+    features, codes = zip(*parts, strict=True)
+    if any(sparse.issparse(X) for X in features):
+        X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
+    else:
+        X = np.concatenate(features)
+    return X, np.concatenate(codes)
+
+
+def random_words(seed, purpose, start, n_words):
+    """Draw random 64-bit words by their numbers, whichever were drawn before.
+
+    Parameters
+    ----------
+    seed, purpose : int
+        Each pair has a sequence of its own.
+    start, n_words : int
+        The number of the first word, and how many.
+    """
+    # A counter in each step of the generator gives four words.
+    blocks, skipped = divmod(start, 4)
+    key = np.array([seed, purpose], dtype=np.uint64)
+    generator = np.random.Philox(key=key).advance(blocks)
+    return generator.random_raw(n_words + skipped)[skipped:]

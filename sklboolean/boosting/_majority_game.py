@@ -1,26 +1,106 @@
-"""The majority game's two tables: what a vote weighs, and how likely loss still is.
+"""The majority game: weights and potentials of states, rounds and edges.
 
-A game lasts k rounds, k odd. An example is won if more than half of the hypotheses are
-right about it. After i rounds its state is r, the number of right ones; with several
-labels (r, t), where t counts the votes for wrong labels other than the strongest one.
-If the rest of the votes is right with probability 1/2 + gamma each, then the potential
-of a state is the probability of loss, and its weight the probability that the vote of
-the next round decides.
+A game lasts k rounds, k odd. A sample is won if more than half of the hypotheses
+classify it correctly. After i rounds its state is r, the number of correct votes; with
+several labels (r, t), where t counts the votes for wrong labels other than the
+strongest one. Suppose that each remaining vote is correct with probability 1/2 + gamma.
+Then the potential of a state is the probability that the sample is lost, and its weight
+is the probability that the vote of the next round decides.
 
-Both depend on the state through one count only, the *missing* votes: the most that can
-still be right while the example is lost, ``(k - t) // 2 - r``. As a function of it they
-are binomial probabilities, in logarithms because half of them underflow for large k.
+Both depend on the state through one number only, the *missing* votes: the largest
+number of further correct votes with which the sample is still lost, ``(k - t) // 2 -
+r``. As functions of it they are binomial probabilities, computed as logarithms because
+half of them underflow for large k. A fair coin stands for each round without a
+hypothesis.
 """
 
 import numpy as np
+from scipy.special import betaincc, betaincinv, gammaln, logsumexp
 from sklearn.utils import check_scalar
 
 from sklboolean._core.validation import check_integer, check_real
-from sklboolean.boosting._binomials import at_most, log_at_most, log_exactly
+
+MAX_ROUNDS = 10**9
+
+# Binomial probabilities of the number of correct votes
+
+
+def binomial_cdf(counts, n_votes, gamma):
+    """Compute the probability of at most so many correct votes, for each count."""
+    inside = (counts >= 0) & (counts < n_votes)
+    probabilities = (counts >= n_votes).astype(np.float64)
+    correct = counts[inside]
+    # The same as betainc of 1/2 - gamma, but that one loses all digits below 1e-250.
+    probabilities[inside] = betaincc(correct + 1, n_votes - correct, 0.5 + gamma)
+    return probabilities
+
+
+def log_binomial_cdf(counts, n_votes, gamma, n_coins=0):
+    """Compute the same as logarithms, which do not underflow, with fair coins added."""
+    n_all = n_votes + n_coins
+    # Sums from the small end, each relative to the next.
+    logs = log_binomial_pmf(np.arange(n_all + 1), n_votes, gamma, n_coins)
+    logs = np.minimum(np.logaddexp.accumulate(logs), 0.0)
+    logs[-1] = 0.0
+    return np.append(logs, -np.inf)[np.clip(counts, -1, n_all)]
+
+
+def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
+    """Compute the log-probability of exactly so many correct votes and heads."""
+    if n_coins == 0:
+        return _log_binomial(counts, n_votes, gamma)
+    if counts.size * n_coins < n_votes:  # few states of a long game: coin by coin
+        heads = np.arange(n_coins + 1)
+        rest = _log_binomial(np.subtract.outer(counts, heads), n_votes, gamma)
+        return logsumexp(rest + _log_binomial(heads, n_coins, 0.0), axis=-1)
+    logs = np.append(_log_binomial_with_coins(n_votes, gamma, n_coins), -np.inf)
+    possible = (counts >= 0) & (counts <= n_votes + n_coins)
+    return logs[np.where(possible, counts, -1)]
+
+
+def _log_binomial(counts, n_votes, gamma):
+    logs = np.full(counts.shape, -np.inf)
+    possible = (counts >= 0) & (counts <= n_votes)
+    right = counts[possible].astype(np.float64)
+    wrong = n_votes - right
+    logs[possible] = (
+        gammaln(n_votes + 1) - gammaln(right + 1) - gammaln(wrong + 1)
+        + right * np.log1p(2 * gamma) + wrong * np.log1p(-2 * gamma)
+        - n_votes * np.log(2)
+    )  # fmt: skip
+    return logs
+
+
+def _log_binomial_with_coins(n_votes, gamma, n_coins):
+    """Compute the logarithms for all counts from 0 to n_votes + n_coins.
+
+    The generating function ``f(z) = (1 + z)**n_coins * (1 + odds * z)**n_votes`` solves
+    a linear differential equation of first order, ``(1 + z) (1 + odds z) f'(z) =
+    (n_coins (1 + odds z) + n_votes odds (1 + z)) f(z)``. So each coefficient follows
+    from the two before it. Up to the `turn` both terms are positive and no digit is
+    lost. The rest is computed from the other end, where the odds are inverted.
+    """
+    turn = int(n_coins * (0.5 - gamma) + n_votes * (0.5 + gamma))
+    n_falling = n_votes + n_coins - turn
+    parts = []
+    for edge, n_terms in [(gamma, turn + 1), (-gamma, n_falling)]:
+        odds = (0.5 + edge) / (0.5 - edge)
+        ratios = np.ones(n_terms)  # of each coefficient to the one before
+        ratio = n_coins + n_votes * odds
+        for s in range(1, n_terms):
+            ratios[s] = ratio
+            same = n_coins + n_votes * odds - (1 + odds) * s
+            ratio = (same + odds * (n_coins + n_votes - s + 1) / ratio) / (s + 1)
+        logs = np.cumsum(np.log(ratios))
+        parts.append(logs + n_votes * np.log(0.5 - edge) - n_coins * np.log(2))
+    return np.concatenate([parts[0], parts[1][::-1]])
+
+
+# Weights and potentials of all states of a round
 
 
 def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
-    """Tabulate the weights that boost-by-majority gives to the states of a round.
+    """Compute the weight of each state in a round of boost-by-majority.
 
     Parameters
     ----------
@@ -29,25 +109,27 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     i : int
         Number of rounds played, at least 0 and below `k`.
     gamma : float
-        What every hypothesis is right about beyond one half, above 0 and below 0.5.
+        Edge that is assumed of every hypothesis: its accuracy minus 1/2, above 0 and
+        below 0.5.
     other_votes : int, default=0
-        Votes t for wrong labels other than the strongest of them; 0 if there are two
+        Number t of votes for wrong labels other than the strongest of them; 0 with two
         labels.
     n_aborted : int, default=0
-        How many of the `i` rounds ended without a hypothesis. A fair coin stands for
+        Number of the `i` rounds that ended without a hypothesis. A fair coin stands for
         each, and the weight is the mean over their outcomes.
     log : bool, default=False
-        Return natural logarithms, which do not underflow; that of 0 is ``-inf``.
+        Return natural logarithms, which do not underflow. The logarithm of 0 is
+        ``-inf``.
 
     Returns
     -------
     weights : ndarray of shape (i - other_votes - n_aborted + 1,), dtype float64
-        The weight of an example about which r hypotheses are right, at index r.
+        At index r the weight of a sample with r correct votes.
 
     Raises
     ------
     TypeError
-        If an argument is not a number of its kind, or `log` no bool.
+        If an argument is not a number of its kind, or `log` is not a bool.
     ValueError
         If an argument is out of range or `k` is even.
 
@@ -58,9 +140,10 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     Notes
     -----
     The weight is ``C(k-i-1, s) (1/2 + gamma)**s (1/2 - gamma)**(k-i-1-s)`` with ``s =
-    (k - t) // 2 - r``: equation (2.1), and for several labels (2.21) corrected. Printed
-    there is ``k - t`` for k but i left, so that examples which may still be won or lost
-    get no weight; ``i - t`` must replace i. Relative errors are about ``k * 1e-15``.
+    (k - t) // 2 - r``: equation (2.1), and for several labels (2.21) corrected. The
+    printed equation replaces k by ``k - t`` but keeps i, so that samples which may
+    still be won or lost get no weight; i must be replaced by ``i - t`` too. Relative
+    errors are about ``k * 1e-15``.
 
     References
     ----------
@@ -73,21 +156,25 @@ def majority_weights(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     >>> majority_weights(5, 2, gamma=0.1)
     array([0.36, 0.48, 0.16])
 
-    The last round weighs the examples that it decides:
+    In the last round only samples that it decides have weight:
 
     >>> majority_weights(5, 4, gamma=0.1)
     array([0., 0., 1., 0., 0.])
     """
     k, i, gamma = check_game(k, i, gamma)
     check_scalar(log, "log", (bool, np.bool_))
-    check_round_left(k, i)
-    missing, n_aborted = _table_of_missing(k, i, other_votes, n_aborted)
-    logs = log_exactly(missing, k - i - 1, gamma, n_aborted)
+    if i == k:
+        raise ValueError(
+            f"i must be below the number of rounds k={k}; got {i}. After the last "
+            "round no sample needs a weight."
+        )
+    missing, n_aborted = _missing_votes(k, i, other_votes, n_aborted)
+    logs = log_binomial_pmf(missing, k - i - 1, gamma, n_aborted)
     return logs if log else np.exp(logs)
 
 
 def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
-    """Tabulate the potentials of boost-by-majority: how likely each state is lost.
+    """Compute the potential of each state: the probability that a sample is lost.
 
     Parameters
     ----------
@@ -96,39 +183,41 @@ def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     i : int
         Number of rounds played, at least 0 and at most `k`.
     gamma : float
-        What every hypothesis is right about beyond one half, above 0 and below 0.5.
+        Edge that is assumed of every hypothesis: its accuracy minus 1/2, above 0 and
+        below 0.5.
     other_votes : int, default=0
-        Votes t for wrong labels other than the strongest of them; 0 if there are two
+        Number t of votes for wrong labels other than the strongest of them; 0 with two
         labels.
     n_aborted : int, default=0
-        How many of the `i` rounds ended without a hypothesis. A fair coin stands for
+        Number of the `i` rounds that ended without a hypothesis. A fair coin stands for
         each, and the potential is the mean over their outcomes.
     log : bool, default=False
-        Return natural logarithms, which do not underflow; that of 0 is ``-inf``.
+        Return natural logarithms, which do not underflow. The logarithm of 0 is
+        ``-inf``.
 
     Returns
     -------
     potentials : ndarray of shape (i - other_votes - n_aborted + 1,), dtype float64
-        The potential of an example about which r hypotheses are right, at index r. It
-        is 0 where the game is won, 1 where it is lost.
+        At index r the potential of a sample with r correct votes: 0 where the sample is
+        won, 1 where it is lost.
 
     Raises
     ------
     TypeError
-        If an argument is not a number of its kind, or `log` no bool.
+        If an argument is not a number of its kind, or `log` is not a bool.
     ValueError
         If an argument is out of range or `k` is even.
 
     See Also
     --------
-    min_rounds : The rounds for which the potential of the start is small.
+    min_rounds : The number of rounds for which the potential of the start is small.
 
     Notes
     -----
     The potential is the sum of ``C(k-i, j) (1/2 + gamma)**j (1/2 - gamma)**(k-i-j)``
     over j from 0 to ``(k - t) // 2 - r``: equation (2.7), where ``C(k-j, j)`` is a
-    misprint. Its mean over the examples never rises while the hypotheses keep their
-    promise (Lemma 2.2.2), and at the end it is the training error.
+    misprint. Its mean over the samples never rises while the edges of the hypotheses
+    are at least gamma (Lemma 2.2.2), and at the end it is the training error.
 
     References
     ----------
@@ -145,23 +234,254 @@ def majority_potentials(k, i, gamma, *, other_votes=0, n_aborted=0, log=False):
     """
     k, i, gamma = check_game(k, i, gamma)
     check_scalar(log, "log", (bool, np.bool_))
-    missing, n_aborted = _table_of_missing(k, i, other_votes, n_aborted)
+    missing, n_aborted = _missing_votes(k, i, other_votes, n_aborted)
     if not log and n_aborted == 0:
-        return at_most(missing, k - i, gamma)
-    logs = log_at_most(missing, k - i, gamma, n_aborted)
+        return binomial_cdf(missing, k - i, gamma)
+    logs = log_binomial_cdf(missing, k - i, gamma, n_aborted)
     return logs if log else np.exp(logs)
 
 
-def missing_votes(k, correct_votes, other_votes=0):
-    """Return the most votes that may still be right while the example is lost.
+def _missing_votes(k, i, other_votes, n_aborted):
+    n_aborted = check_integer(n_aborted, "n_aborted", 0, i)
+    other_votes = check_integer(other_votes, "other_votes", 0, i - n_aborted)
+    correct = np.arange(i - other_votes - n_aborted + 1)
+    return (k - other_votes) // 2 - correct, n_aborted
 
-    Negative where it is won. The arguments may be arrays of ints.
+
+# States that occur, by their level 2 r + t: ``(k - level) // 2`` votes are missing
+
+
+def relative_weights(k, i, gamma, levels, n_aborted=0):
+    """Compute the weights of states relative to the heaviest of them.
+
+    Parameters
+    ----------
+    k, i, gamma, n_aborted
+        As for `majority_weights`.
+    levels : ndarray of int
+        The level ``2 r + t`` of each state. States that no sample has must be left out:
+        they would set the scale, and the others could underflow beside them.
+
+    Returns
+    -------
+    weights : ndarray, dtype float64
+        The heaviest state has weight 1. All are 0 if the game is decided in each.
+    log_largest : float
+        Logarithm of the weight of the heaviest state; ``-inf`` if all are decided.
     """
-    return (k - other_votes) // 2 - correct_votes
+    logs = log_binomial_pmf((k - levels) // 2, k - i - 1, gamma, n_aborted)
+    log_largest = float(logs.max(initial=-np.inf))
+    if log_largest == -np.inf:
+        return np.zeros(len(logs)), log_largest
+    return np.exp(logs - log_largest), log_largest
+
+
+def average_potential(k, i, gamma, levels, shares):
+    """Compute the mean potential over states with given shares.
+
+    Parameters
+    ----------
+    k, i, gamma
+        As for `majority_potentials`.
+    levels : ndarray of int
+        The level of each state, the coins of aborted rounds included.
+    shares : ndarray of float64
+        The share of the samples in each state.
+    """
+    return float(shares @ binomial_cdf((k - levels) // 2, k - i, gamma))
+
+
+def rounds_for_error(i, gamma, error, levels, shares):
+    """Compute how long a game must last for an error, from its present states.
+
+    The schedule of the remaining rounds may change at any time, its edge too: the
+    average potential does not rise, from whichever states the game continues (Lemma
+    2.2.2).
+
+    Parameters
+    ----------
+    i : int
+        Number of rounds played.
+    gamma : float
+        Edge that is assumed of the hypotheses to come.
+    error : float
+        The average potential must be below this, above 0 and below 1.
+    levels, shares
+        The states, as for `average_potential`.
+
+    Returns
+    -------
+    k : int
+        The least odd number of rounds, at least `i`, for which the average potential is
+        below `error`; `i` itself if the present vote is good enough.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number.
+    ValueError
+        If an argument is out of range or more than 10**9 rounds are needed.
+    """
+    gamma, error = check_edge(gamma), float(check_real(error, "error"))
+    if not 0 < error < 1:
+        raise ValueError(
+            f"error must be above 0 and below 1; got {error}. For no error on m "
+            "samples use 1 / m."
+        )
+
+    def potentials(k):
+        return binomial_cdf((k - levels) // 2, k - i, gamma)
+
+    def search(low, at_low, high, at_high):
+        # Along odd k the potential of a state rises, if at all, before it falls:
+        # samples that are ahead may be overtaken. So between two k it is at least the
+        # smaller of the two potentials. Where that average is too large, stop.
+        if shares @ np.minimum(at_low, at_high) >= error:
+            return None
+        if shares @ at_low < error:
+            return low
+        if high - low == 2:
+            return high if shares @ at_high < error else None
+        middle = (low + high) // 4 * 2 + 1
+        at_middle = potentials(middle)
+        found = search(low, at_low, middle, at_middle)
+        return found or search(middle, at_middle, high, at_high)
+
+    low, k = i | 1, None
+    while k is None and low <= MAX_ROUNDS:
+        high = 2 * low + 1
+        k = search(low, potentials(low), high, potentials(high))
+        low = high
+    if k is None:
+        raise ValueError(
+            f"gamma={gamma} must be larger, or error={error}: more than {MAX_ROUNDS} "
+            "rounds are needed."
+        )
+    return k
+
+
+# Rounds for an edge, and the edge for a number of rounds
+
+
+def min_rounds(gamma, error):
+    """Compute the number of weak hypotheses that boost-by-majority needs for an error.
+
+    Parameters
+    ----------
+    gamma : float
+        Edge that is assumed of every hypothesis: its accuracy minus 1/2, above 0 and
+        below 0.5.
+    error : float
+        The error of the vote must stay below this, above 0 and below 1. Below ``1 / m``
+        the vote classifies all of m samples correctly.
+
+    Returns
+    -------
+    k : int
+        The least number for which the binomial probability that at most half of k votes
+        are correct, each with probability ``1/2 + gamma``, is below `error`. Always
+        odd.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number.
+    ValueError
+        If an argument is out of range or more than 10**9 rounds are needed.
+
+    See Also
+    --------
+    max_gamma : The edge for a given number of rounds.
+
+    Notes
+    -----
+    One more vote can do harm: an even number may be tied, which is a loss in the game.
+    Along odd numbers the probability falls. Corollary 2.2.3 gives the larger number
+    ``ln(1 / error) / (2 gamma**2)``: for small gamma 2.8 times as many if the error is
+    0.1, and 1.2 times if it is 1e-7.
+
+    References
+    ----------
+    .. [1] Y. Freund (1993). Data Filtering and Distribution Modeling Algorithms for
+       Machine Learning. PhD thesis, University of California, Santa Cruz, (2.2).
+
+    Examples
+    --------
+    >>> from sklboolean.theory import min_rounds
+    >>> min_rounds(gamma=0.1, error=1e-4)
+    339
+    """
+    return rounds_for_error(0, gamma, error, np.zeros(1, dtype=np.int64), np.ones(1))
+
+
+def max_gamma(k, error):
+    """Compute the edge with which a number of rounds leaves exactly this error.
+
+    Weak hypotheses must have at least this edge for a vote of k of them to have the
+    error. A larger edge may be assumed only of better hypotheses.
+
+    Parameters
+    ----------
+    k : int
+        Number of rounds, odd.
+    error : float
+        Error of the vote, above 0 and below 0.5.
+
+    Returns
+    -------
+    gamma : float
+        The number in (0, 0.5) for which the binomial probability that at most half of k
+        votes are correct, each with probability ``1/2 + gamma``, equals `error`.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a number of its kind.
+    ValueError
+        If an argument is out of range, `k` is even, or the error is so small that gamma
+        is 0.5 in double precision.
+
+    See Also
+    --------
+    min_rounds : The number of rounds for a given edge.
+
+    References
+    ----------
+    .. [1] Y. Freund (1993). Data Filtering and Distribution Modeling Algorithms for
+       Machine Learning. PhD thesis, University of California, Santa Cruz, (2.2).
+
+    Examples
+    --------
+    >>> from sklboolean.theory import max_gamma
+    >>> max_gamma(1, error=0.25)
+    0.25
+    >>> round(max_gamma(101, error=0.2), 4)
+    0.0417
+    """
+    k = check_odd(k)
+    error = float(check_real(error, "error"))
+    if not 0 < error < 0.5:
+        raise ValueError(
+            f"error must be above 0 and below 0.5; got {error}. A fair coin has the "
+            "error 0.5."
+        )
+    # The tail of an odd number of votes is the distribution function of a symmetric
+    # beta variable at 1/2 - gamma.
+    half = (k + 1) // 2
+    gamma = 0.5 - float(betaincinv(half, half, error))
+    if not 0 < gamma < 0.5:
+        raise ValueError(
+            f"error={error} must not be so close to 0 or 0.5 with k={k}: gamma would "
+            f"be {gamma}. Change error or k."
+        )
+    return gamma
+
+
+# Checks
 
 
 def check_game(k, i, gamma):
-    """Return the rounds of a game, those played and the edge, checked, as numbers."""
+    """Check the number of rounds, the rounds played and the edge; return numbers."""
     k, i = check_odd(k), check_integer(i, "i", 0)
     if i > k:
         raise ValueError(
@@ -171,27 +491,18 @@ def check_game(k, i, gamma):
     return k, i, check_edge(gamma)
 
 
-def check_round_left(k, i):
-    """Check that another round is played, for which weights exist."""
-    if i == k:
-        raise ValueError(
-            f"i must be below the number of rounds k={k}; got {i}. After the last "
-            "round no example needs a weight."
-        )
-
-
-def check_odd(k):
-    """Return a number of votes that cannot be tied."""
-    k = check_integer(k, "k", 1)
+def check_odd(k, name="k"):
+    """Check a number of votes that must not be tied."""
+    k = check_integer(k, name, 1)
     if k % 2 == 0:
         raise ValueError(
-            f"k must be odd, so that no vote is tied; got {k}, use {k + 1}."
+            f"{name} must be odd, so that no vote is tied; got {k}, use {k + 1}."
         )
     return k
 
 
 def check_edge(gamma):
-    """Return the edge of a weak hypothesis over a coin as a float."""
+    """Check the edge of a weak hypothesis over a coin and return a float."""
     edge = float(check_real(gamma, "gamma"))
     if not 0 < edge < 0.5:
         raise ValueError(
@@ -199,10 +510,3 @@ def check_edge(gamma):
             "a weak hypothesis minus 1/2."
         )
     return edge
-
-
-def _table_of_missing(k, i, other_votes, n_aborted):
-    n_aborted = check_integer(n_aborted, "n_aborted", 0, i)
-    other_votes = check_integer(other_votes, "other_votes", 0, i - n_aborted)
-    correct_votes = np.arange(i - other_votes - n_aborted + 1)
-    return missing_votes(k, correct_votes, other_votes), n_aborted

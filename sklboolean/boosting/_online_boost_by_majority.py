@@ -1,84 +1,318 @@
-"""Boost-by-majority on-line: every row passes through all learners once."""
+"""Online boost-by-majority: every sample passes through all weak learners once."""
+
+from copy import deepcopy
+from inspect import signature
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, get_tags
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state, gen_batches, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import IncrementalClassifier, restore_on_error
 from sklboolean._core.validation import (
+    check_choice,
     check_finite_sum,
     check_integer,
-    check_same_params,
     check_sample_weight,
     check_two_classes,
-    encode_classes,
     known_classes,
-    remember_params,
     validate_data_strict,
 )
-from sklboolean.boosting._majority_game import check_edge
-from sklboolean.boosting._online_game import OnlineGame
-from sklboolean.boosting._online_learners import make_learners
+from sklboolean.boosting._majority_game import check_edge, check_odd, log_binomial_pmf
+from sklboolean.boosting._online import vote_and_learn, write_votes
 
-KIND = ("estimator", "n_estimators", "sampling")  # of the line of learners
+BLOCK_CELLS = 2**22
 
 
-class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
-    """Boost on-line learners by majority.
+class BitPerceptron:
+    """An averaged perceptron over bits, the default weak learner.
 
-    Each row passes through a line of learners. Each learner votes on it and then learns
-    it, with the weight that the votes before and the number of votes to come give it:
-    the more the row's fate hangs on this vote, the more it weighs. The prediction is
-    the majority, one vote for each learner. Two classes.
+    It reads the signed bits that `parts` makes. It needs no learning rate: weights
+    times a constant give the same votes.
 
     Parameters
     ----------
-    estimator : object or None, default=None
-        A classifier with ``partial_fit``, which is copied. None: an averaged perceptron
-        over bits (a feature is true above 0), compiled.
+    n_features : int
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,), dtype float64
+        The average hypothesis, for features read as -1 and 1.
+    intercept_ : float
+        Its constant.
+    """
+
+    def __init__(self, n_features):
+        self._coef = np.zeros(n_features + 1)
+        self._late = np.zeros(n_features + 1)
+        self._n_shown = np.zeros(1)
+
+    @property
+    def estimator(self):
+        """The fitted attribute of the booster: this object."""
+        return self
+
+    @property
+    def coef_(self):
+        """The weights of the features."""
+        return self._average()[:-1]
+
+    @property
+    def intercept_(self):
+        """The constant."""
+        return float(self._average()[-1])
+
+    def _average(self):
+        return self._coef - self._late / max(self._n_shown[0], 1.0e-300)
+
+    @staticmethod
+    def parts(X, _batch_size, n_most):
+        """Cut samples into slices, and compute signed bits: 1 above 0, else -1."""
+        for part in gen_batches(X.shape[0], n_most):
+            bits = X[part].toarray() if sparse.issparse(X) else X[part]
+            signed = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
+            signed[:, :-1] = np.where(bits > 0, 1, -1)
+            yield part, signed
+
+    def votes(self, samples):
+        """Compute the signs of the average's scores; 0 is undecided."""
+        votes = np.empty(len(samples), dtype=np.int8)
+        write_votes(samples, self._coef, self._late, self._n_shown, votes)
+        return votes
+
+    def vote_and_learn(self, samples, signs, weights):
+        """Train on samples, and return the votes from before each was learned."""
+        votes = np.empty(len(samples), dtype=np.int8)
+        vote_and_learn(
+            samples, signs, weights, self._coef, self._late, self._n_shown, votes
+        )
+        return votes
+
+
+class PartialFitLearner:
+    """Any classifier of scikit-learn that has ``partial_fit``.
+
+    The samples of a batch are voted on together, then learned together.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Unfitted; trained in place.
+    classes : ndarray of shape (2,)
+    """
+
+    def __init__(self, estimator, classes):
+        self.estimator, self.classes = estimator, classes
+        self.trained = False
+        parameters = signature(estimator.partial_fit).parameters
+        self._takes_weights = "sample_weight" in parameters
+        self._options = {"classes": classes} if "classes" in parameters else {}
+
+    @staticmethod
+    def parts(X, batch_size, _n_most):
+        """Cut samples into batches."""
+        for part in gen_batches(X.shape[0], batch_size):
+            yield part, X[part]
+
+    def votes(self, samples):
+        """Predict -1 for the first class and 1 for the second; 0 before training."""
+        if not self.trained:
+            return np.zeros(samples.shape[0], dtype=np.int8)
+        second = self.estimator.predict(samples) == self.classes[1]
+        return np.where(second, 1, -1).astype(np.int8)
+
+    def vote_and_learn(self, samples, signs, weights):
+        """Train on a batch, and return the votes from before it was learned."""
+        votes = self.votes(samples)
+        shown = np.flatnonzero(weights)
+        weights, options = weights[shown], dict(self._options)
+        if self._takes_weights:
+            options["sample_weight"] = weights
+        else:  # integers, from sampling
+            shown = np.repeat(shown, weights.astype(np.intp))
+        if len(shown):
+            labels = self.classes[(signs[shown] > 0).astype(np.intp)]
+            self.estimator.partial_fit(samples[shown], labels, **options)
+            self.trained = True
+        return votes
+
+
+def online_weights(k, i, gamma, n_correct):
+    """Weigh samples for learner i of k, relative to the heaviest possible state.
+
+    Parameters
+    ----------
+    k, i, gamma
+        As for `majority_weights`. The result is a multiple of these weights that does
+        not depend on other samples.
+    n_correct : ndarray of shape (n_samples,), dtype int64
+        Number of the i learners before that are correct on each sample.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+        From 0 to 1; 1 in the heaviest of the states from 0 to i. They are computed as
+        differences of logarithms, so that no k is too large.
+    """
+    n_left = k - i - 1
+    # The mode of the binomial distribution, or the state next to it that can occur.
+    mode = np.floor((n_left + 1) * (0.5 + gamma))
+    mode = np.clip(mode, max(k // 2 - i, 0), min(k // 2, n_left))
+    missing = k // 2 - np.append(n_correct, k // 2 - int(mode))
+    logs = log_binomial_pmf(missing, n_left, gamma)
+    return np.exp(np.minimum(logs[:-1] - logs[-1], 0.0))
+
+
+class OnlineState:
+    """Weak learners and what they have seen.
+
+    Parameters
+    ----------
+    learners : list of BitPerceptron or PartialFitLearner
+        An odd number. Both kinds have ``votes(samples)``, with -1 for the first class,
+        1 for the second and 0 while undecided, and ``vote_and_learn(samples, signs,
+        weights)``, which returns the votes from before the samples were learned.
+    gamma : float
+    seed : int or None
+        Not None: samples are shown at random, an integer number of times.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples seen.
+    n_mistakes : int
+        Number of samples that the vote, before they were learned, misclassified.
+    n_shown : ndarray of shape (n_learners,), dtype int64
+        Number of samples that each learner was shown.
+    weights_correct, weights_shown : ndarray of shape (n_learners,), dtype float64
+        The weight of these samples: of those that it predicted correctly before
+        learning them, and of all.
+    mistakes_per_epoch : list of int
+    """
+
+    def __init__(self, learners, gamma, seed):
+        self.learners, self.gamma, self.seed = learners, gamma, seed
+        self.n_samples, self.n_mistakes = 0, 0
+        self.n_shown = np.zeros(len(learners), dtype=np.int64)
+        self.weights_correct = np.zeros(len(learners))
+        self.weights_shown = np.zeros(len(learners))
+        self.mistakes_per_epoch = []
+
+    def copy(self):
+        """Copy the state, the learners included."""
+        return deepcopy(self)
+
+    def parts(self, X, batch_size):
+        """Cut samples into slices, each with what the learners read at once."""
+        n_most = BLOCK_CELLS // max(X.shape[1] + 1, len(self.learners))
+        return self.learners[0].parts(X, batch_size, max(1, n_most))
+
+    def learn(self, samples, signs, sample_weight):
+        """Show samples to all learners, one learner after the other.
+
+        Parameters
+        ----------
+        samples : ndarray or sparse array of shape (n_samples, n_columns)
+            What the learners read.
+        signs : ndarray of shape (n_samples,), dtype int8
+            -1 or 1.
+        sample_weight : ndarray of shape (n_samples,), dtype float64
+        """
+        k, uniform = len(self.learners), None
+        if self.seed is not None:
+            # They depend on the position in the stream only.
+            generators = [
+                np.random.default_rng([self.seed, self.n_samples + i])
+                for i in range(len(signs))
+            ]
+            uniform = np.stack([generator.random(k) for generator in generators])
+        n_correct = np.zeros(len(signs), dtype=np.int64)
+        for i, learner in enumerate(self.learners):
+            weights = sample_weight * online_weights(k, i, self.gamma, n_correct)
+            if uniform is not None:
+                weights = np.floor(weights + uniform[:, i])
+            hits = learner.vote_and_learn(samples, signs, weights) == signs
+            n_correct += hits
+            self.n_shown[i] += np.count_nonzero(weights)
+            for sums, terms in [
+                (self.weights_correct, weights * hits), (self.weights_shown, weights),
+            ]:  # fmt: skip
+                # Added in order, so that the parts of a stream give the same sums.
+                sums[i] = np.cumsum(np.append(sums[i], terms))[-1]
+        self.n_samples += len(signs)
+        self.n_mistakes += int(np.count_nonzero(n_correct <= k // 2))
+
+    def edges(self):
+        """Compute the weighted accuracy of each learner minus 1/2; 0 without weight."""
+        shares = np.full(len(self.learners), 0.5)
+        shown = self.weights_shown > 0
+        np.divide(self.weights_correct, self.weights_shown, out=shares, where=shown)
+        return shares - 0.5
+
+    def margins(self, samples):
+        """Compute the mean of all votes on each sample."""
+        votes = (learner.votes(samples).astype(np.int64) for learner in self.learners)
+        return sum(votes) / len(self.learners)
+
+
+class OnlineBoostByMajority(IncrementalClassifier):
+    """Boost online learners by majority.
+
+    Each sample passes through a sequence of weak learners. Each of them votes on it and
+    then learns it, with a weight that follows from the votes before and the number of
+    votes to come: the more the outcome depends on this vote, the larger the weight. The
+    prediction is the majority of one vote for each learner. Two classes.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A classifier with ``partial_fit``; clones of it are fitted. None: an averaged
+        perceptron over bits (a feature is true above 0), compiled.
     n_estimators : int, default=51
-        Number of learners, odd.
+        Number of weak learners, odd. More of them need a longer stream.
     gamma : float, default=0.05
-        By how much each learner is expected to be right on more than half of the weight
-        that it is shown, between 0 and 1/2. ``estimator_edges_`` tells what they were.
+        Edge that is assumed of every weak learner: its weighted accuracy minus 1/2,
+        above 0 and below 0.5. ``estimator_edges_`` has the measured edges.
     sampling : {"auto", "weight", "reject"}, default="auto"
-        Whether a learner is given the weights, or shown rows with these probabilities.
-        "auto": "weight" if the ``partial_fit`` of the estimator takes
+        Whether a weak learner is given the weights, or shown samples with these
+        probabilities. "auto": "weight" if the ``partial_fit`` of the estimator takes
         ``sample_weight``.
     batch_size : int, default=1
-        So many rows an ``estimator`` votes on and learns in one call. 1 is the
-        algorithm; more is faster by nearly that factor. The default estimator takes
-        row by row anyway.
+        Number of samples that an ``estimator`` votes on and learns in one call. 1 is
+        the algorithm; larger batches are faster by nearly that factor. The default
+        estimator takes single samples anyway.
     max_iter : int, default=20
-        Epochs of ``fit``, which stops early after one without a mistake.
+        Maximum number of epochs of ``fit``, which stops earlier after an epoch without
+        a mistake.
     shuffle : bool, default=True
-        Whether ``fit`` shuffles the rows before each epoch.
+        Whether ``fit`` shuffles the samples before each epoch.
     random_state : int, RandomState instance or None, default=None
-        For shuffling, for "reject" and for the estimators.
+        Seed for shuffling, for "reject" and for the estimators.
     verbose : int, default=0
-        1: print the mistakes of each epoch.
+        1 prints the mistakes of each epoch.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels.
     estimators_ : list of n_estimators objects
-        The learners. Those of the default have ``coef_`` and ``intercept_`` of their
-        hypothesis over features read as -1 and 1.
+        The fitted weak learners. Those of the default have ``coef_`` and ``intercept_``
+        of their hypothesis over features read as -1 and 1.
     estimator_edges_ : ndarray of shape (n_estimators,), dtype float64
-        The share of the weight on which each learner was right, voting on rows before
-        it learned them, less 1/2. 0 where it was shown nothing.
+        The share of the weight that each predicted correctly, voting on samples before
+        it learned them, minus 1/2. 0 where it was shown nothing.
     n_updates_ : ndarray of shape (n_estimators,), dtype int64
-        How many rows each learner was shown.
+        Number of samples that each was shown.
     n_mistakes_ : int
-        Rows on which the majority was wrong or tied, before they were learned.
+        Number of samples on which the majority was wrong or tied before they were
+        learned.
     mistakes_per_epoch_ : list of int
-        The same by epochs; all calls of ``partial_fit`` together are one.
+        The same for each epoch; all calls of ``partial_fit`` together are one epoch.
     n_iter_ : int
         Number of epochs.
     t_ : int
-        Number of rows seen, those of all epochs.
+        Number of samples seen, in all epochs.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -86,37 +320,38 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    BooleanStump : A weak learner for boosting in batches.
+    FilteringBoostByMajority : For streams and any weak learner, with few hypotheses.
+    BooleanStump : A weak learner for data in memory.
     sklearn.multiclass.OneVsRestClassifier : For more than two classes.
 
     Notes
     -----
-    Learner i of N, with r right votes before it, gets the row with a weight
+    Learner i of N, with r correct votes before it, gets the sample with a weight
     proportional to ``C(N-i-1, s) (1/2 + gamma)**s (1/2 - gamma)**(N-i-1-s)``, ``s =
-    (N-1)/2 - r``: the probability that this vote decides, if the votes to come are
-    right with probability 1/2 + gamma. Weights are relative to the heaviest state of
-    learner i, so that they are between 0 and 1 and depend on no other row; they are
-    computed in logarithms, for any N. In [1]_ gamma is the difference between right and
-    wrong: twice ours.
+    (N-1)/2 - r``: the probability that this vote decides, if each vote to come is
+    correct with probability 1/2 + gamma. Weights are relative to the heaviest state of
+    learner i, so that they are between 0 and 1 and do not depend on other samples. They
+    are computed as logarithms, for any N. In [1]_ gamma is the difference between the
+    shares of correct and wrong votes: twice the gamma here.
 
-    How a stream is cut into calls of ``partial_fit`` changes nothing, to the last bit,
-    if ``batch_size`` is 1 or the default estimator is used; otherwise rows that share a
-    batch are voted on by the same hypotheses, and batches start anew with each call.
-    Long parts are faster: for each learner a call costs about 0.05 ms and a row of 100
+    How a stream is cut into calls of ``partial_fit`` makes no difference, to the last
+    bit, if ``batch_size`` is 1 or the default estimator is used. Otherwise samples of a
+    batch are voted on by the same hypotheses, and each call begins a new batch. Long
+    parts are faster: for each learner a call costs about 0.05 ms and a sample of 100
     features 0.1 µs. Any other estimator costs two calls of scikit-learn for each
     learner and batch, most of a millisecond.
 
     A learner that was shown nothing abstains, and abstaining counts as an error. If the
-    learners keep the promise of ``gamma``, the share of mistakes on a long stream comes
-    down to ``theory.majority_potentials(n_estimators, 0, gamma)[0]`` or less; a learner
-    needs examples to keep it, so that many learners need a long stream.
+    edges of the learners are at least ``gamma``, the share of mistakes on a long stream
+    falls to ``theory.majority_potentials(n_estimators, 0, gamma)[0]`` or below. A
+    learner needs samples to reach its edge, so many learners need a long stream.
 
-    Boosting helps where one learner cannot express the answer, or where label noise
-    leads it astray. One learner that is good already is made no better by a vote of its
-    kind, and under noise often worse: compare with ``n_estimators=1``.
+    Boosting helps where one learner cannot represent the target, or where label noise
+    misleads it. One learner that is good already is not improved by a vote of its kind,
+    and with label noise the vote is often worse: compare with ``n_estimators=1``.
 
-    ``fit`` takes no weights, because to learn a row of weight 2 is not to learn it
-    twice.
+    ``fit`` takes no weights, because learning a sample of weight 2 is not the same as
+    learning it twice.
 
     References
     ----------
@@ -135,19 +370,12 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _state_params = ("estimator", "n_estimators", "sampling")
+
     def __init__(
-        self,
-        estimator=None,
-        *,
-        n_estimators=51,
-        gamma=0.05,
-        sampling="auto",
-        batch_size=1,
-        max_iter=20,
-        shuffle=True,
-        random_state=None,
-        verbose=0,
-    ):
+        self, estimator=None, *, n_estimators=51, gamma=0.05, sampling="auto",
+        batch_size=1, max_iter=20, shuffle=True, random_state=None, verbose=0,
+    ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.gamma = gamma
@@ -161,16 +389,15 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         if self.estimator is not None:
-            base = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse = base.sparse
-            tags.input_tags.positive_only = base.positive_only
-            tags.input_tags.allow_nan = base.allow_nan
+            inner = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse = inner.sparse
+            tags.input_tags.positive_only = inner.positive_only
+            tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
     def fit(self, X, y):
-        """Learn from rows and their labels, in several epochs.
+        """Train on labelled samples, in several epochs.
 
         Parameters
         ----------
@@ -182,34 +409,32 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted booster.
 
         Raises
         ------
         ValueError
-            For bad parameters and data. What was learned before is kept.
+            For bad parameters and data. The booster then keeps its former state.
         """
         with restore_on_error(self):
-            n_epochs = check_integer(self.max_iter, "max_iter", 1)
-            X, signs = self._read(X, y, None, reset=True)
+            X, codes = self._check_Xy(X, y, None, resume=False)
             rng = check_random_state(self.random_state)
-            game, values = self._new_game(rng), np.ones(len(signs))
-            mistakes = []
-            for _ in range(n_epochs):
-                order = np.arange(len(signs))
+            state = self._init_state(rng)
+            order = np.arange(len(codes))
+            for _ in range(self.max_iter):
                 if self.shuffle:
-                    rng.shuffle(order)
-                before = game.n_mistakes
-                self._learn(game, X[order], signs[order], values)
-                mistakes.append(game.n_mistakes - before)
-                self._report(mistakes, len(signs))
-                if mistakes[-1] == 0:
+                    order = rng.permutation(len(codes))
+                before = state.n_mistakes
+                self._train(state, X[order], codes[order])
+                state.mistakes_per_epoch.append(state.n_mistakes - before)
+                self._report(state, len(codes))
+                if state.mistakes_per_epoch[-1] == 0:
                     break
-            self._publish(game, mistakes)
+            self._store(state)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learn from more rows, in their order.
+        """Train on more samples, in their order.
 
         Parameters
         ----------
@@ -218,80 +443,118 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels among ``classes``.
         classes : array-like of shape (2,), default=None
-            Both labels; needed in the first call.
+            Both labels; required in the first call.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            What the weights are multiplied with, finite and at least 0. With "reject" a
-            row is shown a whole number of times, which on average is the product.
+            Factors of the weights, finite and at least 0. With "reject" a sample is
+            shown an integer number of times, which on average is the product.
 
         Returns
         -------
         self : object
-            The fitted learner. As for ``fit``, errors leave it as it was.
+            The fitted booster. As for ``fit``, errors leave it as it was.
         """
         with restore_on_error(self):
             resume = hasattr(self, "classes_")
+            classes = known_classes(self, classes)
+            X, codes = self._check_Xy(X, y, classes, resume=resume)
+            weights = check_finite_sum(check_sample_weight(sample_weight, len(codes)))
             if resume:
-                check_same_params(self, KIND)
-            known = known_classes(self, classes)
-            X, signs = self._read(X, y, known, reset=not resume)
-            values = check_finite_sum(check_sample_weight(sample_weight, len(signs)))
-            if resume:
-                game = self._game.copy()
-                game.gamma = check_edge(self.gamma)
+                state = self._state.copy()
+                state.gamma = check_edge(self.gamma)
             else:
-                game = self._new_game(check_random_state(self.random_state))
-            self._learn(game, X, signs, values)
-            # What an earlier fit counted stays.
-            earlier = self.mistakes_per_epoch_[:-1] if resume else []
-            mistakes = [*earlier, game.n_mistakes - sum(earlier)]
-            self._report(mistakes, len(signs))
-            self._publish(game, mistakes)
+                state = self._init_state(check_random_state(self.random_state))
+            self._train(state, X, codes, weights)
+            earlier = state.mistakes_per_epoch[:-1]
+            state.mistakes_per_epoch = [*earlier, state.n_mistakes - sum(earlier)]
+            self._report(state, len(codes))
+            self._store(state)
         return self
 
-    def _read(self, X, y, known, *, reset):
-        X, y = validate_data_strict(self, X, y, reset=reset, **self._accepted())
-        check_two_classes(y, known)
-        self.classes_, codes = encode_classes(y, known)
-        return X, np.where(codes == 1, 1, -1).astype(np.int8)
-
-    def _accepted(self):
-        tags = self.__sklearn_tags__().input_tags
-        return {
-            "for_others": self.estimator is not None,
-            "accept_sparse": "csr" if tags.sparse else False,
-            "ensure_all_finite": not tags.allow_nan,
-        }
-
-    def _new_game(self, rng):
-        learners, seed = make_learners(
-            self.estimator, self.n_estimators, self.sampling, self.n_features_in_,
-            self.classes_, rng,
-        )  # fmt: skip
-        return OnlineGame(learners, check_edge(self.gamma), seed)
-
-    def _learn(self, game, X, signs, values):
-        batch_size = check_integer(self.batch_size, "batch_size", 1)
-        for part, rows in game.parts(X, batch_size):
-            game.learn(rows, signs[part], values[part])
-
-    def _report(self, mistakes, n_samples):
-        if self.verbose:
-            print(
-                f"[OnlineBoostByMajority] epoch {len(mistakes)}: {mistakes[-1]} "
-                f"mistakes on {n_samples} rows"
+    def _check_params(self):
+        check_odd(self.n_estimators, "n_estimators")
+        check_edge(self.gamma)
+        check_choice(self.sampling, "sampling", ("auto", "weight", "reject"))
+        check_integer(self.batch_size, "batch_size", 1)
+        check_integer(self.max_iter, "max_iter", 1)
+        if self.estimator is None:
+            return
+        if not hasattr(self.estimator, "partial_fit"):
+            raise ValueError(
+                "estimator must have partial_fit to learn online; got "
+                f"{self.estimator!r}. BernoulliNB and SGDClassifier have it."
+            )
+        if self.sampling == "weight" and not self._takes_weights():
+            raise ValueError(
+                "sampling='weight' needs an estimator whose partial_fit takes "
+                f"sample_weight; that of {self.estimator!r} does not: use 'auto'."
             )
 
-    def _publish(self, game, mistakes):
-        self._game = game
-        remember_params(self, KIND)
-        self.estimators_ = [learner.estimator for learner in game.learners]
-        self.estimator_edges_ = game.edges()
-        self.n_updates_ = game.n_shown
-        self.n_mistakes_, self.mistakes_per_epoch_ = game.n_mistakes, mistakes
-        self.n_iter_, self.t_ = len(mistakes), game.n_samples
+    def _takes_weights(self):
+        return "sample_weight" in signature(self.estimator.partial_fit).parameters
+
+    def _check_X(self, X, y="no_validation", *, reset=False):
+        tags = self.__sklearn_tags__().input_tags
+        return validate_data_strict(
+            self, X, y, reset=reset,
+            for_others=self.estimator is not None,
+            accept_sparse="csr" if tags.sparse else False,
+            ensure_all_finite=not tags.allow_nan,
+        )  # fmt: skip
+
+    def _check_Xy(self, X, y, classes, *, resume):
+        X, codes = super()._check_Xy(X, y, classes, resume=resume)
+        check_two_classes(None, self.classes_)
+        return X, codes
+
+    def _init_state(self, rng):
+        seed = int(rng.randint(2**31 - 1))
+        if self.estimator is None:
+            learners = [
+                BitPerceptron(self.n_features_in_) for _ in range(self.n_estimators)
+            ]
+            is_sampled = self.sampling == "reject"
+        else:
+            learners = [
+                PartialFitLearner(self._seeded_clone(rng), self.classes_)
+                for _ in range(self.n_estimators)
+            ]
+            is_sampled = self.sampling == "reject" or not self._takes_weights()
+        return OnlineState(
+            learners, check_edge(self.gamma), seed if is_sampled else None
+        )
+
+    def _seeded_clone(self, rng):
+        """Clone the estimator, with a seed of its own for each random state."""
+        copy = clone(self.estimator)
+        names = sorted(copy.get_params())
+        states = [name for name in names if name.split("__")[-1] == "random_state"]
+        seeds = {name: int(rng.randint(2**31 - 1)) for name in states}
+        return copy.set_params(**seeds)
+
+    def _train(self, state, X, codes, sample_weight=None):
+        signs = np.where(codes == 1, 1, -1).astype(np.int8)
+        weights = np.ones(len(signs)) if sample_weight is None else sample_weight
+        for part, samples in state.parts(X, self.batch_size):
+            state.learn(samples, signs[part], weights[part])
+
+    def _report(self, state, n_samples):
+        if self.verbose:
+            mistakes = state.mistakes_per_epoch
+            print(
+                f"[OnlineBoostByMajority] epoch {len(mistakes)}: {mistakes[-1]} "
+                f"mistakes on {n_samples} samples"
+            )
+
+    def _set_fitted_attributes(self, state):
+        self.estimators_ = [learner.estimator for learner in state.learners]
+        self.estimator_edges_ = state.edges()
+        self.n_updates_ = state.n_shown
+        self.n_mistakes_ = state.n_mistakes
+        self.mistakes_per_epoch_ = state.mistakes_per_epoch
+        self.n_iter_, self.t_ = len(state.mistakes_per_epoch), state.n_samples
 
     def decision_function(self, X):
-        """Return the margin of the vote.
+        """Compute the margin of the vote.
 
         Parameters
         ----------
@@ -301,16 +564,16 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         Returns
         -------
         margins : ndarray of shape (n_samples,), dtype float64
-            Votes for the second class less votes for the first, as a share of
+            Votes for the second class minus votes for the first, as a share of
             ``n_estimators``: from -1 to 1.
         """
         check_is_fitted(self)
-        X = validate_data_strict(self, X, reset=False, **self._accepted())
-        parts = self._game.parts(X, X.shape[0])
-        return np.concatenate([self._game.margins(rows) for _, rows in parts])
+        X = self._check_X(X)
+        parts = self._state.parts(X, X.shape[0])
+        return np.concatenate([self._state.margins(samples) for _, samples in parts])
 
     def predict(self, X):
-        """Return the label of each row.
+        """Predict the label of each sample.
 
         Parameters
         ----------
@@ -320,7 +583,8 @@ class OnlineBoostByMajority(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            The majority's; the first class if learners abstain and votes are tied.
+            The label of the majority; the first class if learners abstain and votes are
+            tied.
         """
         margins = self.decision_function(X)
         return self.classes_[(margins > 0).astype(np.intp)]

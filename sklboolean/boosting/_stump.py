@@ -1,4 +1,11 @@
-"""The decision stump over Boolean features."""
+"""The decision stump over Boolean features: the class, and the search for the best one.
+
+All sums of weights are exact, whatever the weights, so ties are broken the same way on
+every processor and in every order of the samples.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -6,73 +13,424 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import as_words
 from sklboolean._core.formulas import feature_name_of
 from sklboolean._core.validation import (
     check_sample_weight,
     encode_classes,
     validate_boolean,
 )
-from sklboolean.boosting._columns import StumpTable
-from sklboolean.boosting._literals import best_stump, class_signs, side_weights
+from sklboolean.boosting._stumps import (
+    LANES,
+    add_panel_sums,
+    add_posting_sums,
+    choose_by_column,
+    fill_column_panels,
+    sum_weights,
+)
+
+NO_PANELS = np.zeros((0, 0, LANES), dtype=np.uint32)
+NO_INDPTR = np.zeros(1, dtype=np.int64)
+NO_INDICES = np.zeros(0, dtype=np.int32)
+INDEX_BITS = 32
+ENTRIES_AT_A_TIME = 2**24
+DIGIT_BITS = 15
+LARGEST = 2**DIGIT_BITS - 1
+MANTISSA_BITS = 53
+BLOCK_VALUES = 2**22  # of a block of samples whose votes are counted
+
+# Weights as integers
 
 
-def publish_stump(learner, stump, sides):
-    """Set the fitted attributes of a `BooleanStump` that knows its classes.
+def quantize_weights(weights):
+    """Round weights to 15 bits, relative to the largest.
 
     Parameters
     ----------
-    learner : BooleanStump
-    stump : Stump
-    sides : ndarray of shape (2, n_classes), dtype object
-        Weight of each class where the feature is false and where it is true.
+    weights : ndarray of shape (n,), float64
+        Finite, at least 0. Where samples have few distinct weights, round those and
+        look up the weights of the samples.
+
+    Returns
+    -------
+    quantized : ndarray of shape (n,), dtype int16
+        The largest is 32767. A weight is off by at most the largest / 65534, so the
+        weight of any set of samples is off by at most n times that. A weight below it
+        becomes 0.
+
+    Raises
+    ------
+    ValueError
+        When no weight is above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantize_weights(np.array([0.5, 0.25, 1e-9]))
+    array([32767, 16384,     0], dtype=int16)
     """
-    if stump.feature < 0:
-        sides = np.stack([sides[0], sides[0]])
-    learner.feature_, learner.edge_ = stump.feature, stump.edge
-    learner.side_classes_ = learner.classes_[[stump.if_false, stump.if_true]]
-    # Python divides integers of any size and rounds once.
-    shares = sides / sides.sum(axis=1, keepdims=True)
-    learner.side_probabilities_ = shares.astype(np.float64)
-    learner.rule_ = rule_text(learner)
+    largest = weights.max(initial=0.0)
+    if not largest > 0:
+        raise ValueError("All weights are zero; at least one must be above 0.")
+    return np.rint(weights / largest * LARGEST).astype(np.int16)
 
 
-def rule_text(learner):
-    """Write a fitted stump in words."""
-    if_false, if_true = learner.side_classes_.tolist()
-    if learner.feature_ < 0:
-        return f"always {if_true}"
-    name = feature_name_of(learner, learner.feature_)
-    if learner.binarize:
-        name = f"{name} > {learner.binarize:g}"
-    return f"{if_true} if {name} else {if_false}"
+def binary_digits(weights):
+    """Write weights exactly in base 2**15.
+
+    Every float64 is an integer times a power of two. All weights are integers times the
+    smallest such power, the unit, however far they are apart.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,), float64
+        Finite, at least 0, not all 0.
+
+    Returns
+    -------
+    parts : list of (int, ndarray of shape (n,), dtype int16)
+        Sample i weighs the sum of ``digits[i] * 2**shift`` units over the pairs
+        ``(shift, digits)``. Digits that are 0 for all samples are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> binary_digits(np.array([0.5, 3.0, 0.0]))
+    [(0, array([1, 6, 0], dtype=int16))]
+    """
+    fraction, exponent = np.frexp(weights)
+    mantissa = np.ldexp(fraction, MANTISSA_BITS).astype(np.uint64)
+    exponent = exponent.astype(np.int64) - MANTISSA_BITS
+    some = mantissa > 0
+    lowest_bit = mantissa[some] & (~mantissa[some] + np.uint64(1))
+    trailing_zeros = np.frexp(lowest_bit.astype(np.float64))[1] - 1
+    unit = int((exponent[some] + trailing_zeros).min())
+    n_bits = int(exponent[some].max()) + MANTISSA_BITS - unit
+    parts = []
+    for shift in range(0, n_bits, DIGIT_BITS):
+        # Bits that are shifted out, on either side, belong to other digits.
+        down = shift + unit - exponent
+        right = np.clip(down, 0, 63).astype(np.uint64)
+        left = np.clip(-down, 0, DIGIT_BITS).astype(np.uint64)
+        digits = ((mantissa >> right) << left) & np.uint64(LARGEST)
+        if digits.any():
+            parts.append((shift, digits.astype(np.int16)))
+    return parts
+
+
+# The columns of a Boolean matrix
+
+
+@dataclass(frozen=True)
+class StumpColumns:
+    """The columns of a Boolean matrix, laid out once for many rounds.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    panels : ndarray of shape (ceil(n_features / 16), ceil(n_samples / 32), 16), uint32
+        Bit r of ``panels[p, w, c]`` is sample 32 w + r of feature 16 p + c.
+    indptr, indices : ndarray of int64, ndarray of int32
+        The samples for which feature j is true: ``indices[indptr[j]:indptr[j + 1]]``.
+        They are used instead of ``panels`` where they are smaller; the form that is not
+        used is empty.
+    """
+
+    n_samples: int
+    n_features: int
+    panels: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    @classmethod
+    def from_boolean(cls, table, n_features):
+        """Lay out a Boolean matrix from `validate_boolean`.
+
+        Parameters
+        ----------
+        table : ndarray of uint64 words, or csr_array whose stored entries are all true
+        n_features : int
+        """
+        n_samples = table.shape[0]
+        if sparse.issparse(table) and INDEX_BITS * table.nnz < n_samples * n_features:
+            columns = table.tocsc()
+            indptr = columns.indptr.astype(np.int64, copy=False)
+            indices = columns.indices.astype(np.int32, copy=False)
+            return cls(n_samples, n_features, NO_PANELS, indptr, indices)
+        shape = -(-n_features // LANES), -(-n_samples // 32), LANES
+        panels = np.empty(shape, dtype=np.uint32)
+        fill_column_panels(as_words(table), panels)
+        return cls(n_samples, n_features, panels, NO_INDPTR, NO_INDICES)
+
+    def sums(self, weights):
+        """Sum the weights of the samples for which each feature is true, exactly.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples,), int16
+            Of either sign.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_features,), dtype int64
+
+        Raises
+        ------
+        ValueError
+            For another number of weights, or another dtype.
+        """
+        if weights.shape != (self.n_samples,):
+            raise ValueError(
+                f"weights must have shape ({self.n_samples},), one for each sample; "
+                f"its shape is {weights.shape}."
+            )
+        if not len(self.panels):
+            sums = np.zeros(self.n_features, dtype=np.int64)
+            # A part of the features at a time: Ctrl-C takes effect between two parts.
+            n_entries = 1 + len(self.indices)
+            step = max(1, ENTRIES_AT_A_TIME * self.n_features // n_entries)
+            for first in range(0, self.n_features, step):
+                starts = self.indptr[first : first + step + 1]
+                part = sums[first : first + step]
+                add_posting_sums(weights, starts, self.indices, part)
+            return sums
+        sums = np.zeros(len(self.panels) * LANES, dtype=np.int64)
+        add_panel_sums(weights, self.panels, sums)
+        return sums[: self.n_features]
+
+    def choose(self, feature, if_false, if_true):
+        """Choose one of two values for each sample by a feature.
+
+        Parameters
+        ----------
+        feature : int
+            -1 stands for the constant that is false everywhere.
+        if_false, if_true : int
+            Between -2**15 and 2**15 - 1, for example -1 and 1.
+
+        Returns
+        -------
+        chosen : ndarray of shape (n_samples,), dtype int16
+        """
+        chosen = np.full(self.n_samples, if_false, dtype=np.int16)
+        if feature >= 0 and len(self.panels):
+            choose_by_column(self.panels, feature, if_false, if_true, chosen)
+        elif feature >= 0:
+            samples = slice(self.indptr[feature], self.indptr[feature + 1])
+            chosen[self.indices[samples]] = if_true
+        return chosen
+
+
+# The best stump, and the votes of many
+
+
+class Stump(NamedTuple):
+    """A test of one feature, and the class on either side.
+
+    Attributes
+    ----------
+    feature : int
+        -1 for a constant.
+    if_false, if_true : int
+        Codes of the classes.
+    edge : float
+        The share of the weight that it classifies correctly, minus 1/2, correctly
+        rounded.
+    """
+
+    feature: int
+    if_false: int
+    if_true: int
+    edge: float
+
+
+def class_signs(codes, n_classes):
+    """Compute the signs that compare each class with the first one.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+        The class of each sample, from 0.
+    n_classes : int
+
+    Returns
+    -------
+    signs : ndarray of shape (n_classes - 1, n_samples), dtype int16
+        Line c - 1 has 1 for class c, -1 for class 0, 0 for other classes.
+    """
+    others = np.arange(1, n_classes)[:, np.newaxis]
+    return (codes == others).astype(np.int16) - (codes == 0)
+
+
+def best_stump(columns, signs, weights):
+    """Find the stump that classifies the most weight correctly.
+
+    For each feature, each side predicts its heaviest class. Of equals the constant
+    wins, then the lowest feature, and on a side the lowest class. So the two sides of
+    a feature that wins always differ.
+
+    Parameters
+    ----------
+    columns : StumpColumns of n_samples samples
+    signs : ndarray of shape (n_classes - 1, n_samples), int16
+        From `class_signs`.
+    weights : ndarray of shape (n_samples,), int16 or float64
+        Finite, at least 0, not all 0. int16, from `quantize_weights`, is fast: one
+        pass over the columns for each class but one. float64 takes several passes for
+        each. All sums and comparisons are exact, whatever the weights.
+
+    Returns
+    -------
+    stump : Stump
+
+    Raises
+    ------
+    ValueError
+        For another number of weights, when one is below 0 or all are 0.
+    """
+    if weights.shape != (columns.n_samples,):
+        raise ValueError(
+            f"weights must have shape ({columns.n_samples},), one for each sample; "
+            f"its shape is {weights.shape}."
+        )
+    if weights.min(initial=0) < 0 or not weights.max(initial=0) > 0:
+        raise ValueError("weights must be at least 0, and one of them above 0.")
+    inside, totals, total = _weights_against_first(columns, signs, weights)
+    outside = totals[:, np.newaxis] - inside
+    gains = inside.max(axis=0) + outside.max(axis=0)
+    feature, gain = int(gains.argmax()), totals.max()
+    if gains[feature] > gain:
+        gain = gains[feature]
+        sides = outside[:, feature].argmax(), inside[:, feature].argmax()
+    else:
+        feature, sides = -1, (totals.argmax(), totals.argmax())
+    # The differences add up to the total minus n_classes times the first class.
+    of_first = (total - int(totals.sum())) // len(totals)
+    right = of_first + int(gain)
+    if_false, if_true = map(int, sides)
+    return Stump(feature, if_false, if_true, (2 * right - total) / (2 * total))
+
+
+def _weights_against_first(columns, signs, weights):
+    """Compute the integer weight of each class minus that of the first class.
+
+    The differences decide as well as the weights do, and save a pass.
+
+    Returns
+    -------
+    inside : ndarray of shape (n_classes, n_features)
+        Of the samples for which the feature is true.
+    totals : ndarray of shape (n_classes,)
+        Of all samples.
+    total : int
+        The weight of all samples and classes.
+    """
+    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
+    n_bits = parts[-1][0] + DIGIT_BITS + columns.n_samples.bit_length()
+    # Python's integers where 64 bits may not hold a sum, its double and a sign.
+    dtype = np.int64 if n_bits <= 61 else object
+    inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
+    totals, total = np.zeros(len(signs) + 1, dtype=dtype), 0
+    for shift, digits in parts:
+        total += sum_weights(digits) << shift
+        for code, sign in enumerate(signs, start=1):
+            signed = sign * digits
+            inside[code] += columns.sums(signed).astype(dtype, copy=False) << shift
+            totals[code] += sum_weights(signed) << shift
+    return inside, totals, total
+
+
+def side_weights(truth, codes, weights, n_classes):
+    """Sum the weight of each class where a feature is false and where it is true.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_samples,), int
+        1 where the feature is true, else 0.
+    codes : ndarray of shape (n_samples,), int
+        The class of each sample, from 0.
+    weights : ndarray of shape (n_samples,), float64
+        Finite, at least 0, not all 0.
+    n_classes : int
+
+    Returns
+    -------
+    sides : ndarray of shape (2, n_classes), dtype object
+        Python integers, in the same unit: exact.
+    """
+    cells = codes + n_classes * truth.astype(np.intp)
+    sides = np.zeros(2 * n_classes, dtype=object)
+    for shift, digits in binary_digits(weights):
+        # float64 holds sums of 15-bit integers.
+        sums = np.bincount(cells, weights=digits, minlength=2 * n_classes)
+        sides += sums.astype(np.int64).astype(object) << shift
+    return sides.reshape(2, n_classes)
+
+
+def count_stump_votes(stumps, table, n_classes):
+    """Count the votes of stumps: a linear function of the columns that they test.
+
+    Parameters
+    ----------
+    stumps : ndarray of shape (n_stumps, 3), int
+        Feature (-1 for a constant), class where it is false, class where it is true.
+    table : words or csr_array
+        From `as_boolean`.
+    n_classes : int
+
+    Returns
+    -------
+    votes : ndarray of shape (n_samples, n_classes), int64
+    """
+    feature, if_false, if_true = stumps.T
+    constant = np.bincount(if_false, minlength=n_classes)
+    tests = feature >= 0
+    used, column = np.unique(feature[tests], return_inverse=True)
+    gains = np.zeros((len(used), n_classes))
+    np.add.at(gains, (column, if_true[tests]), 1)
+    np.add.at(gains, (column, if_false[tests]), -1)
+    votes = np.tile(constant, (table.shape[0], 1))
+    step = max(1, BLOCK_VALUES // max(1, len(used)))
+    for first in range(0, len(votes) if len(used) else 0, step):
+        part = table[first : first + step]
+        if sparse.issparse(part):
+            bits = part[:, used].toarray()
+        else:
+            bits = part[:, used >> 6] >> (used & 63).astype(np.uint64) & np.uint64(1)
+        votes[first : first + step] += np.rint(bits.astype(np.float64) @ gains).astype(
+            np.int64
+        )
+    return votes
 
 
 class BooleanStump(ClassifierMixin, BaseEstimator):
-    """Decide by one Boolean feature, the best under weights.
+    """Classify by the best single Boolean feature under sample weights.
 
-    The weak learner for boosting over Boolean features: of all features, their
-    negations and the constants the one that is right on the most weight. With more
-    than two classes each side of a feature predicts its heaviest class.
+    The weak learner for boosting over Boolean features. Of all features, their
+    negations and the constants it takes the one that classifies the most weight
+    correctly. With more than two classes each side of a feature predicts its heaviest
+    class.
 
     Parameters
     ----------
     binarize : float or None, default=0.0
-        A value above it is true. None: X must hold nothing but 0 and 1.
+        A feature is true where its value is above this threshold. None: X must contain
+        only 0 and 1.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, those of rows without weight included.
+        The labels, those of samples without weight included.
     feature_ : int
-        The feature that decides; -1 when a constant is at least as good as all.
+        The feature that is tested; -1 when a constant is at least as good as all.
     side_classes_ : ndarray of shape (2,)
         The labels predicted where the feature is false and where it is true.
     side_probabilities_ : ndarray of shape (2, n_classes), dtype float64
         The shares of the classes in the weight of either side.
     edge_ : float
-        The share of the weight on which the stump is right, less 1/2.
+        The weighted training accuracy minus 1/2.
     rule_ : str
-        The stump in words.
+        The stump as text.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -85,13 +443,14 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Weights are added up and compared exactly: sums of float64 are taken as integers of
-    as many bits as it needs. So a row of weight 3 equals three rows, a row of weight 0
-    is none, and the order of rows does not matter, to the last bit. Of stumps that are
-    equally good a constant wins, then the lowest feature; of classes the first.
+    Weights are added and compared exactly: sums of float64 are taken as integers of as
+    many bits as necessary. So a sample of weight 3 equals three samples, a sample of
+    weight 0 has no effect, and the order of the samples does not matter, to the last
+    bit. Of stumps that are equally good a constant wins, then the lowest feature; of
+    classes the first.
 
-    A stump that is best under weights w has, in boosting by majority, the largest edge
-    gamma that this class of weak hypotheses offers for the round.
+    The best stump under weights w has, in boosting by majority, the largest edge gamma
+    that stumps can have in that round.
 
     References
     ----------
@@ -118,7 +477,7 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        # Two sides name two classes at most, so that a third one is always wrong.
+        # Two sides predict at most two classes, so a third one is always wrong.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -128,11 +487,12 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features; a value above ``binarize`` is true.
+            Features. A value above ``binarize`` is true.
         y : array-like of shape (n_samples,)
             Labels. With only one class the stump is that constant.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite and at least 0; a number is the weight of every row. None: 1.
+            Weights of the samples, finite and at least 0. A number is the weight of
+            every sample. None: 1.
 
         Returns
         -------
@@ -142,23 +502,52 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad data, negative weights, or weights that are all 0. What was fitted
-            before is kept.
+            For bad data, negative weights, or weights that are all 0. The stump then
+            keeps its former state.
         """
         with restore_on_error(self):
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y, min_classes=1)
             weights = check_sample_weight(sample_weight, len(codes))
-            columns = StumpTable.from_boolean(table, self.n_features_in_)
+            columns = StumpColumns.from_boolean(table, self.n_features_in_)
             n_classes = len(self.classes_)
             stump = best_stump(columns, class_signs(codes, n_classes), weights)
             truth = columns.choose(stump.feature, 0, 1)
             sides = side_weights(truth, codes, weights, n_classes)
-            publish_stump(self, stump, sides)
+            self._set_fitted_attributes(stump, sides)
         return self
 
+    @classmethod
+    def _from_stump(cls, stump, *, binarize, classes, n_features, feature_names):
+        """Make a fitted `BooleanStump` that votes as a `Stump` does."""
+        self = cls(binarize=binarize)
+        self.classes_, self.n_features_in_ = classes, n_features
+        if feature_names is not None:
+            self.feature_names_in_ = feature_names
+        # A vote is for one class, whatever the shares were under the round's weights.
+        one_hot = np.eye(len(classes), dtype=np.int64)
+        self._set_fitted_attributes(stump, one_hot[[stump.if_false, stump.if_true]])
+        return self
+
+    def _set_fitted_attributes(self, stump, sides):
+        """Set what the stump predicts; ``sides`` is as from `side_weights`."""
+        self.feature_, self.edge_ = stump.feature, stump.edge
+        self.side_classes_ = self.classes_[[stump.if_false, stump.if_true]]
+        if_false, if_true = self.side_classes_.tolist()
+        if self.feature_ < 0:
+            sides = np.stack([sides[0], sides[0]])
+            self.rule_ = f"always {if_true}"
+        else:
+            name = feature_name_of(self, self.feature_)
+            if self.binarize:
+                name = f"{name} > {self.binarize:g}"
+            self.rule_ = f"{if_true} if {name} else {if_false}"
+        # Python divides integers of any size and rounds once.
+        shares = sides / sides.sum(axis=1, keepdims=True)
+        self.side_probabilities_ = shares.astype(np.float64)
+
     def predict(self, X):
-        """Return the label of each row.
+        """Predict the label of each sample.
 
         Parameters
         ----------
@@ -174,7 +563,7 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         return self.side_classes_[sides]
 
     def predict_proba(self, X):
-        """Return the share of each class in the training weight of a row's side.
+        """Predict the share of each class in the training weight of the sample's side.
 
         Parameters
         ----------
@@ -184,13 +573,14 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            Rows of ``side_probabilities_``; the predicted class has the largest.
+            A line of ``side_probabilities_`` for each sample. The predicted class has
+            the largest.
         """
         sides = self._sides(X)
         return self.side_probabilities_[sides]
 
     def _sides(self, X):
-        """Return for each row 1 where the feature is true, else 0."""
+        """Compute 1 where the feature is true, else 0."""
         check_is_fitted(self)
         table = validate_boolean(self, X, reset=False)
         if self.feature_ < 0:

@@ -1,34 +1,220 @@
-"""One vote for each hypothesis, and the margins that an ensemble publishes."""
+"""Vote counts on samples with known labels: states, round weights and margins."""
+
+from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 
+from sklboolean.boosting._majority_game import (
+    average_potential,
+    log_binomial_pmf,
+    relative_weights,
+    rounds_for_error,
+)
+from sklboolean.boosting._stump import quantize_weights
 
-def add_votes(votes, codes):
-    """Give one vote to a class for each row, in place.
+# Weights are multiples of this part of the largest. Sums of millions of them are exact,
+# and a sample of weight 2 equals two samples.
+STEPS = 2.0**26
+
+
+@dataclass(frozen=True)
+class RoundWeights:
+    """The weights of a round: a weight for each state, times the sample weights.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_states,), float64
+        The heaviest state that occurs has 1.
+    states : ndarray of shape (n_samples,), int64
+        The state of each sample.
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+        None: all alike.
+    mean : float
+        Mean weight in the units of `majority_weights`, t_i of the thesis; 0 where it
+        underflows.
+    divergence : float
+        Kullback-Leibler divergence, in nats, of the weighted samples from the samples
+        as they are given.
+    acceptance : float
+        Share of the samples, by weight, that a filter with these weights accepts.
+    potential : float
+        Average potential before the round.
+    """
+
+    table: np.ndarray
+    states: np.ndarray
+    sample_weight: np.ndarray | None
+    mean: float = 1.0
+    divergence: float = 0.0
+    acceptance: float = 1.0
+    potential: float = np.nan
+
+    def of_samples(self, *, quantized=False):
+        """Compute the weight of each sample.
+
+        Parameters
+        ----------
+        quantized : bool
+            Round the weights of states to 15 bits. The result is int16 without sample
+            weights. With them it is float64, so that a sample of weight 2 equals two
+            samples to the last bit.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_samples,)
+        """
+        table = quantize_weights(self.table) if quantized else self.table
+        weights = table.take(self.states)
+        return weights if self.sample_weight is None else weights * self.sample_weight
+
+
+class MajorityVotes:
+    """Votes of hypotheses on samples whose labels are known.
 
     Parameters
     ----------
-    votes : ndarray of shape (n_samples, n_classes), int
     codes : ndarray of shape (n_samples,), int
-        The class that the hypothesis predicts.
+        The class of each sample.
+    n_classes : int
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+        Above 0. None: all alike.
+
+    Attributes
+    ----------
+    correct : ndarray of shape (n_samples,), int64
+        Number of correct votes.
+    n_rounds, n_aborted : int
+        Number of rounds, and of those without a hypothesis.
     """
-    votes[np.arange(len(codes)), codes] += 1
+
+    def __init__(self, codes, n_classes, sample_weight=None):
+        self.codes, self.sample_weight = codes, sample_weight
+        self.n_rounds = self.n_aborted = 0
+        self.correct = np.zeros(len(codes), dtype=np.int64)
+        self.wrong = None
+        if n_classes > 2:
+            # Wrong votes by class, and the largest number of them for each sample.
+            self.wrong = np.zeros((len(codes), n_classes), dtype=np.int32)
+            self.most_wrong = np.zeros(len(codes), dtype=np.int64)
+
+    @property
+    def n_votes(self):
+        """Number of hypotheses."""
+        return self.n_rounds - self.n_aborted
+
+    def copy(self):
+        """Copy the counts."""
+        return deepcopy(self)
+
+    def add(self, predicted):
+        """Count the votes of a hypothesis; None is a round without a hypothesis."""
+        self.n_rounds += 1
+        if predicted is None:
+            self.n_aborted += 1
+            return
+        hits = predicted == self.codes
+        self.correct += hits
+        if self.wrong is not None:
+            misses = np.flatnonzero(~hits)
+            votes = self.wrong[misses, predicted[misses]] + 1
+            self.wrong[misses, predicted[misses]] = votes
+            self.most_wrong[misses] = np.maximum(self.most_wrong[misses], votes)
+
+    def error(self):
+        """Compute the share of the samples, by weight, that the vote gets wrong.
+
+        A tie is wrong.
+        """
+        if self.wrong is None:
+            wrong = 2 * self.correct <= self.n_votes
+        else:
+            wrong = self.correct <= self.most_wrong
+        if self.sample_weight is None:
+            return float(np.mean(wrong))
+        return float(self.sample_weight[wrong].sum() / self.sample_weight.sum())
+
+    def states(self):
+        """Number the state of each sample.
+
+        Returns
+        -------
+        states : ndarray of shape (n_samples,), int64
+        unit : int
+            ``unit * states`` are the levels ``2 r + t`` of the majority game. With two
+            classes r itself is the state, without a copy.
+        """
+        if self.wrong is None:
+            return self.correct, 2
+        other_votes = self.n_votes - self.correct - self.most_wrong
+        return 2 * self.correct + other_votes, 1
+
+    def level_shares(self):
+        """Compute the levels that occur, the coins included, and their shares.
+
+        The coin of a round without a hypothesis raises the level by 2 or 0.
+        """
+        states, unit = self.states()
+        counts = np.bincount(states, weights=self.sample_weight)
+        if self.n_aborted:
+            coins = np.zeros(2 // unit * self.n_aborted + 1)
+            heads = np.arange(self.n_aborted + 1)
+            coins[:: 2 // unit] = np.exp(log_binomial_pmf(heads, self.n_aborted, 0.0))
+            counts = np.convolve(counts, coins)
+        occur = np.flatnonzero(counts)
+        return unit * occur, counts[occur] / counts[occur].sum()
+
+    def potential(self, k, gamma):
+        """Compute the average potential when the game lasts k rounds."""
+        return average_potential(k, self.n_rounds, gamma, *self.level_shares())
+
+    def rounds_needed(self, gamma, error):
+        """Compute the least odd k for which the average potential is below an error."""
+        return rounds_for_error(self.n_rounds, gamma, error, *self.level_shares())
+
+    def weights(self, k, gamma):
+        """Compute the `RoundWeights` of the next round of k; k=0 weighs all alike."""
+        if not k:
+            states = np.zeros(len(self.codes), dtype=np.int64)
+            return RoundWeights(np.ones(1), states, self.sample_weight)
+        states, unit = self.states()
+        counts = np.bincount(states, weights=self.sample_weight)
+        occur = np.flatnonzero(counts)
+        levels, shares = unit * occur, counts[occur] / counts[occur].sum()
+        relative, log_largest = relative_weights(
+            k, self.n_rounds, gamma, levels, self.n_aborted
+        )
+        table = np.zeros(len(counts))
+        acceptance = float(shares @ relative)
+        if acceptance == 0:  # all is decided, or what is open has no weight
+            return RoundWeights(table, states, self.sample_weight)
+        table[occur] = np.rint(STEPS * relative) / STEPS
+        some = relative > 0
+        drawn = shares[some] * relative[some] / acceptance
+        divergence = float(drawn @ np.log(relative[some] / acceptance))
+        if self.n_aborted:
+            levels, shares = self.level_shares()
+        potential = average_potential(k, self.n_rounds, gamma, levels, shares)
+        return RoundWeights(
+            table, states, self.sample_weight, float(np.exp(log_largest)) * acceptance,
+            max(0.0, divergence), acceptance, potential,
+        )  # fmt: skip
 
 
 def vote_margins(votes):
-    """Return what an ensemble publishes as scores, from -1 to 1.
+    """Compute the scores of an ensemble, from -1 to 1.
 
     Parameters
     ----------
     votes : ndarray of shape (n_samples, n_classes), int
-        The same number of votes in each row.
+        The same number of votes for each sample.
 
     Returns
     -------
     margins : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
-        Two classes: share of votes for the second less share for the first; an even
-        vote, which is one for the second, is given as the smallest float above 0.
-        More: share for each class less share against it.
+        Two classes: share of votes for the second minus share for the first. A tie is a
+        vote for the second class and is given as the smallest float above 0. More
+        classes: share for each class minus share against it.
     """
     n_votes = max(1, int(votes[0].sum()))
     if votes.shape[1] > 2:

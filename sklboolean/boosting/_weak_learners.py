@@ -1,90 +1,336 @@
-"""Weak learners behind one face: fit to a weighted table, then vote on all its rows.
+"""Weak learners: each fits a hypothesis to weighted samples and votes on all of them.
 
-`StumpLearner` is the compiled one, over columns of bits; `EstimatorLearner` takes any
-scikit-learn classifier, and shows it a distribution by weights or by resampling.
+`StumpWeakLearner` is compiled and works on columns of bits. `ClassifierWeakLearner` and
+`RegressorWeakLearner` fit clones of any scikit-learn estimator, and present a
+distribution to it by sample weights or by resampling.
 """
 
+from typing import NamedTuple, Protocol
+
 import numpy as np
-from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.validation import as_boolean, check_binarize
-from sklboolean.boosting._columns import StumpTable
-from sklboolean.boosting._literals import best_stump, class_signs
-from sklboolean.boosting._stump import BooleanStump, publish_stump
-from sklboolean.boosting._votes import add_votes
-from sklboolean.boosting._weights import quantize_weights
+from sklboolean._core.validation import (
+    as_boolean,
+    check_binarize,
+    check_choice,
+    check_finite_sum,
+    check_integer,
+    check_sample_weight,
+)
+from sklboolean.boosting._stump import (
+    BooleanStump,
+    StumpColumns,
+    best_stump,
+    class_signs,
+    count_stump_votes,
+    quantize_weights,
+)
 
-# Values of a block of rows whose votes are summed.
-BLOCK_VALUES = 2**22
-
-
-def as_codes(labels, classes):
-    """Return the class numbers of predicted labels."""
-    return np.searchsorted(classes, labels)
-
-
-def take(base, X, rows, columns=None):
-    """Return rows of a table, and of a kernel matrix the columns they are known by."""
-    part = X[rows]
-    if columns is None or not get_tags(base).input_tags.pairwise:
-        return part
-    return part[:, columns]
+ROUNDING = 2.0**-40  # smaller relative errors are rounding
 
 
-def stump_votes(stumps, table, n_classes):
-    """Count the votes of stumps: as many for each class as a linear function says.
+class WeakLearner(Protocol):
+    """What the rounds of boosting need of a weak learner.
 
-    Parameters
+    Attributes
     ----------
-    stumps : ndarray of shape (n_stumps, 3), int
-        Feature (-1 for a constant), class where it is false, class where it is true.
-    table : words or csr_array
-        From `as_boolean`.
     n_classes : int
-
-    Returns
-    -------
-    votes : ndarray of shape (n_samples, n_classes), int64
+    returns_edge : bool
+        Whether a hypothesis has an ``edge``, exact for the weights it was fitted with.
+    drawn : list of ndarrays
+        Distinct samples that were drawn for each hypothesis, where samples are drawn.
     """
-    feature, if_false, if_true = stumps.T
-    constant = np.bincount(if_false, minlength=n_classes)
-    tests = feature >= 0
-    used, column = np.unique(feature[tests], return_inverse=True)
-    gains = np.zeros((len(used), n_classes))
-    np.add.at(gains, (column, if_true[tests]), 1)
-    np.add.at(gains, (column, if_false[tests]), -1)
-    votes = np.tile(constant, (table.shape[0], 1))
-    step = max(1, BLOCK_VALUES // max(1, len(used)))
-    for first in range(0, len(votes) if len(used) else 0, step):
-        values = columns_of(table[first : first + step], used)
-        votes[first : first + step] += np.rint(values @ gains).astype(np.int64)
-    return votes
+
+    n_classes: int
+    returns_edge: bool
+    drawn: list
+
+    def fit(self, weights, rng, round_weights=None):
+        """Fit a hypothesis.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples,), float64
+        rng : RandomState
+        round_weights : RoundWeights or None
+            The same weights by states, when no samples are held out. A learner that
+            returns edges can quantize them faster; ``weights`` may then be None.
+        """
+
+    def predict_codes(self, hypothesis):
+        """Predict the class number of each training sample."""
 
 
-def columns_of(table, features):
-    """Return columns of a Boolean table as 0.0 and 1.0."""
-    if sparse.issparse(table):
-        return table[:, features].toarray().astype(np.float64)
-    words = table[:, features >> 6] >> (features & 63).astype(np.uint64)
-    return (words & np.uint64(1)).astype(np.float64)
+class TrainingSet(NamedTuple):
+    """Checked training data of an ensemble of classifiers.
+
+    Attributes
+    ----------
+    estimator : classifier
+        Unfitted.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n_samples,), int
+        The class of each sample.
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+        Above 0. None: all alike.
+    n_draws : int or None
+        Number of samples to draw for each hypothesis; 0: as many as there are. None:
+        pass weights instead.
+    """
+
+    estimator: object
+    X: object
+    classes: np.ndarray
+    codes: np.ndarray
+    sample_weight: np.ndarray | None
+    n_draws: int | None
+
+    def take(self, samples):
+        """Select samples."""
+        weights = self.sample_weight
+        return self._replace(
+            X=take_samples(self.estimator, self.X, samples, samples),
+            codes=self.codes[samples],
+            sample_weight=None if weights is None else weights[samples],
+        )
+
+    def weak_learner(self):
+        """Make the weak learner of these samples."""
+        if type(self.estimator) is BooleanStump:
+            return StumpWeakLearner(self)
+        return ClassifierWeakLearner(self)
 
 
-def fit_labels(base, X, y, seed, weights=None):
-    """Fit a clone of a base classifier.
+class StumpWeakLearner:
+    """The best stump in each round, found over columns of bits."""
 
-    Where only one label is present the hypothesis is that label: many bases refuse it.
+    def __init__(self, training):
+        self.binarize, self.classes = training.estimator.binarize, training.classes
+        self.n_classes, self.n_features = len(self.classes), training.X.shape[1]
+        check_binarize(self.binarize)
+        bits = as_boolean(training.X, self.binarize)
+        self.columns = StumpColumns.from_boolean(bits, self.n_features)
+        self.signs = class_signs(training.codes, self.n_classes)
+        self.n_draws, self.returns_edge = training.n_draws, training.n_draws is None
+        self.drawn = []
+
+    def fit(self, weights, rng, round_weights=None):
+        """Find the best `Stump`."""
+        if self.n_draws is not None:
+            samples = draw_samples(weights, self.n_draws, rng)
+            self.drawn.append(np.unique(samples))
+            exact = np.bincount(samples, minlength=len(weights)).astype(np.float64)
+        elif round_weights is None:
+            exact = quantize_weights(weights)
+        else:
+            exact = round_weights.of_samples(quantized=True)
+        return best_stump(self.columns, self.signs, exact)
+
+    def predict_codes(self, stump):
+        """Predict the class number of each training sample."""
+        return self.columns.choose(stump.feature, stump.if_false, stump.if_true)
+
+    def votes(self, stumps, X):
+        """Count the votes of stumps on other samples."""
+        bits = as_boolean(X, self.binarize)
+        return count_stump_votes(self.as_array(stumps), bits, self.n_classes)
+
+    @staticmethod
+    def as_array(stumps):
+        """Arrange stumps as `count_stump_votes` takes them."""
+        return np.array([stump[:3] for stump in stumps], dtype=np.int64).reshape(-1, 3)
+
+    def estimators(self, stumps, feature_names):
+        """Make a fitted `BooleanStump` of each stump."""
+        return [
+            BooleanStump._from_stump(
+                stump,
+                binarize=self.binarize,
+                classes=self.classes,
+                n_features=self.n_features,
+                feature_names=feature_names,
+            )
+            for stump in stumps
+        ]
+
+
+class ClassifierWeakLearner:
+    """Any classifier: a clone is fitted in each round.
+
+    A hypothesis is a pair of the fitted classifier and the samples it was fitted to,
+    None for all. A classifier of a kernel matrix needs the columns of these samples.
+    """
+
+    returns_edge = False
+
+    def __init__(self, training):
+        self.training, self.classes = training, training.classes
+        self.n_classes, self.y = len(self.classes), self.classes[training.codes]
+        self.pairwise = get_tags(training.estimator).input_tags.pairwise
+        weights = training.sample_weight
+        self.total = float(len(self.y) if weights is None else weights.sum())
+        self.drawn = []
+
+    def fit(self, weights, rng, _round_weights=None):
+        """Fit a clone of the classifier."""
+        base, X = self.training.estimator, self.training.X
+        n_draws, seed = self.training.n_draws, draw_seed(rng)
+        if n_draws is not None:
+            # In order: a classifier of a kernel matrix keeps these columns.
+            samples = np.sort(draw_samples(weights, n_draws, rng))
+            self.drawn.append(np.unique(samples))
+            part = take_samples(base, X, samples, samples)
+            return fit_labels(base, part, self.y[samples], seed), samples
+        scaled = scale_to(self.total, weights)
+        if weights.all():
+            return fit_labels(base, X, self.y, seed, scaled), None
+        samples = np.flatnonzero(weights)
+        part = take_samples(base, X, samples, samples)
+        model = fit_labels(base, part, self.y[samples], seed, scaled[samples])
+        return model, samples
+
+    def predict_codes(self, hypothesis, X=None):
+        """Predict the class number of each sample, those of training by default."""
+        model, samples = hypothesis
+        X = self.training.X if X is None else X
+        if samples is not None and self.pairwise:
+            X = X[:, samples]
+        return np.searchsorted(self.classes, model.predict(X))
+
+    def votes(self, hypotheses, X):
+        """Count the votes of hypotheses on other samples."""
+        votes = np.zeros((X.shape[0], self.n_classes), dtype=np.int64)
+        for hypothesis in hypotheses:
+            votes[np.arange(len(votes)), self.predict_codes(hypothesis, X)] += 1
+        return votes
+
+    def estimators(self, hypotheses, _feature_names):
+        """Return the fitted classifiers."""
+        return [model for model, _samples in hypotheses]
+
+
+class RegressorWeakLearner:
+    """Any regressor; it is correct where its error is at most a tolerance.
+
+    Every sample has the same class, that of agreement up to the tolerance.
 
     Parameters
     ----------
-    base : classifier
+    estimator : regressor
+        Clones of it are fitted.
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Targets.
+    total : float
+        Approximate sum of the weights that are passed on.
+    delta : float or None
+        The tolerance. None: set by the first hypothesis.
+    share : float
+        Share of the weight on which the first hypothesis must be correct, at most 1.
+    n_draws : int or None
+        As in `TrainingSet`.
+    """
+
+    n_classes, returns_edge = 2, False
+
+    def __init__(self, estimator, X, y, total, delta, share, n_draws):
+        self.estimator, self.X, self.y, self.total = estimator, X, y, total
+        self.delta, self.share, self.n_draws = delta, share, n_draws
+        self.drawn = []  # samples drawn are not a fitted attribute
+
+    def fit(self, weights, rng, _round_weights=None):
+        """Fit a clone of the regressor."""
+        seed = draw_seed(rng)
+        if self.n_draws is not None:
+            samples, given = draw_samples(weights, self.n_draws, rng), None
+        else:
+            samples = np.flatnonzero(weights)
+            given = scale_to(self.total, weights)[samples]
+        model = fit_clone(self.estimator, self.X[samples], self.y[samples], seed, given)
+        if self.delta is None:
+            least = least_tolerance(self._errors(model), weights, self.share)
+            self.delta = max(least, float(ROUNDING * np.abs(self.y).max()))
+        return model
+
+    def predict_codes(self, model):
+        """Compute 1 for each sample on which a regressor is correct, else 0."""
+        return (self._errors(model) <= self.delta).astype(np.int8)
+
+    def _errors(self, model):
+        predictions = model.predict(self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            errors = np.abs(self.y - predictions)
+        if errors.shape != self.y.shape or not np.isfinite(errors).all():
+            raise ValueError(
+                f"estimator must predict one finite number for each sample; {model} "
+                "does not, or y is so large that differences overflow: scale y down."
+            )
+        return errors
+
+
+def least_tolerance(errors, weights, share):
+    """Compute the least error at or below which a share of the weight lies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean.boosting._weak_learners import least_tolerance
+    >>> least_tolerance(np.array([3.0, 0.0, 1.0, 2.0]), np.ones(4), 0.75)
+    2.0
+    """
+    order = np.argsort(errors)
+    up_to = np.cumsum(weights[order])
+    place = np.searchsorted(up_to, share * up_to[-1])
+    return float(errors[order[min(place, len(order) - 1)]])
+
+
+# Samples and weights
+
+
+def take_samples(estimator, X, samples, columns):
+    """Select samples, and of a kernel matrix the columns of the training samples."""
+    part = X[samples]
+    return part[:, columns] if get_tags(estimator).input_tags.pairwise else part
+
+
+def draw_samples(weights, n_draws, rng):
+    """Draw samples with replacement, in proportion to their weights."""
+    n = len(weights)
+    return rng.choice(n, size=n_draws or n, p=weights / weights.sum())
+
+
+def scale_to(total, weights):
+    """Multiply weights by a power of two so that their sum is approximately a total.
+
+    Estimators with a penalty should see about as much weight in every round. A power of
+    two keeps sums of weights exact.
+    """
+    # A difference, because the quotient may overflow.
+    shift = np.rint(np.log2(total) - np.log2(weights.sum()))
+    return np.ldexp(weights, int(shift))
+
+
+def fit_labels(estimator, X, y, seed, weights=None):
+    """Fit a clone of a classifier.
+
+    Where only one label is present the hypothesis is that label: many classifiers
+    refuse such data.
+
+    Parameters
+    ----------
+    estimator : classifier
     X : array of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
         Labels.
     seed : int
-        For the base's ``random_state``, and those of its parts.
+        For every ``random_state`` of the classifier and its parts.
     weights : ndarray of shape (n_samples,), float64, or None
 
     Returns
@@ -94,161 +340,85 @@ def fit_labels(base, X, y, seed, weights=None):
     kept = slice(None) if weights is None else np.flatnonzero(weights)
     if (y[kept] == y[kept][0]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[kept], y[kept])
-    return fit_clone(base, X, y, seed, weights)
+    return fit_clone(estimator, X, y, seed, weights)
 
 
-def make_learner(base, X, classes, codes, values=None, *, resample, n_draws):
-    """Choose the face for a base classifier.
+def drop_zero_weight(estimator, X, y, sample_weight):
+    """Leave out samples of weight 0.
+
+    Returns
+    -------
+    X, y : the samples that are kept
+    sample_weight : ndarray of float64, or None where no weights were given
+    kept : ndarray of int
+        Their numbers.
+    """
+    kept = np.arange(len(y))
+    if sample_weight is None:
+        return X, y, None, kept
+    weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+    kept = np.flatnonzero(weights)
+    if len(kept) == len(y):
+        return X, y, weights, kept
+    return take_samples(estimator, X, kept, kept), y[kept], weights[kept], kept
+
+
+# Checks
+
+
+def check_classifier(estimator):
+    """Check that an estimator can be a weak learner of labels."""
+    is_object = not isinstance(estimator, type) and hasattr(estimator, "fit")
+    if not is_object or is_regressor(estimator):
+        raise TypeError(
+            "estimator must be a classifier, such as DecisionTreeClassifier(); got "
+            f"{estimator!r}."
+        )
+
+
+def check_regressor(estimator):
+    """Check that an estimator can be a weak learner of real values."""
+    is_estimator = hasattr(estimator, "fit") and hasattr(estimator, "predict")
+    if isinstance(estimator, type) or not is_estimator:
+        raise ValueError(
+            "estimator must be None or a regressor with fit and predict; got "
+            f"{estimator!r}."
+        )
+    if is_classifier(estimator):
+        raise ValueError(
+            f"estimator must be a regressor; {estimator} is a classifier. Use "
+            "BoostByMajority to boost a classifier."
+        )
+    if get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            f"estimator must take features; {estimator} takes distances or a kernel "
+            "matrix, whose columns are samples. Give it the features and a metric."
+        )
+
+
+def number_of_draws(estimator, variant, n_samples_weak):
+    """Check how a distribution is presented to a weak learner.
 
     Parameters
     ----------
-    base : classifier
-    X : ndarray or sparse array of shape (n_samples, n_features)
-        Checked.
-    classes : ndarray of shape (n_classes,)
-    codes : ndarray of shape (n_samples,), int
-    values : ndarray of shape (n_samples,), float64, or None
-        What each row counts; None: 1.
-    resample : bool
-        Draw rows by weight rather than hand weights over.
+    estimator : estimator
+    variant : {"auto", "reweight", "resample"}
+    n_samples_weak : int or None
+
+    Returns
+    -------
     n_draws : int or None
-        Rows to draw; None: as many as there are.
+        As in `TrainingSet`.
     """
-    n_draws = n_draws or len(codes)
-    if type(base) is BooleanStump:
-        return StumpLearner(base, X, classes, codes, resample=resample, n_draws=n_draws)
-    total = float(len(codes) if values is None else values.sum())
-    return EstimatorLearner(
-        base, X, classes, codes, total, resample=resample, n_draws=n_draws
-    )
-
-
-def draw_rows(weights, n_draws, rng):
-    """Draw rows with replacement, in proportion to their weights."""
-    return rng.choice(len(weights), size=n_draws, p=weights / weights.sum())
-
-
-def scaled_to(total, weights):
-    """Return weights times a power of two, so that their sum is about a total.
-
-    Bases with a penalty should see about as much weight in every round. A power of two
-    keeps sums of weights exact.
-    """
-    # A difference, because the quotient may overflow.
-    shift = np.rint(np.log2(total) - np.log2(weights.sum()))
-    return np.ldexp(weights, int(shift))
-
-
-class StumpLearner:
-    """The best stump in each round, found over columns of bits.
-
-    Attributes
-    ----------
-    knows_edges : bool
-        Whether the edge of a hypothesis is that under the weights it was shown.
-    drawn : list of ndarrays
-        Distinct rows that were drawn for each hypothesis.
-    """
-
-    def __init__(self, base, X, classes, codes, *, resample, n_draws):
-        self.base, self.classes, self.n_features = base, classes, X.shape[1]
-        check_binarize(base.binarize)
-        table = as_boolean(X, base.binarize)
-        self.table = StumpTable.from_boolean(table, self.n_features)
-        self.signs = class_signs(codes, len(classes))
-        self.one_hot = np.eye(len(classes), dtype=np.int64)
-        self.resample, self.n_draws = resample, n_draws
-        self.knows_edges = not resample
-        self.drawn = []
-
-    def fit(self, weights, rng, shown=None):
-        """Return the best `Stump` under weights of the rows.
-
-        ``shown`` are the same as `RoundWeights`, which are quicker to quantize; with
-        them ``weights`` may be None.
-        """
-        if not self.resample:
-            small = quantize_weights(weights) if shown is None else shown.quantized()
-            return best_stump(self.table, self.signs, small)
-        rows = draw_rows(weights, self.n_draws, rng)
-        self.drawn.append(np.unique(rows))
-        counts = np.bincount(rows, minlength=len(weights))
-        return best_stump(self.table, self.signs, counts.astype(np.float64))
-
-    def codes_of(self, stump):
-        """Return the class that a stump predicts for each row."""
-        return self.table.choose(stump.feature, stump.if_false, stump.if_true)
-
-    def votes(self, stumps, X):
-        """Count the votes of stumps on other rows."""
-        stumps = self.as_array(stumps)
-        return stump_votes(stumps, as_boolean(X, self.base.binarize), len(self.classes))
-
-    @staticmethod
-    def as_array(stumps):
-        """Return stumps as `stump_votes` takes them."""
-        rows = [(stump.feature, stump.if_false, stump.if_true) for stump in stumps]
-        return np.array(rows, dtype=np.int64).reshape(-1, 3)
-
-    def publish(self, stump, names):
-        """Return a fitted `BooleanStump` that votes as this stump does."""
-        fitted = BooleanStump(binarize=self.base.binarize)
-        fitted.classes_ = self.classes
-        fitted.n_features_in_ = self.n_features
-        if names is not None:
-            fitted.feature_names_in_ = names
-        # A vote is for one class, whatever the shares were under the round's weights.
-        sides = self.one_hot[[stump.if_false, stump.if_true]]
-        publish_stump(fitted, stump, sides)
-        return fitted
-
-
-class EstimatorLearner:
-    """Any classifier: a clone is fitted in each round."""
-
-    knows_edges = False
-
-    def __init__(self, base, X, classes, codes, total, *, resample, n_draws):
-        self.base, self.X, self.classes = base, X, classes
-        self.y = classes[codes]
-        self.resample, self.n_draws = resample, n_draws
-        self.pairwise = get_tags(base).input_tags.pairwise
-        self.total = total
-        self.drawn = []
-
-    def fit(self, weights, rng, _shown=None):
-        """Return (classifier, rows it was fitted to or None) under weights."""
-        seed = draw_seed(rng)
-        if self.resample:
-            # Distinct rows in order: a base with a kernel of rows keeps these columns.
-            rows = np.sort(draw_rows(weights, self.n_draws, rng))
-            self.drawn.append(np.unique(rows))
-            X = self._columns(self.X[rows], rows)
-            return fit_labels(self.base, X, self.y[rows], seed), rows
-        scaled = scaled_to(self.total, weights)
-        if weights.all():
-            return fit_labels(self.base, self.X, self.y, seed, scaled), None
-        rows = np.flatnonzero(weights)
-        X = self._columns(self.X[rows], rows)
-        return fit_labels(self.base, X, self.y[rows], seed, scaled[rows]), rows
-
-    def _columns(self, X, rows):
-        return X[:, rows] if self.pairwise else X
-
-    def codes_of(self, hypothesis):
-        """Return the class that a hypothesis predicts for each row."""
-        classifier, rows = hypothesis
-        X = self.X if rows is None else self._columns(self.X, rows)
-        return as_codes(classifier.predict(X), self.classes)
-
-    def votes(self, hypotheses, X):
-        """Count the votes of hypotheses on other rows."""
-        votes = np.zeros((X.shape[0], len(self.classes)), dtype=np.int64)
-        for classifier, rows in hypotheses:
-            part = X if rows is None else self._columns(X, rows)
-            add_votes(votes, as_codes(classifier.predict(part), self.classes))
-        return votes
-
-    def publish(self, hypothesis, _names):
-        """Return the fitted classifier."""
-        return hypothesis[0]
+    check_choice(variant, "variant", ("auto", "reweight", "resample"))
+    if n_samples_weak is not None:
+        check_integer(n_samples_weak, "n_samples_weak", 1)
+    takes_weights = has_fit_parameter(estimator, "sample_weight")
+    if variant == "reweight" and not takes_weights:
+        raise ValueError(
+            "variant='reweight' needs an estimator whose fit takes sample_weight; "
+            f"{type(estimator).__name__} has none: use variant='resample', or 'auto'."
+        )
+    if variant != "resample" and takes_weights:
+        return None
+    return n_samples_weak or 0

@@ -1,7 +1,11 @@
 """Theory: bounds, class sizes, sample complexity, halfspaces and games."""
 
-from sklboolean.boosting._game_rounds import max_gamma, min_rounds
-from sklboolean.boosting._majority_game import majority_potentials, majority_weights
+from sklboolean.boosting._majority_game import (
+    majority_potentials,
+    majority_weights,
+    max_gamma,
+    min_rounds,
+)
 from sklboolean.theory._bounds import (
     additive_mistake_bound,
     elimination_mistake_bound,

@@ -6,11 +6,11 @@ from math import ceil, e, log, pi, sqrt
 import numpy as np
 
 from sklboolean._core.validation import check_choice
-from sklboolean.boosting._game_rounds import min_rounds
 from sklboolean.boosting._majority_game import (
     check_game,
     majority_potentials,
     majority_weights,
+    min_rounds,
 )
 from sklboolean.theory._numbers import (
     as_fraction,

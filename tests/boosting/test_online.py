@@ -81,7 +81,9 @@ def test_long_parts_are_cut_without_a_trace(sampling, monkeypatch):
     whole = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
     margins = whole.decision_function(X)
     for cells in (1, 31 * 7):
-        monkeypatch.setattr("sklboolean.boosting._online_game.BLOCK_CELLS", cells)
+        monkeypatch.setattr(
+            "sklboolean.boosting._online_boost_by_majority.BLOCK_CELLS", cells
+        )
         cut = OnlineBoostByMajority(**parameters).partial_fit(X, y, [0, 1])
         assert state(cut) == state(whole)
         assert_array_equal(cut.decision_function(X), margins)
@@ -111,7 +113,7 @@ def test_rejection_shows_rows_as_often_as_weights_say(base):
         batch_size=100,
     )  # fmt: skip
     model.partial_fit(X, y, [0, 1], sample_weight=values)
-    counted = model._game.weights_shown[0]
+    counted = model._state.weights_shown[0]
     assert counted == int(counted)
     variance = n / 4 * (0.25 * 0.75 + 0.5 * 0.5)
     assert abs(counted - values.sum()) < 5 * np.sqrt(variance)
@@ -267,7 +269,7 @@ def test_rows_are_shown_by_chance_where_partial_fit_takes_no_weights():
         BASES["no weights"], n_estimators=3, gamma=0.1, batch_size=20, random_state=0
     ).partial_fit(X, y, [0, 1])
     assert 0 < model.n_updates_[2] < 200
-    assert np.all(model._game.weights_shown == model.n_updates_)
+    assert np.all(model._state.weights_shown == model.n_updates_)
 
 
 def test_several_labels_go_through_one_vs_rest():
@@ -308,7 +310,7 @@ def test_models_survive_pickling_and_learn_on(base):
     again = pickle.loads(pickle.dumps(model))
     assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert state(again.partial_fit(X, y)) == state(model.partial_fit(X, y))
-    assert again.estimators_[0] is again._game.learners[0].estimator
+    assert again.estimators_[0] is again._state.learners[0].estimator
 
 
 def test_progress_is_shown_when_asked_for(capsys):
@@ -319,5 +321,5 @@ def test_progress_is_shown_when_asked_for(capsys):
     lines = capsys.readouterr().out.splitlines()
     mistakes = model.mistakes_per_epoch_[1]
     assert lines[1] == (
-        f"[OnlineBoostByMajority] epoch 2: {mistakes} mistakes on 50 rows"
+        f"[OnlineBoostByMajority] epoch 2: {mistakes} mistakes on 50 samples"
     )

@@ -8,8 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import Perceptron, relative_weight
 
 from sklboolean.boosting._majority_game import majority_weights
-from sklboolean.boosting._online_game import OnlineGame, relative_weights
-from sklboolean.boosting._online_learners import BitPerceptron
+from sklboolean.boosting._online_boost_by_majority import (
+    BitPerceptron,
+    OnlineState,
+    online_weights,
+)
 
 edges = st.fractions(Fraction(1, 100), Fraction(49, 100), max_denominator=100)
 odd = st.integers(0, 4).map(lambda half: 2 * half + 1)
@@ -32,7 +35,7 @@ class Scripted:
 def test_weights_are_chances_that_the_vote_decides(k, gamma):
     for i in range(k):
         expected = [float(relative_weight(k, i, r, gamma)) for r in range(i + 1)]
-        weights = relative_weights(k, i, float(gamma), np.arange(i + 1))
+        weights = online_weights(k, i, float(gamma), np.arange(i + 1))
         assert_allclose(weights, expected, rtol=1e-12)
 
 
@@ -54,10 +57,10 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     signs = np.array(data.draw(sign_lists), dtype=np.int8)
     values = np.arange(1.0, n_samples + 1)
     learners = [Scripted(row) for row in votes]
-    game = OnlineGame(learners, float(gamma), None)
+    state = OnlineState(learners, float(gamma), None)
     cut = data.draw(st.integers(0, n_samples))
     for part in (slice(0, cut), slice(cut, n_samples)):
-        game.learn(np.zeros((len(signs[part]), 1)), signs[part], values[part])
+        state.learn(np.zeros((len(signs[part]), 1)), signs[part], values[part])
     expected = np.zeros((n_samples, k))
     for t in range(n_samples):
         right = 0
@@ -67,13 +70,13 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     shown = np.array([learner.weights for learner in learners]).T
     assert_allclose(shown, expected, rtol=1e-12)
     hits = votes.T == signs[:, np.newaxis]
-    assert game.n_mistakes == np.count_nonzero(2 * hits.sum(axis=1) < k)
-    assert game.n_samples == n_samples
-    assert_array_equal(game.n_shown, np.count_nonzero(expected, axis=0))
+    assert state.n_mistakes == np.count_nonzero(2 * hits.sum(axis=1) < k)
+    assert state.n_samples == n_samples
+    assert_array_equal(state.n_shown, np.count_nonzero(expected, axis=0))
     totals = expected.sum(axis=0)
     shares = np.divide((expected * hits).sum(axis=0), totals, where=totals > 0,
                        out=np.full(k, 0.5))  # fmt: skip
-    assert_allclose(game.edges(), shares - 0.5, atol=1e-12)
+    assert_allclose(state.edges(), shares - 0.5, atol=1e-12)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 0.02, 0.3, 0.499999])
@@ -81,7 +84,7 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
 def test_weights_stay_numbers_for_many_learners(k, gamma):
     for i in (0, 1, k // 3, k // 2, k - 2, k - 1):
         states = np.arange(i + 1)
-        weights = relative_weights(k, i, gamma, states)
+        weights = online_weights(k, i, gamma, states)
         assert np.isfinite(weights).all()
         assert weights.min() >= 0
         assert weights.max() == 1.0
@@ -101,7 +104,7 @@ def test_binomial_of_sixty_three_learners_is_no_integer_overflow():
             binomial = binomial * (n_left - step) / (step + 1)
         chances.append(binomial * p**missing * q ** (n_left - missing))
     expected = [float(chance / max(chances)) for chance in chances]
-    weights = relative_weights(k, 1, float(gamma), np.arange(2))
+    weights = online_weights(k, 1, float(gamma), np.arange(2))
     assert_allclose(weights, expected, rtol=1e-12)
 
 
@@ -112,14 +115,14 @@ def test_rejection_frequencies_of_every_learner():
     votes = rng.choice(np.array([-1, 1], dtype=np.int8), (k, n))
     signs = np.ones(n, dtype=np.int8)
     learners = [Scripted(row) for row in votes]
-    game = OnlineGame(learners, gamma, seed=1)
-    game.learn(np.zeros((n, 1)), signs, np.ones(n))
+    state = OnlineState(learners, gamma, seed=1)
+    state.learn(np.zeros((n, 1)), signs, np.ones(n))
     right = np.cumsum(votes > 0, axis=0) - (votes > 0)
     for i in range(k):
-        p = relative_weights(k, i, gamma, right[i])
+        p = online_weights(k, i, gamma, right[i])
         assert set(learners[i].weights) <= {0.0, 1.0}
         spread = np.sqrt((p * (1 - p)).sum()) + 1e-9
-        assert abs(game.n_shown[i] - p.sum()) < 5 * spread
+        assert abs(state.n_shown[i] - p.sum()) < 5 * spread
 
 
 # The default learner

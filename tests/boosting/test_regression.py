@@ -22,17 +22,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklboolean import BoostByMajorityRegressor
-from sklboolean.boosting._board import Board
-from sklboolean.boosting._game_rounds import max_gamma, rounds_from_states
-from sklboolean.boosting._rounds import (
-    Game,
-    Policy,
+from sklboolean.boosting._boosting import (
+    BoostingState,
+    Schedule,
     WeakLearnerError,
-    drop,
-    play_rounds,
+    boost,
 )
-from sklboolean.boosting._tolerance import AgreementLearner, least_tolerance
-from sklboolean.boosting._weak_learners import scaled_to
+from sklboolean.boosting._majority_game import max_gamma
+from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._weak_learners import (
+    RegressorWeakLearner,
+    least_tolerance,
+    scale_to,
+)
 from sklboolean.theory import min_rounds
 
 TREE = DecisionTreeRegressor(max_depth=2)
@@ -82,8 +84,7 @@ class Promise(RegressorMixin, BaseEstimator):
 class Script:
     """A learner that is right about given sets of rows, at last about all."""
 
-    classes = np.array([False, True])
-    knows_edges = False
+    n_classes, returns_edge = 2, False
 
     def __init__(self, script, n_samples):
         self.drawn = []
@@ -93,7 +94,7 @@ class Script:
     def fit(self, weights, rng, shown):
         return next(self.script)
 
-    def codes_of(self, rows):
+    def predict_codes(self, rows):
         right = np.zeros(self.n_samples, dtype=np.int8)
         right[list(rows)] = 1
         return right
@@ -102,14 +103,16 @@ class Script:
 def play(learner, n_samples, target_error, gamma=None, k=None, **options):
     """Play as the regressor does."""
     gamma = max_gamma(k, target_error) if k and not gamma else gamma
-    policy = Policy(k, target_error, gamma, recent=15, caution=0.7, stop_early=False)
-    options = {"on_failure": "drop", "max_rounds": k or 501} | options
-    codes = np.ones(n_samples, dtype=np.int8)
-    return play_rounds(learner, codes, None, policy, None, **options)
+    schedule = Schedule(
+        k, target_error, gamma, recent=15, caution=0.7, stop_early=False,
+        **{"weak_failure": "drop", "max_rounds": k or 501} | options,
+    )  # fmt: skip
+    votes = MajorityVotes(np.ones(n_samples, dtype=np.int8), 2)
+    return boost(learner, votes, schedule, None)
 
 
-def right_for_all(game):
-    return (2 * game.board.right > game.board.n_rounds).all()
+def right_for_all(state):
+    return (2 * state.votes.correct > state.votes.n_rounds).all()
 
 
 # -- the promise ---------------------------------------------------------------------
@@ -127,7 +130,7 @@ def test_learner_that_keeps_its_promise_leaves_no_example(gives_up, gamma, weigh
         Promise(gamma, delta, gives_up), gamma=gamma, delta=delta, random_state=1
     ).fit(X, y, values)
     assert (np.abs(y - model.predict(X)) <= delta).all()
-    assert model.train_error_ == 0
+    assert model.training_error_ == 0
     share = 1 / m if values is None else values.min() / values.sum()
     assert model.k_ == min_rounds(gamma, share)
     assert model.n_rounds_ <= model.k_
@@ -148,7 +151,7 @@ def test_no_more_than_epsilon_is_further_than_delta(gives_up, epsilon):
         target_error=epsilon, random_state=0,
     ).fit(X, y)  # fmt: skip
     further = np.abs(y - model.predict(X)) > model.delta_
-    assert model.train_error_ == further.mean() < epsilon
+    assert model.training_error_ == further.mean() < epsilon
     assert model.k_ == min_rounds(0.1, epsilon)
 
 
@@ -184,17 +187,17 @@ def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
 
 def test_weights_are_those_of_the_game_times_the_values():
     values, gamma = np.array([3.0, 1.0, 2.0, 1.0]), Fraction(1, 8)
-    board = Board(np.ones(4, int), 2, values)
-    np.testing.assert_array_equal(board.weigh(7, float(gamma)).rows(), values)
+    board = MajorityVotes(np.ones(4, int), 2, values)
+    np.testing.assert_array_equal(board.weights(7, float(gamma)).of_samples(), values)
     for right in ([1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 1, 0]):
         board.add(np.array(right))
     exact = [
         float(weight(7, 3, r, gamma) * int(v))
         for r, v in zip([3, 1, 1, 1], values, strict=True)
     ]
-    weights = board.weigh(7, float(gamma)).rows()
+    weights = board.weights(7, float(gamma)).of_samples()
     np.testing.assert_allclose(weights / weights.sum(), exact / np.sum(exact), 1e-7)
-    scaled = scaled_to(values.sum(), weights)
+    scaled = scale_to(values.sum(), weights)
     assert 0.5 < scaled.sum() / values.sum() < 2
     np.testing.assert_array_equal(scaled / scaled[1], weights / weights[1])
     mean = sum(
@@ -206,42 +209,45 @@ def test_weights_are_those_of_the_game_times_the_values():
 
 
 def test_weights_are_zero_when_all_is_decided():
-    board = Board(np.ones(2, int), 2)
+    board = MajorityVotes(np.ones(2, int), 2)
     for _ in range(3):
         board.add(np.array([1, 0]))
-    np.testing.assert_array_equal(board.weigh(5, 0.2).rows(), [0, 0])
-    game = play(Script([range(1)] * 9, 2), 2, 0.1, 0.2, 5, on_failure="abort")
-    assert game.stopped == "rounds"
-    game = play(Script([range(8)], 10), 10, 0.1, 0.2, 5)
-    assert game.stopped == "decided"
-    assert game.board.n_rounds < game.k
+    np.testing.assert_array_equal(board.weights(5, 0.2).of_samples(), [0, 0])
+    state = play(Script([range(1)] * 9, 2), 2, 0.1, 0.2, 5, weak_failure="abort")
+    assert state.termination == "all_rounds"
+    state = play(Script([range(8)], 10), 10, 0.1, 0.2, 5)
+    assert state.termination == "no_weight_left"
+    assert state.votes.n_rounds < state.k
 
 
 @pytest.mark.parametrize("values", [[1e-300, 1.0], [5e-324, 1e307], [1e307, 1e307]])
 def test_weights_are_finite_and_some_above_zero_whatever_the_values(values):
-    board = Board(np.ones(2, int), 2, np.array(values))
+    board = MajorityVotes(np.ones(2, int), 2, np.array(values))
     for _ in range(4):
-        weights = board.weigh(9, 0.2).rows()
+        weights = board.weights(9, 0.2).of_samples()
         assert np.isfinite(weights).all()
         assert weights.any()
-        total = board.values.sum()
-        assert 0.5 < scaled_to(total, weights).sum() / total < 2
+        total = board.sample_weight.sum()
+        assert 0.5 < scale_to(total, weights).sum() / total < 2
         board.add(np.array([0, 1]))
     board.add(np.array([0, 1]))
-    np.testing.assert_array_equal(board.weigh(9, 0.2).rows(), [0, 0])  # lost and won
+    np.testing.assert_array_equal(
+        board.weights(9, 0.2).of_samples(), [0, 0]
+    )  # lost and won
 
 
 def test_first_plan_relies_on_seven_tenths_of_the_first_edge():
     rows = [range(8), range(2, 10)] + [range(10)] * 20
-    game = play(Script(rows, 10), 10, 0.1)
-    assert game.rounds["edge"][0] == pytest.approx(0.3)
-    assert np.isnan(game.rounds["gamma"][0])
-    gamma = game.rounds["gamma"][1]
+    state = play(Script(rows, 10), 10, 0.1)
+    assert state.record["edge"][0] == pytest.approx(0.3)
+    assert np.isnan(state.record["gamma"][0])
+    gamma = state.record["gamma"][1]
     assert gamma == pytest.approx(0.21)
-    right = np.arange(10) < 8
-    assert game.k == rounds_from_states(1, gamma, 0.05, right.astype(int))
-    assert game.board.n_aborted == 0
-    assert right_for_all(game)
+    votes = MajorityVotes(np.ones(10, int), 2)
+    votes.add(np.arange(10) < 8)
+    assert state.k == votes.rounds_needed(gamma, 0.05)
+    assert state.votes.n_aborted == 0
+    assert right_for_all(state)
 
 
 def test_plan_grows_when_the_edges_fall_and_only_then():
@@ -257,79 +263,77 @@ def test_plan_grows_when_the_edges_fall_and_only_then():
 
     votes = []
     learner = Falling([], 100)
-    game = play(learner, 100, 0.01)
-    lengths = [k for _, k, _ in game.plans]
+    state = play(learner, 100, 0.01)
+    lengths = [k for _, k, _ in state.plans]
     assert lengths == sorted(lengths)
     assert 500 > lengths[-1] > lengths[0]
-    plans = {n_rounds: (k, gamma) for n_rounds, k, gamma in game.plans}
+    plans = {n_rounds: (k, gamma) for n_rounds, k, gamma in state.plans}
     # A new plan follows a round whose potential reached the target, and no other.
-    board, plan = Board(np.ones(100, int), 2), None
+    board, plan = MajorityVotes(np.ones(100, int), 2), None
     for i, vote in enumerate(votes):
         if i:
             assert (i in plans) == (plan is None or board.potential(*plan) >= 0.01)
             plan = plans.get(i, plan)
-            assert game.rounds["gamma"][i] == plan[1]
+            assert state.record["gamma"][i] == plan[1]
         if i in plans:
-            edges = game.rounds["followed"][max(0, i - 15) : i]
+            edges = state.record["followed"][max(0, i - 15) : i]
             assert plan[1] == pytest.approx(0.7 * np.mean(edges))
-        board.add(learner.codes_of(vote))
-    assert right_for_all(game)
+        board.add(learner.predict_codes(vote))
+    assert right_for_all(state)
 
 
 def test_plan_relies_on_the_last_fifteen_edges():
-    game = Game(Board(np.ones(10, int), 2))
-    policy = Policy(99, 0.1, 0.2, recent=15, caution=0.7)
-    for edge in [0.5] * 5 + [0.1] * 5 + [0.2] * 9:
-        game.note(followed=edge)
-    drop(game, policy, 0.2)
-    assert game.gamma == pytest.approx(0.7 * (5 * 0.1 + 10 * 0.2) / 15)
-    assert game.k == 99
-    for _ in range(9):
-        game.note(followed=-0.2)
-    assert not game.stopped
-    drop(game, policy, -0.2)
-    assert game.stopped == "no edge"
+    schedule = Schedule(99, 0.1, 0.2, recent=15, caution=0.7)
+    state = BoostingState(MajorityVotes(np.ones(10, int), 2), schedule)
+    state.record["followed"] = [0.5] * 5 + [0.1] * 5 + [0.2] * 9
+    state.drop_round(0.2)
+    assert state.gamma == pytest.approx(0.7 * (5 * 0.1 + 10 * 0.2) / 15)
+    assert state.k == 99
+    state.record["followed"] += [-0.2] * 9
+    assert state.termination is None
+    state.drop_round(-0.2)
+    assert state.termination == "no_edge"
 
 
 def test_coin_stands_for_a_failed_round():
     rows = [range(7), range(3), range(3, 10)]
-    game = play(Script(rows, 10), 10, 0.1, 0.1, 9, on_failure="abort")
-    assert game.board.n_aborted == 1
-    assert len(game.hypotheses) == game.board.n_rounds - 1
-    assert len(game.rounds["potential"]) == game.board.n_rounds
-    assert np.isnan(game.rounds["edge"]).sum() == 1
+    state = play(Script(rows, 10), 10, 0.1, 0.1, 9, weak_failure="abort")
+    assert state.votes.n_aborted == 1
+    assert len(state.hypotheses) == state.votes.n_rounds - 1
+    assert len(state.record["potential"]) == state.votes.n_rounds
+    assert np.isnan(state.record["edge"]).sum() == 1
     # After the coin: right about seven examples once or twice, half of a vote for each.
     gamma = Fraction(0.1)
     coin = [
         (potential(9, 2, r, gamma) + potential(9, 2, r + 1, gamma)) / 2 for r in (0, 1)
     ]
     expected = (7 * coin[1] + 3 * coin[0]) / 10
-    assert game.rounds["potential"][2] == pytest.approx(float(expected), rel=1e-12)
+    assert state.record["potential"][2] == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_failed_round_is_played_again_by_another_plan():
     rows = [range(9), range(5), range(1, 10)]  # row 9 weighs most in round 2
-    game = play(Script(rows, 10), 10, 0.1, 0.1, 9)
-    tried, edges = game.rounds["followed"], game.rounds["edge"]
-    assert tried[1] < 0 == game.board.n_aborted
+    state = play(Script(rows, 10), 10, 0.1, 0.1, 9)
+    tried, edges = state.record["followed"], state.record["edge"]
+    assert tried[1] < 0 == state.votes.n_aborted
     assert edges[1:] == tried[2:]
-    assert len(game.hypotheses) == game.board.n_rounds == len(edges)
-    assert game.k == 9
+    assert len(state.hypotheses) == state.votes.n_rounds == len(edges)
+    assert state.k == 9
     mean = (tried[0] + tried[1]) / 2
-    assert game.rounds["gamma"][:2] == [0.1, pytest.approx(0.7 * mean)]
+    assert state.record["gamma"][:2] == [0.1, pytest.approx(0.7 * mean)]
 
 
 def test_game_ends_when_nothing_can_be_relied_on():
-    game = play(Script([range(7)] + [range(3, 6)] * 20, 10), 10, 0.1)
-    assert game.stopped == "no edge"
-    assert game.board.n_rounds == len(game.hypotheses) == 1
-    assert np.mean(game.rounds["followed"]) <= 0
+    state = play(Script([range(7)] + [range(3, 6)] * 20, 10), 10, 0.1)
+    assert state.termination == "no_edge"
+    assert state.votes.n_rounds == len(state.hypotheses) == 1
+    assert np.mean(state.record["followed"]) <= 0
 
 
 def test_failure_is_an_error_when_it_is_to_be():
     learner = Script([range(7), range(3)], 10)
-    with pytest.raises(WeakLearnerError, match="more than 0 was promised"):
-        play(learner, 10, 0.1, 0.1, on_failure="raise")
+    with pytest.raises(WeakLearnerError, match="more than 0 is required"):
+        play(learner, 10, 0.1, 0.1, weak_failure="raise")
 
 
 @pytest.mark.parametrize(
@@ -339,19 +343,19 @@ def test_failure_is_an_error_when_it_is_to_be():
 def test_learner_no_better_than_a_coin_is_an_error(gamma, failure):
     X, y = np.zeros((10, 1)), np.repeat([0.0, 9.0], 5)
     model = BoostByMajorityRegressor(
-        Ridge(), gamma=gamma, delta=1.0, on_weak_failure=failure
+        Ridge(), gamma=gamma, delta=1.0, weak_failure=failure
     )
-    with pytest.raises(ValueError, match=r"estimator is right about .*larger delta"):
+    with pytest.raises(ValueError, match=r"estimator is correct on .*larger delta"):
         model.fit(X, y)
-    model.set_params(on_weak_failure="raise")
-    with pytest.raises(ValueError, match=r"edge is -0\.5.*larger delta"):
+    model.set_params(weak_failure="raise")
+    with pytest.raises(ValueError, match=r"edge -0\.5.*larger delta"):
         model.fit(X, y)
 
 
 def test_first_try_that_is_better_than_a_coin_counts():
     rows = [range(4), range(6), range(10)]
-    game = play(Script(rows, 10), 10, 0.1, max_tries=3)
-    assert game.rounds["edge"][0] == pytest.approx(0.1)
+    state = play(Script(rows, 10), 10, 0.1, max_tries=3)
+    assert state.record["edge"][0] == pytest.approx(0.1)
 
 
 # -- weak learners --------------------------------------------------------------------
@@ -392,14 +396,11 @@ def test_weights_that_are_integers_equal_repeated_rows():
         weighted = clone(model).fit(X, y, weights)
         repeated = clone(model).fit(X[rows], y[rows])
         np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), 1e-10)
-        assert weighted.train_error_ == pytest.approx(repeated.train_error_)
+        assert weighted.training_error_ == pytest.approx(repeated.training_error_)
 
 
 def fit_under_weights(base, X, y, weights, n_draws=None):
-    learner = AgreementLearner(
-        base, X, y, weights.sum(), 1.0, 0.75,
-        resample=n_draws is not None, n_draws=n_draws,
-    )  # fmt: skip
+    learner = RegressorWeakLearner(base, X, y, weights.sum(), 1.0, 0.75, n_draws)
     return learner.fit(weights, np.random.RandomState(0))
 
 
@@ -526,9 +527,9 @@ def test_target_error_that_is_missed_is_said():
     model = BoostByMajorityRegressor(TREE, n_estimators=3, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"further than delta=.*target_error"):
         model.fit(X, y)
-    assert model.train_error_ > 0
+    assert model.training_error_ > 0
     further = np.abs(y - model.predict(X)) > model.delta_
-    assert model.train_error_ == pytest.approx(further.mean())
+    assert model.training_error_ == pytest.approx(further.mean())
 
 
 def test_verbose_prints_a_line_for_each_round(capsys):
@@ -566,7 +567,7 @@ BAD = [
     ({"delta": -1.0}, "delta must be at least 0"),
     ({"delta": np.inf}, "delta must be finite"),
     ({"delta": "small"}, 'delta must be "auto" or a number'),
-    ({"delta": 1e-9}, r"estimator is right about .*larger delta"),
+    ({"delta": 1e-9}, r"estimator is correct on .*larger delta"),
     ({"target_error": 0}, "target_error must be greater than 0"),
     ({"target_error": 0.5}, "target_error must be below 0.5"),
     ({"variant": "filter"}, "variant must be one of"),
@@ -575,7 +576,7 @@ BAD = [
         "variant='resample'",
     ),
     ({"n_samples_weak": 0}, "n_samples_weak"),
-    ({"on_weak_failure": "ignore"}, "on_weak_failure must be one of"),
+    ({"weak_failure": "ignore"}, "weak_failure must be one of"),
     ({"max_tries": 0}, "max_tries"),
     ({"verbose": -1}, "verbose"),
     ({"estimator": "tree"}, "estimator must be None or a regressor"),

@@ -16,9 +16,13 @@ from sklearn.exceptions import NotFittedError
 from sklboolean import BooleanStump
 from sklboolean._core import _cpu
 from sklboolean._core.bits import pack_dense
-from sklboolean.boosting._columns import StumpTable
-from sklboolean.boosting._literals import best_stump, class_signs, side_weights
-from sklboolean.boosting._weights import quantize_weights
+from sklboolean.boosting._stump import (
+    StumpColumns,
+    best_stump,
+    class_signs,
+    quantize_weights,
+    side_weights,
+)
 
 a_weight = st.one_of(
     st.integers(0, 3).map(float),
@@ -42,7 +46,7 @@ def problems(draw, weight=a_weight):
 
 
 def find(X, codes, weights, n_classes):
-    table = StumpTable.from_boolean(pack_dense(X), X.shape[1])
+    table = StumpColumns.from_boolean(pack_dense(X), X.shape[1])
     return best_stump(table, class_signs(codes, n_classes), weights)
 
 
@@ -117,7 +121,7 @@ def test_every_processor_path_and_layout_finds_the_same(n_classes):
     codes, weights = rng.integers(0, n_classes, 3000), rng.random(3000)
     signs = class_signs(codes, n_classes)
     expected = find(X, codes, weights, n_classes)
-    lists = StumpTable.from_boolean(sparse.csr_array(X), 150)
+    lists = StumpColumns.from_boolean(sparse.csr_array(X), 150)
     assert not len(lists.panels)
     before = _cpu.cpu_path()
     try:

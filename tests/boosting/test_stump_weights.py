@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from sklboolean._core.validation import check_sample_weight
-from sklboolean.boosting._weights import binary_digits, quantize_weights
+from sklboolean.boosting._stump import binary_digits, quantize_weights
 
 weight_lists = st.lists(
     st.one_of(

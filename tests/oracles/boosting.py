@@ -147,15 +147,13 @@ class RowByRow:
         self.n_rounds = self.n_aborted = 0
 
     def add(self, predicted):
-        """Count one vote for each row."""
+        """Count one vote for each row; None is a round whose votes are fair coins."""
         self.n_rounds += 1
+        if predicted is None:
+            self.n_aborted += 1
+            return
         for row, label in enumerate(predicted):
             self.votes[row][label] += 1
-
-    def abort(self):
-        """A round whose votes are fair coins."""
-        self.n_rounds += 1
-        self.n_aborted += 1
 
     def state(self, row):
         """The votes for the right label, and the sorted votes for the others."""
@@ -236,17 +234,17 @@ def play_by_definition(codes, n_classes, values, votes, k, gamma):
         if edge > 0:
             board.add(predicted)
         else:
-            board.abort()
+            board.add(None)
     return rounds, board
 
 
 class ScriptedLearner:
     """A weak learner that returns prepared votes, the last one for ever."""
 
-    resample = knows_edges = False
+    returns_edge = False
 
     def __init__(self, votes, n_classes=2):
-        self.classes, self.shown, self.drawn = np.arange(n_classes), [], []
+        self.n_classes, self.shown, self.drawn = n_classes, [], []
         votes = [np.asarray(vote) for vote in votes]
         self.script = chain(votes, repeat(votes[-1]))
 
@@ -255,7 +253,7 @@ class ScriptedLearner:
         self.shown.append(weights.copy())
         return next(self.script)
 
-    def codes_of(self, hypothesis):
+    def predict_codes(self, hypothesis):
         """Return the votes themselves."""
         return hypothesis
 
@@ -267,10 +265,10 @@ class PromisingLearner:
     label is the strongest so far, a fixed one, or any.
     """
 
-    resample = knows_edges = False
+    returns_edge = False
 
     def __init__(self, codes, n_classes, gamma, gives_up="any", errs="any"):
-        self.codes, self.classes = codes, np.arange(n_classes)
+        self.codes, self.n_classes = codes, n_classes
         self.gamma, self.gives_up, self.errs = gamma, gives_up, errs
         self.drawn = []
 
@@ -285,7 +283,7 @@ class PromisingLearner:
         order = np.argsort(keys[self.gives_up], kind="stable")
         total = np.cumsum(weights[order])
         n_right = np.searchsorted(total, (0.5 + self.gamma) * total[-1]) + 1
-        n_classes = len(self.classes)
+        n_classes = self.n_classes
         shift = np.ones(len(weights), dtype=np.intp)
         if self.errs == "any":
             shift = rng.randint(1, n_classes, len(weights))
@@ -294,7 +292,7 @@ class PromisingLearner:
         predicted[right] = self.codes[right]
         return predicted
 
-    def codes_of(self, hypothesis):
+    def predict_codes(self, hypothesis):
         """Return the votes themselves."""
         return hypothesis
 
@@ -347,7 +345,7 @@ class SlowFilter:
         self.random = np.random.Generator(rows)
         self.hypotheses, self.edges = [], []
         self.n_seen, self.n_accepted = [], []
-        self.stop_reason = ""
+        self.termination = None
 
     def run(self, X, y):
         """Boost on a whole stream."""
@@ -361,12 +359,12 @@ class SlowFilter:
             except RoundAborted:
                 hypothesis, edge = None, np.nan
             except StreamEnded:
-                self.stop_reason = "exhausted"
+                self.termination = "stream_exhausted"
                 return self
             self.edges.append(edge)
             if hypothesis is not None:
                 self.hypotheses.append(hypothesis)
-        self.stop_reason = "rounds" if self.hypotheses else "no edge"
+        self.termination = "all_rounds" if self.hypotheses else "no_edge"
         return self
 
     def learn_reliably(self):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sklboolean.boosting._game_states import state_weights
+from sklboolean.boosting._majority_game import relative_weights
 from sklboolean.theory import (
     filter_sample_bound,
     majority_gate_size,
@@ -120,7 +120,7 @@ def represent(target, functions, gamma, n_gates):
     """Pick functions, one for each gate, that agree best with f as it is weighed."""
     right, picked = np.zeros(len(target), dtype=int), []
     for i in range(n_gates):
-        weights, _ = state_weights(n_gates, i, gamma, right)
+        weights, _ = relative_weights(n_gates, i, gamma, 2 * right)
         best = (functions * target @ weights).argmax()
         picked.append(functions[best])
         right += functions[best] == target

@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklboolean import BooleanStump, BoostByMajority
+from sklboolean.boosting import CrossValidatedSchedule
 
 TREE = DecisionTreeClassifier(max_depth=2)
 
@@ -66,7 +67,7 @@ def fitted():
         ({"gamma": "large"}, ValueError, r"^gamma must be one of .*'measured'"),
         ({"gamma": None}, TypeError, r"^gamma must be an instance of"),
         ({"target_error": 0}, ValueError, r"^target_error must be greater than 0"),
-        ({"target_error": 1}, ValueError, r"^target_error is a share below 1"),
+        ({"target_error": 1}, ValueError, r"^target_error must be a share below 1"),
         ({"target_error": np.nan}, ValueError, r"^target_error must be finite"),
         ({"target_error": "auto"}, TypeError, r"^target_error must be an instance of"),
         ({"variant": "filter"}, ValueError, r"^variant must be one of.*'resample'"),
@@ -74,13 +75,13 @@ def fitted():
         ({"n_samples_weak": 0}, ValueError, r"^n_samples_weak == 0"),
         ({"n_samples_weak": 0.5}, TypeError, r"^n_samples_weak must be an instance of"),
         ({"holdout": 0.0}, ValueError, r"^holdout must be greater than 0"),
-        ({"holdout": 1.0}, ValueError, r"^holdout is a share below 1"),
+        ({"holdout": 1.0}, ValueError, r"^holdout must be a share below 1"),
         ({"holdout": "half"}, TypeError, r"^holdout must be an instance of"),
-        ({"on_weak_failure": "stop"}, ValueError, r"^on_weak_failure must be one of"),
+        ({"weak_failure": "stop"}, ValueError, r"^weak_failure must be one of"),
         ({"max_tries": 0}, ValueError, r"^max_tries == 0"),
         ({"max_tries": 1.5}, TypeError, r"^max_tries must be an instance of"),
         ({"max_estimators": 0}, ValueError, r"^max_estimators == 0"),
-        ({"cv": 1, "gamma": "auto"}, ValueError, r"^cv == 1"),
+        ({"cv": 1, "probability": True}, ValueError, r"^cv == 1"),
         ({"cv": 0, "probability": True}, ValueError, r"^cv == 0"),
         ({"random_state": "x"}, ValueError, r"cannot be used to seed"),
         (
@@ -199,7 +200,7 @@ def test_base_worse_than_chance_is_refused_and_the_model_kept(fitted, parameters
     model = pickle.loads(fitted)
     good, before = model.get_params(), set(vars(model))
     model.set_params(estimator=Contrary(), **parameters)
-    with pytest.raises(ValueError, match=r"right on less than half .*Take a stronger"):
+    with pytest.raises(ValueError, match=r"right on less than half .*Use a stronger"):
         model.fit(X, y)
     assert set(vars(model)) == before
     model.set_params(**good)
@@ -210,10 +211,10 @@ def test_base_worse_than_chance_is_refused_and_the_model_kept(fitted, parameters
 
 def test_promise_broken_is_an_error_on_request(fitted):
     X, y = noisy_majority()
-    for gamma, message in [(0.45, r"0\.45 was promised"), ("measured", None)]:
+    for gamma, message in [(0.45, r"0\.45 is required"), ("measured", None)]:
         model = pickle.loads(fitted)
         before = pickle.dumps(model.estimator_edges_)
-        model.set_params(gamma=gamma, on_weak_failure="raise", n_estimators=5)
+        model.set_params(gamma=gamma, weak_failure="raise", n_estimators=5)
         if message is None:
             model.fit(X, y)
             assert model.n_aborted_ == 0
@@ -268,7 +269,8 @@ def test_kernel_matrix_must_fit():
 )
 def test_bad_folds_are_refused_and_the_model_kept(fitted, cv, message):
     X, y = noisy_majority()
-    model = pickle.loads(fitted).set_params(gamma="auto", cv=cv)
+    schedule = CrossValidatedSchedule(cv=cv)
+    model = pickle.loads(fitted).set_params(gamma=schedule)
     edges = model.estimator_edges_
     with pytest.raises((ValueError, IndexError, TypeError), match=message):
         model.fit(X, y)

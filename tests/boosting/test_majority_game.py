@@ -1,3 +1,4 @@
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate
 
@@ -11,18 +12,45 @@ from oracles.boosting import (
     binomial,
     potential,
     potential_of_votes,
+    tail,
     weight,
     with_one_more,
 )
 
-from sklboolean.boosting._game_states import average_potential, state_weights
 from sklboolean.boosting._majority_game import (
     majority_potentials,
     majority_weights,
-    missing_votes,
+    max_gamma,
+    min_rounds,
+    relative_weights,
 )
+from sklboolean.boosting._votes import MajorityVotes
 
 edges = st.fractions(Fraction(1, 100), Fraction(49, 100), max_denominator=100)
+
+
+def missing_votes(k, r):
+    """The most further correct votes with which a sample is still lost."""
+    return k // 2 - r
+
+
+def votes_in_states(i, right, other=None, *, n_aborted=0, values=None):
+    """Votes after i rounds, with so many correct ones and others for wrong labels."""
+    right = np.asarray(right)
+    weights = None if values is None else np.asarray(values, dtype=np.float64)
+    votes = MajorityVotes(np.zeros(len(right), int), 2 if other is None else 3, weights)
+    votes.n_rounds, votes.n_aborted, votes.correct = i, n_aborted, right
+    if other is not None:
+        votes.most_wrong = i - n_aborted - right - other
+    return votes
+
+
+def state_weights(k, i, gamma, right, *, other_votes=0, n_aborted=0):
+    """The weights of samples relative to the heaviest of them."""
+    levels = 2 * right + other_votes
+    return relative_weights(k, i, float(gamma), levels, n_aborted)
+
+
 odd_rounds = st.integers(0, 8).map(lambda half: 2 * half + 1)
 
 
@@ -105,7 +133,8 @@ def test_coins_of_aborted_rounds_are_averaged(k, gamma, data):
         logs = tabulate(k, i, gamma, n_aborted=n_aborted, log=True)
         assert_allclose(np.exp(logs), expected, rtol=1e-11)
     for r in states:
-        averaged = average_potential(k, i, gamma, np.array([r]), n_aborted=n_aborted)
+        votes = votes_in_states(i, np.array([r]), n_aborted=n_aborted)
+        averaged = votes.potential(k, float(gamma))
         assert_allclose(averaged, float(mean(potential, r)), rtol=1e-11)
 
 
@@ -195,20 +224,9 @@ def test_examples_are_weighed_by_their_states(k, gamma, data):
         majority_potentials(k, i, gamma, other_votes=t, n_aborted=n_aborted)[r]
         for r, t in states
     ]
-    averaged = average_potential(
-        k, i, gamma, right, other_votes=other, n_aborted=n_aborted, values=values
-    )
+    votes = votes_in_states(i, right, other, n_aborted=n_aborted, values=values)
+    averaged = votes.potential(k, float(gamma))
     assert_allclose(averaged, np.average(expected, weights=values), rtol=1e-11)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint64])
-def test_small_integers_do_not_overflow(dtype):
-    right = np.arange(101)
-    expected, _ = state_weights(1001, 100, 0.1, right)
-    weights, _ = state_weights(1001, 100, 0.1, right.astype(dtype))
-    assert_array_equal(weights, expected)
-    assert_array_equal(right, np.arange(101))
-    assert state_weights(1001, 100, 0.1, right.tolist())[0].sum() == expected.sum()
 
 
 @pytest.mark.parametrize("n_aborted", [0, 30_000])
@@ -236,9 +254,6 @@ def test_weights_are_zero_when_all_is_decided_and_only_then():
     assert log_largest == -np.inf
     weights, _ = state_weights(5, 4, 0.1, np.array([0, 1, 2, 3]))
     assert_array_equal(weights, [0, 0, 1, 0])
-    weights, log_largest = state_weights(5, 2, 0.1, np.zeros(0, dtype=int))
-    assert weights.shape == (0,)
-    assert log_largest == -np.inf
 
 
 def add_votes(votes, chosen, labels):
@@ -259,8 +274,7 @@ def test_potential_of_examples_never_rises(n_labels, order):
     k, gamma, n_samples = 61, 0.12, 40
     votes = np.zeros((n_samples, n_labels), dtype=int)
     values = rng.integers(1, 5, n_samples)
-    states = {"correct_votes": votes[:, 0]}
-    before = average_potential(k, 0, gamma, **states, values=values)
+    before = votes_in_states(0, votes[:, 0], values=values).potential(k, float(gamma))
     for i in range(k):
         right, other = count_states(votes)
         weights, _ = state_weights(k, i, gamma, right, other_votes=other)
@@ -281,9 +295,8 @@ def test_potential_of_examples_never_rises(n_labels, order):
             labels = rng.integers(1, n_labels, n_samples)
         add_votes(votes, chosen, labels)
         right, other = count_states(votes)
-        after = average_potential(
-            k, i + 1, gamma, right, other_votes=other, values=values
-        )
+        after = votes_in_states(i + 1, right, other, values=values)
+        after = after.potential(k, float(gamma))
         assert after <= before + 1e-12
         before = after
     right, wrong = votes[:, 0], votes[:, 1:].max(axis=1)
@@ -292,7 +305,7 @@ def test_potential_of_examples_never_rises(n_labels, order):
     assert before == pytest.approx(lost, abs=1e-12)
 
 
-# Bad arguments
+# Bad games
 
 
 @pytest.mark.parametrize("tabulate", [majority_weights, majority_potentials])
@@ -324,23 +337,143 @@ def test_bad_games_are_named(tabulate):
 def test_after_the_last_round_there_are_no_weights():
     with pytest.raises(ValueError, match=r"^i must be below the number of rounds k=5"):
         majority_weights(5, 5, 0.1)
-    with pytest.raises(ValueError, match=r"^i must be below"):
-        state_weights(5, 5, 0.1, np.array([3]))
     assert_array_equal(majority_potentials(5, 5, 0.1), [1, 1, 1, 0, 0, 0])
 
 
-def test_bad_votes_are_named():
-    for votes in ([0.5], [True], ["1"]):
-        with pytest.raises(TypeError, match=r"^correct_votes must hold integers"):
-            state_weights(5, 2, 0.1, np.array(votes))
-    with pytest.raises(ValueError, match=r"^correct_votes must not be negative"):
-        state_weights(5, 2, 0.1, np.array([-1]))
-    with pytest.raises(ValueError, match=r"^other_votes must not be negative"):
-        state_weights(5, 2, 0.1, np.array([1]), other_votes=-1)
-    for right, other, n_aborted in [(3, 0, 0), (2, 1, 0), (2, 0, 1)]:
-        with pytest.raises(ValueError, match=r"must be at most .* has one vote"):
-            average_potential(
-                5, 2, 0.1, np.array([right]), other_votes=other, n_aborted=n_aborted
-            )
-    with pytest.raises(ValueError, match=r"^values must be above 0"):
-        average_potential(5, 2, 0.1, np.array([1, 2]), values=np.zeros(2))
+# Rounds for an edge, and the edge for a number of rounds
+
+
+@settings(deadline=None)
+@given(
+    st.fractions(Fraction(1, 10), Fraction(49, 100), max_denominator=100),
+    st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000),
+)
+def test_least_number_of_rounds_is_returned(gamma, error):
+    k = 1
+    while tail(k, gamma) >= error:
+        k += 1
+    if tail(k, gamma) < error * (1 - Fraction(1, 10**12)):  # or floats may differ
+        assert min_rounds(gamma, error) == k
+        assert k % 2 == 1
+
+
+def test_a_vote_more_may_harm():
+    gamma = Fraction(1, 10)
+    for k in range(1, 40, 2):
+        assert tail(k + 1, gamma) > tail(k, gamma) > tail(k + 2, gamma)
+
+
+@pytest.mark.parametrize(("gamma", "m", "k"), [(0.1, 10**4, 339), (0.1, 10**6, 553)])
+def test_rounds_of_the_field(gamma, m, k):
+    assert min_rounds(gamma, 1 / m) == k
+    assert k < np.log(m) / (2 * gamma**2)
+
+
+def tail_in_decimals(k, gamma):
+    """The same tail, each term from the one before, to 40 digits."""
+    with localcontext(prec=40):
+        right = Decimal("0.5") + Decimal(gamma)
+        odds = right / (1 - right)
+        term = total = (1 - right) ** k
+        for j in range(k // 2):
+            term = term * odds * (k - j) / (j + 1)
+            total += term
+        return float(total)
+
+
+@pytest.mark.parametrize("k", [1, 3, 101, 10_001, 1_000_001])
+def test_long_games_are_exact(k):
+    gamma = 1.2 / np.sqrt(k) if k > 3 else 0.3
+    error = tail_in_decimals(k, gamma)
+    assert_allclose(majority_potentials(k, 0, gamma), [error], rtol=1e-10)
+    assert_allclose(max_gamma(k, error), gamma, rtol=1e-10)
+    assert min_rounds(gamma, error * (1 + 1e-9)) == k
+    assert min_rounds(gamma, error * (1 - 1e-9)) == k + 2
+
+
+@settings(deadline=None)
+@given(st.integers(0, 500_000), st.floats(1e-6, 0.49))
+def test_edge_and_rounds_are_inverse(half, error):
+    k = 2 * half + 1
+    gamma = max_gamma(k, error)
+    assert_allclose(majority_potentials(k, 0, gamma), [error], rtol=1e-9)
+    assert min_rounds(gamma * (1 + 1e-8), error) <= k
+    if gamma < 0.4:
+        assert min_rounds(gamma * (1 - 1e-6), error) >= k
+
+
+# Plans that begin in the middle
+
+
+states = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda v: sum(v) <= 6),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(deadline=None)
+@given(
+    states,
+    st.integers(6, 20),
+    st.integers(0, 3),
+    st.floats(0.05, 0.45),
+    st.floats(0.02, 0.9),
+)
+def test_plan_from_any_state_is_the_shortest(states, i, n_aborted, gamma, error):
+    right, other = np.array(states).T
+    i += n_aborted
+    values = np.arange(1, len(states) + 1)
+    votes = votes_in_states(i, right, other, n_aborted=n_aborted, values=values)
+    k = i | 1
+    while votes.potential(k, float(gamma)) >= error:
+        k += 2
+    assert votes.rounds_needed(gamma, error) == k
+
+
+def test_plan_is_found_where_the_potential_falls_and_rises_again():
+    i, gamma = 100, 0.02
+    right = np.repeat([40, 62], [2, 100])
+    rounds = np.arange(i + 1, 3001, 2)
+    votes = votes_in_states(i, right)
+    potentials = np.array([votes.potential(k, gamma) for k in rounds])
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(potentials))))
+    assert len(turns) >= 3
+    for error in [*potentials[turns] * (1 + 1e-6), 0.03, 0.01, potentials[-2]]:
+        k = rounds[np.argmax(potentials < error)]
+        assert votes.rounds_needed(gamma, error) == k
+
+
+def test_good_vote_needs_no_more_rounds():
+    assert votes_in_states(5, [3, 4, 5]).rounds_needed(0.1, 0.1) == 5
+    assert votes_in_states(5, [2, 4, 5]).rounds_needed(0.1, 0.5) == 5
+    assert votes_in_states(0, [0]).rounds_needed(0.1, 0.5) == 1
+
+
+# Bad arguments of rounds and edges
+
+
+def test_bad_rounds_and_edges_are_named():
+    for gamma in (0, 0.5, -1, np.nan):
+        with pytest.raises(ValueError, match=r"^gamma must be"):
+            min_rounds(gamma, 0.1)
+    for error in (0, 1, -1, np.nan):
+        with pytest.raises(ValueError, match=r"^error must be"):
+            min_rounds(0.1, error)
+    for error in (0, 0.5, 1, np.inf):
+        with pytest.raises(ValueError, match=r"^error must be"):
+            max_gamma(11, error)
+    with pytest.raises(ValueError, match=r"^k must be odd.*got 10, use 11"):
+        max_gamma(10, 0.1)
+    with pytest.raises(TypeError, match=r"^k must be an"):
+        max_gamma(10.5, 0.1)
+    with pytest.raises(TypeError, match=r"^gamma must be an"):
+        min_rounds("0.1", 0.1)
+
+
+def test_what_no_game_or_no_float_can_do_is_said():
+    with pytest.raises(ValueError, match=r"^gamma=1e-08 must be larger"):
+        min_rounds(1e-8, 1e-3)
+    with pytest.raises(ValueError, match=r"^error=1e-30 must not be so close to 0"):
+        max_gamma(1, 1e-30)
+    assert 0.49 < max_gamma(31, 1e-30) < 0.5

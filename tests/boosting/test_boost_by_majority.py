@@ -21,7 +21,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
-from sklboolean.boosting._board import Board
+from sklboolean.boosting import CrossValidatedSchedule
+from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.datasets import make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
 
@@ -75,13 +76,13 @@ def three_classes(n=200, seed=0):
 def replay(model, X, y):
     """Yield a board before each round, with the hypothesis or None."""
     codes = np.searchsorted(model.classes_, y)
-    board = Board(codes, len(model.classes_))
+    board = MajorityVotes(codes, len(model.classes_))
     hypotheses = dict(zip(model.estimator_rounds_, model.estimators_, strict=True))
     for i in range(model.n_rounds_):
         hypothesis = hypotheses.get(i)
         yield board, hypothesis
         if hypothesis is None:
-            board.abort()
+            board.add(None)
         else:
             board.add(np.searchsorted(model.classes_, hypothesis.predict(X)))
 
@@ -116,9 +117,9 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
 def test_exact_mode_leaves_no_row_of_a_majority_wrong():
     X, y = noisy_majority(400, noise=0)
     model = BoostByMajority(n_estimators="auto").fit(X, y)
-    assert model.policy_ == "exact"
+    assert model.policy_ == "replanned"
     assert model.policy_scores_ is None
-    assert model.stop_reason_ == "right"
+    assert model.termination_condition_ == "target_error"
     assert model.training_error_ == 0
     assert_array_equal(model.predict(X), y)
     assert model.plans_[0][0] == 1
@@ -135,8 +136,12 @@ def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
     model = BoostByMajority(base, n_estimators=15, gamma=0.05).fit(X, y)
     n_kept = 0
     for i, (board, hypothesis) in enumerate(replay(model, X, y)):
-        weights = board.weigh(15, 0.05)
-        shown = weights.rows() if type(base) is PlainStump else weights.quantized()
+        weights = board.weights(15, 0.05)
+        shown = (
+            weights.of_samples()
+            if type(base) is PlainStump
+            else weights.of_samples(quantized=True)
+        )
         best = BooleanStump().fit(X, y, shown)
         if hypothesis is None:
             assert best.edge_ <= 2.0**-15 * len(y)
@@ -357,9 +362,11 @@ def test_folds_are_given_in_terms_of_all_rows():
         [np.array([number[row] for row in part if row in number]) for part in fold]
         for fold in folds
     ]
-    weighted = BoostByMajority(n_estimators=7, cv=folds, random_state=0)
+    schedule = CrossValidatedSchedule(cv=folds)
+    weighted = BoostByMajority(n_estimators=7, gamma=schedule, random_state=0)
     weighted.fit(X, y, weights)
-    removed = BoostByMajority(n_estimators=7, cv=of_kept, random_state=0)
+    schedule = CrossValidatedSchedule(cv=of_kept)
+    removed = BoostByMajority(n_estimators=7, gamma=schedule, random_state=0)
     removed.fit(X[kept], y[kept], weights[kept])
     assert weighted.policy_scores_ == removed.policy_scores_
 
@@ -405,7 +412,7 @@ def kernel_of_rows(X, Y):
 
 
 @pytest.mark.parametrize("variant", ["reweight", "resample"])
-@pytest.mark.parametrize("gamma", [0.2, "auto"])
+@pytest.mark.parametrize("gamma", [0.2, CrossValidatedSchedule(cv=2)], ids=str)
 def test_precomputed_kernel_is_the_kernel_of_the_base(variant, gamma):
     X, y = noisy_majority(100, noise=0.2)
     X = X.astype(np.float64)
@@ -414,7 +421,7 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(variant, gamma):
     def model(kernel):
         return BoostByMajority(
             SVC(kernel=kernel, C=0.05), n_estimators=15, gamma=gamma, variant=variant,
-            cv=2, random_state=0,
+            random_state=0,
         )  # fmt: skip
 
     outside, inside = model("precomputed"), model(kernel_of_rows)
@@ -479,7 +486,7 @@ def test_required_edge_is_that_of_the_lemma(data, target_error):
         if i in hypotheses:
             board.add(np.searchsorted(model.classes_, hypotheses[i].predict(X)))
         else:
-            board.abort()
+            board.add(None)
     assert model.training_error_ == pytest.approx(float(board.error()))
 
 
@@ -487,12 +494,14 @@ def test_required_edge_is_that_of_the_lemma(data, target_error):
 def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
     X, y = noisy_majority(150, noise=0.2)
     folds = list(StratifiedKFold(3).split(X, y))
-    model = BoostByMajority(base, n_estimators=11, cv=folds, random_state=0).fit(X, y)
+    schedule = CrossValidatedSchedule(cv=folds)
+    model = BoostByMajority(base, n_estimators=11, gamma=schedule, random_state=0)
+    model.fit(X, y)
     assert list(model.policy_scores_) == [
         "fixed",
         "measured",
-        "rejecting, edges of training rows",
-        "rejecting, edges of held-out rows",
+        "holdout_train_edges",
+        "holdout_edges",
     ]
     assert model.policy_ == max(model.policy_scores_, key=model.policy_scores_.get)
     alone = {"fixed": max_gamma(11, 0.2), "measured": "measured"}
@@ -508,7 +517,9 @@ def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
 def test_scores_of_policies_count_only_rows_that_were_held_out():
     X, y = noisy_majority(150, noise=0.2)
     (train, test), *_others = StratifiedKFold(3).split(X, y)
-    model = BoostByMajority(n_estimators=11, cv=[(train, test)]).fit(X, y)
+    schedule = CrossValidatedSchedule(["measured", "fixed"], cv=[(train, test)])
+    model = BoostByMajority(n_estimators=11, gamma=schedule).fit(X, y)
+    assert list(model.policy_scores_) == ["measured", "fixed"]
     part = BoostByMajority(n_estimators=11, gamma=max_gamma(11, 0.2))
     expected = part.fit(X[train], y[train]).score(X[test], y[test])
     assert model.policy_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
@@ -520,13 +531,45 @@ def test_policy_that_was_given_is_named():
         ({"gamma": 0.1}, "given"),
         ({"gamma": "measured"}, "measured"),
         ({"gamma": 0.1, "n_estimators": "auto", "target_error": 0.2}, "given"),
-        ({"n_estimators": "auto", "target_error": 0.2}, "exact"),
-        ({"gamma": "measured", "n_estimators": "auto", "target_error": 0.2}, "exact"),
+        ({"n_estimators": "auto", "target_error": 0.2}, "replanned"),
+        (
+            {"gamma": "measured", "n_estimators": "auto", "target_error": 0.2},
+            "replanned",
+        ),
     ]:
         given = {"n_estimators": 5, **parameters}
         model = BoostByMajority(**given).fit(X, y)
         assert model.policy_ == name
         assert model.policy_scores_ is None
+
+
+def test_default_is_a_schedule_chosen_by_cross_validation():
+    X, y = noisy_majority(90)
+    default, schedule = (
+        BoostByMajority(n_estimators=5, gamma=gamma, random_state=0).fit(X, y)
+        for gamma in ("auto", CrossValidatedSchedule())
+    )
+    assert default.policy_scores_ == schedule.policy_scores_
+    assert_array_equal(default.estimator_edges_, schedule.estimator_edges_)
+    assert clone(schedule).set_params(gamma__cv=4).gamma.cv == 4
+    with pytest.raises(ValueError, match=r"n_estimators is 'auto'\. Set"):
+        clone(schedule).set_params(n_estimators="auto").fit(X, y)
+    for policies in ([], "fixed", ["fixed", "bold"]):
+        gamma = CrossValidatedSchedule(policies)
+        with pytest.raises(ValueError, match=r"^policies must be"):
+            clone(schedule).set_params(gamma=gamma).fit(X, y)
+
+
+def test_long_games_whose_weights_underflow_have_a_record_for_each_round():
+    X, y = noisy_majority(60, noise=0)
+    options = {"gamma": 0.4, "random_state": 0}
+    long = BoostByMajority(n_estimators=1001, **options).fit(X, y)
+    assert np.isfinite(long.required_edges_).all()
+    model = BoostByMajority(n_estimators=4001, **options).fit(X, y)
+    assert model.training_error_ == 0
+    assert not np.isnan(model.required_edges_).any()
+    assert model.required_edges_.min() == -np.inf
+    assert (model.required_edges_ < 0.4).all()
 
 
 def test_holdout_leaves_only_policies_that_hold_out():
@@ -586,7 +629,7 @@ def test_end_at_the_limit_is_told():
     ):
         model.fit(X, y)
     assert model.n_rounds_ == 7
-    assert model.stop_reason_ == "max_rounds"
+    assert model.termination_condition_ == "max_rounds"
     assert model.k_ > 7
 
 
@@ -604,8 +647,10 @@ def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
     y = X[:, 0] ^ X[:, 1]
     model = BoostByMajority(n_estimators=3, random_state=0, gamma=gamma)
-    with pytest.warns(UserWarning, match=r"^No hypothesis was right on more than half"):
+    message = r"^No hypothesis was right on more than half"
+    with pytest.warns(UserWarning, match=message) as caught:
         model.fit(X, y)
+    assert caught[0].filename == __file__
     assert len(model.estimators_) == 1
     assert len(model.estimator_edges_) == 0
     assert model.n_aborted_ == model.n_rounds_ == 3
@@ -647,7 +692,7 @@ def test_mislabelled_rows_do_not_draw_all_the_weight(seed):
 def test_several_labels_are_learned_in_one_pass_with_trees():
     X, y = load_iris(return_X_y=True)
     model = BoostByMajority(TREE, n_estimators="auto", random_state=0).fit(X, y)
-    assert model.stop_reason_ == "right"
+    assert model.termination_condition_ == "target_error"
     assert model.score(X, y) == 1
     margins = model.decision_function(X)
     assert margins.shape == (150, 3)

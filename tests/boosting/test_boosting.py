@@ -1,5 +1,6 @@
 """The rounds of a game with prepared weak hypotheses, against the definition."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,14 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import PromisingLearner, ScriptedLearner, play_by_definition, tail
 from scipy.stats import binom
 
-from sklboolean.boosting._board import Board
-from sklboolean.boosting._rounds import (
+from sklboolean.boosting._boosting import (
     PATIENCE,
-    Policy,
+    Schedule,
     WeakLearnerError,
-    best_try,
-    play_rounds,
+    boost,
+    fit_weak_hypothesis,
 )
+from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.theory import max_gamma, min_rounds
 
 CODES = np.array([0, 1] * 10)
@@ -38,10 +39,10 @@ def share_right(codes, n_right):
     return votes_right_about(codes, range(n_right))
 
 
-def play(learner, codes, policy, *, values=None, max_rounds=999, **options):
-    return play_rounds(
-        learner, codes, values, policy, random_state(), max_rounds=max_rounds, **options
-    )
+def play(learner, codes, policy, *, values=None, report=None, rng=None, **options):
+    votes = MajorityVotes(codes, learner.n_classes, values)
+    schedule = replace(policy, **{"max_rounds": 999} | options)
+    return boost(learner, votes, schedule, rng or random_state(), report)
 
 
 # -- one game, by definition -----------------------------------------------------------
@@ -69,13 +70,13 @@ def test_rounds_are_those_of_the_definition(script):
     # Rounding weights to 2**-26 may turn a tie into an edge.
     assume(not any(0 < abs(r["edge"]) < 1e-6 or r["edge"] == 0 for r in rounds[1:]))
     target = Fraction(1, 8)
-    policy = Policy(k, float(target), float(gamma))
-    game = play(ScriptedLearner(votes, n_classes), codes, policy, values=values)
-    assert game.board.n_rounds == len(rounds)
-    assert game.stopped == ("rounds" if len(rounds) == k else "decided")
-    assert game.plans == [(0, k, float(gamma))]
+    policy = Schedule(k, float(target), float(gamma))
+    state = play(ScriptedLearner(votes, n_classes), codes, policy, values=values)
+    assert state.votes.n_rounds == len(rounds)
+    assert state.termination == ("all_rounds" if len(rounds) == k else "no_weight_left")
+    assert state.plans == [(0, k, float(gamma))]
     aborted = [r["aborted"] for r in rounds]
-    record = {name: np.array(facts) for name, facts in game.rounds.items()}
+    record = {name: np.array(facts) for name, facts in state.record.items()}
     assert_array_equal(np.isnan(record["edge"]), aborted)
     atol = len(codes) * 2.0**-25
     edges = np.array([float(r["edge"]) for r in rounds])
@@ -88,11 +89,11 @@ def test_rounds_are_those_of_the_definition(script):
     # Lemma 2.4.1: over the k rounds such shortfalls cost error (1 - error) in all.
     required = [gamma - target * (1 - target) / (k * r["mean"]) for r in rounds]
     assert_allclose(record["required"], np.array(required, dtype=float), atol=1e-9)
-    assert [list(h) for h in game.hypotheses] == [
+    assert [list(h) for h in state.hypotheses] == [
         vote for vote, given_up in zip(votes, aborted, strict=False) if not given_up
     ]
-    assert game.board.n_aborted == exact.n_aborted == sum(aborted)
-    assert_allclose(game.board.error(), float(exact.error()), rtol=1e-14)
+    assert state.votes.n_aborted == exact.n_aborted == sum(aborted)
+    assert_allclose(state.votes.error(), float(exact.error()), rtol=1e-14)
 
 
 @pytest.mark.parametrize("errs", ["any", "one label"])
@@ -108,22 +109,22 @@ def test_promise_kept_leaves_no_row_wrong(gives_up, gamma, n_classes, weighted, 
     share = 1 / m if values is None else float(values.min() / values.sum())
     k = min_rounds(gamma, share)
     learner = PromisingLearner(codes, n_classes, gamma, gives_up, errs)
-    game = play(learner, codes, Policy(k, share, gamma), values=values)
-    assert game.board.n_rounds == k or game.stopped == "decided"
-    assert game.board.n_aborted == 0
-    assert min(game.rounds["edge"]) >= gamma - 1e-12
-    assert game.board.error() == 0
-    potentials = [*game.rounds["potential"], game.board.potential(k, gamma)]
+    state = play(learner, codes, Schedule(k, share, gamma), values=values)
+    assert state.votes.n_rounds == k or state.termination == "no_weight_left"
+    assert state.votes.n_aborted == 0
+    assert min(state.record["edge"]) >= gamma - 1e-12
+    assert state.votes.error() == 0
+    potentials = [*state.record["potential"], state.votes.potential(k, gamma)]
     assert_allclose(potentials[0], float(tail(k, Fraction(gamma))), rtol=1e-9)
     # They never rise, but for what rounding weights to 2**-26 may add.
     assert (np.diff(potentials) <= 1e-7).all()
     # Without a number of rounds the plan is the same one, and stops when all is right.
-    free = play(learner, codes, Policy(None, share, gamma), values=values)
+    free = play(learner, codes, Schedule(None, share, gamma), values=values)
     assert free.plans == [(0, k, gamma)]
-    assert free.board.error() == 0
-    assert free.board.n_rounds <= game.board.n_rounds
-    at_end = "rounds" if free.board.n_rounds == k else "right"
-    assert free.stopped in (at_end, "decided")
+    assert free.votes.error() == 0
+    assert free.votes.n_rounds <= state.votes.n_rounds
+    at_end = "all_rounds" if free.votes.n_rounds == k else "target_error"
+    assert free.termination in (at_end, "no_weight_left")
 
 
 @settings(deadline=None, max_examples=30)
@@ -133,14 +134,13 @@ def test_potential_never_rises_while_edges_are_at_least_gamma(seed, n_classes, g
     codes = rng.integers(0, n_classes, 12)
     k = 15
     learner = PromisingLearner(codes, n_classes, gamma, "any", "any")
-    game = play_rounds(
-        learner, codes, None, Policy(k, 0.1, gamma), np.random.RandomState(seed),
-        max_rounds=k,
-    )  # fmt: skip
-    potentials = [*game.rounds["potential"], game.board.potential(k, gamma)]
+    state = play(
+        learner, codes, Schedule(k, 0.1, gamma), rng=np.random.RandomState(seed)
+    )
+    potentials = [*state.record["potential"], state.votes.potential(k, gamma)]
     assert (np.diff(potentials) <= 1e-7).all()
-    if game.board.n_rounds == k:
-        assert game.board.error() == pytest.approx(potentials[-1], abs=1e-12)
+    if state.votes.n_rounds == k:
+        assert state.votes.error() == pytest.approx(potentials[-1], abs=1e-12)
 
 
 # -- plans -----------------------------------------------------------------------------
@@ -174,31 +174,31 @@ def test_exact_mode_plans_again_only_when_the_plan_fails(seed):
     m = 30
     codes = np.random.default_rng(seed).integers(0, 2, m)
     target = 1 / m
-    policy = Policy(None, target, None, recent=4, caution=0.7)
-    game = play_rounds(
-        Tiring(codes, 2, 0.4), codes, None, policy,
-        np.random.RandomState(seed), max_rounds=9999,
+    policy = Schedule(None, target, None, recent=4, caution=0.7)
+    state = play(
+        Tiring(codes, 2, 0.4), codes, policy, rng=np.random.RandomState(seed),
+        max_rounds=9999,
     )  # fmt: skip
-    assert game.stopped == "right"
-    assert game.board.error() == 0
-    assert np.isnan(game.rounds["gamma"][0])
-    assert np.isnan(game.rounds["potential"][0])
+    assert state.termination == "target_error"
+    assert state.votes.error() == 0
+    assert np.isnan(state.record["gamma"][0])
+    assert np.isnan(state.record["potential"][0])
     expected, k, gamma = [], 0, None
-    for i in range(1, game.board.n_rounds):
-        n_votes = np.count_nonzero(~np.isnan(game.rounds["edge"][:i]))
-        position = codes, game.hypotheses[:n_votes], i
+    for i in range(1, state.votes.n_rounds):
+        n_votes = np.count_nonzero(~np.isnan(state.record["edge"][:i]))
+        position = codes, state.hypotheses[:n_votes], i
         fails = not k or i >= k
         if fails or average_potential_of_rows(*position, k, gamma) >= target:
-            gamma = 0.7 * np.mean(game.rounds["followed"][max(0, i - 4) : i])
+            gamma = 0.7 * np.mean(state.record["followed"][max(0, i - 4) : i])
             gamma = min(max(gamma, 1e-3), 0.49)
             k = i | 1
             while average_potential_of_rows(*position, k, gamma) >= target / 2:
                 k += 2
             expected.append((i, k, pytest.approx(gamma, rel=1e-12)))
-        assert game.rounds["gamma"][i] == pytest.approx(gamma, rel=1e-12)
+        assert state.record["gamma"][i] == pytest.approx(gamma, rel=1e-12)
     assert len(expected) > 1
     assert expected[0][0] == 1
-    assert game.plans == expected
+    assert state.plans == expected
 
 
 @pytest.mark.parametrize("recent", [1, 3, 20])
@@ -206,16 +206,16 @@ def test_measured_gamma_is_the_mean_of_the_last_edges(recent):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, 60)
     votes = [np.where(rng.random(60) < 0.65, codes, 1 - codes) for _ in range(21)]
-    policy = Policy(21, 0.1, None, recent=recent, caution=0.9)
-    game = play(ScriptedLearner(votes), codes, policy)
-    gammas, followed = game.rounds["gamma"], game.rounds["followed"]
+    policy = Schedule(21, 0.1, None, recent=recent, caution=0.9)
+    state = play(ScriptedLearner(votes), codes, policy)
+    gammas, followed = state.record["gamma"], state.record["followed"]
     assert gammas[0] == max_gamma(21, 0.2)
-    for i in range(1, game.board.n_rounds):
+    for i in range(1, state.votes.n_rounds):
         mean = 0.9 * np.mean(followed[max(0, i - recent) : i])
         assert gammas[i] == pytest.approx(min(max(mean, 1e-3), 0.49), rel=1e-12)
     assert len(set(gammas)) > 3
     # The number of rounds never moves.
-    assert [k for _i, k, _gamma in game.plans] == [21]
+    assert [k for _i, k, _gamma in state.plans] == [21]
 
 
 # -- rounds that fail ------------------------------------------------------------------
@@ -224,62 +224,60 @@ def test_measured_gamma_is_the_mean_of_the_last_edges(recent):
 def test_hypothesis_without_an_edge_is_a_coin():
     bad, good = share_right(CODES, 10), share_right(CODES, 13)
     learner = ScriptedLearner([good, bad, share_right(CODES, 4), good, good])
-    game = play(learner, CODES, Policy(5, 0.2, 0.1))
-    assert game.board.n_aborted == 2 or game.stopped == "decided"
-    assert np.isnan(game.rounds["edge"])[1:3].tolist() == [True, True]
-    assert [list(h) for h in game.hypotheses] == [list(good)] * len(game.hypotheses)
-    assert game.board.n_votes == len(game.hypotheses)
+    state = play(learner, CODES, Schedule(5, 0.2, 0.1))
+    assert state.votes.n_aborted == 2 or state.termination == "no_weight_left"
+    assert np.isnan(state.record["edge"])[1:3].tolist() == [True, True]
+    assert [list(h) for h in state.hypotheses] == [list(good)] * len(state.hypotheses)
+    assert state.votes.n_votes == len(state.hypotheses)
 
 
 def test_abort_keeps_what_is_better_than_a_coin_but_below_gamma():
     learner = ScriptedLearner([share_right(CODES, 11)])
-    game = play(learner, CODES, Policy(3, 0.2, 0.2))
-    assert game.rounds["edge"][0] == pytest.approx(0.05, abs=1e-15)
-    assert game.plans == [(0, 3, 0.2)]
-    assert game.hypotheses
+    state = play(learner, CODES, Schedule(3, 0.2, 0.2))
+    assert state.record["edge"][0] == pytest.approx(0.05, abs=1e-15)
+    assert state.plans == [(0, 3, 0.2)]
+    assert state.hypotheses
 
 
 @pytest.mark.parametrize("n_rounds", [9, None])
 def test_replan_goes_on_with_the_edges_measured(n_rounds):
     learner = ScriptedLearner([share_right(CODES, 15)] + [share_right(CODES, 11)] * 40)
-    policy = Policy(n_rounds, 0.1, 0.2, recent=2, promised=0.2)
-    game = play(learner, CODES, policy, max_rounds=3, on_failure="replan")
-    first = game.rounds["followed"][:2]
+    policy = Schedule(n_rounds, 0.1, 0.2, recent=2, required_edge=0.2)
+    state = play(learner, CODES, policy, max_rounds=3, weak_failure="replan")
+    first = state.record["followed"][:2]
     assert first[0] == 0.25
     assert first[1] < 0.2
     # The first kept the promise, the second did not.
-    at, k, gamma = game.plans[1]
+    at, k, gamma = state.plans[1]
     assert at == 2
     # A plan without an end relies on votes that were counted, and on one in a hundred.
     measured = np.mean(first) if n_rounds else max(first[0], 0.01)
-    assert gamma == min(max(measured, 1e-3), 0.49) == game.rounds["gamma"][2]
-    board = Board(CODES, 2)
+    assert gamma == min(max(measured, 1e-3), 0.49) == state.record["gamma"][2]
+    board = MajorityVotes(CODES, 2)
     board.add(share_right(CODES, 15))
     # A vote without an edge is none.
-    board.add(share_right(CODES, 11)) if first[1] > 0 else board.abort()
+    board.add(share_right(CODES, 11)) if first[1] > 0 else board.add(None)
     assert k == (n_rounds or board.rounds_needed(gamma, 0.05))
 
 
 def test_raise_names_round_edge_and_promise():
     learner = ScriptedLearner([share_right(CODES, 14), share_right(CODES, 11)])
-    policy = Policy(9, 0.1, 0.15, promised=0.15)
-    with pytest.raises(
-        WeakLearnerError, match=r"^In round 1 .*edge is .*0\.15 was pro"
-    ):
-        play(learner, CODES, policy, on_failure="raise")
+    policy = Schedule(9, 0.1, 0.15, required_edge=0.15)
+    with pytest.raises(WeakLearnerError, match=r"^In round 1 .*edge .*0\.15 is req"):
+        play(learner, CODES, policy, weak_failure="raise")
     learner = ScriptedLearner([share_right(CODES, 10)])
-    with pytest.raises(WeakLearnerError, match=r"^In round 0 .*edge is 0.*more than 0"):
-        play(learner, CODES, Policy(9, 0.1), on_failure="raise")
+    with pytest.raises(WeakLearnerError, match=r"^In round 0 .*edge 0.*more than 0"):
+        play(learner, CODES, Schedule(9, 0.1), weak_failure="raise")
 
 
 @pytest.mark.parametrize("on_failure", ["replan", "raise"])
 def test_edge_that_is_gamma_but_for_rounding_keeps_the_promise(on_failure):
     gamma = np.nextafter(0.2, 1)
     learner = ScriptedLearner([share_right(CODES, 14)])
-    policy = Policy(1, 0.3, gamma, promised=gamma)
-    game = play(learner, CODES, policy, on_failure=on_failure)
-    assert len(game.plans) == 1
-    assert game.rounds["edge"][0] < gamma
+    policy = Schedule(1, 0.3, gamma, required_edge=gamma)
+    state = play(learner, CODES, policy, weak_failure=on_failure)
+    assert len(state.plans) == 1
+    assert state.record["edge"][0] < gamma
 
 
 @pytest.mark.parametrize(
@@ -289,56 +287,58 @@ def test_edge_that_is_gamma_but_for_rounding_keeps_the_promise(on_failure):
 )  # fmt: skip
 def test_game_without_a_length_ends_when_nothing_has_an_edge(gamma, target, on_failure):
     learner = ScriptedLearner([share_right(CODES, n) for n in (5, 9, 7, 3)])
-    policy = Policy(None, target, gamma)
-    game = play(learner, CODES, policy, on_failure=on_failure)
-    assert game.stopped == "no edge"
-    assert game.board.n_rounds == game.board.n_aborted == PATIENCE
-    assert game.hypotheses == []
-    assert_array_equal(game.best_failure, share_right(CODES, 9))
-    assert game.failed_edge == pytest.approx(-0.05, abs=1e-15)
+    policy = Schedule(None, target, gamma)
+    state = play(learner, CODES, policy, weak_failure=on_failure)
+    assert state.termination == "no_edge"
+    assert state.votes.n_rounds == state.votes.n_aborted == PATIENCE
+    assert state.hypotheses == []
+    assert_array_equal(state.best_failure, share_right(CODES, 9))
+    assert state.failed_edge == pytest.approx(-0.05, abs=1e-15)
 
 
 def test_game_of_given_length_plays_all_its_rounds_without_an_edge():
-    game = play(ScriptedLearner([share_right(CODES, 5)]), CODES, Policy(31, 0.1, 0.1))
-    assert game.stopped == "rounds"
-    assert game.board.n_aborted == 31
+    state = play(
+        ScriptedLearner([share_right(CODES, 5)]), CODES, Schedule(31, 0.1, 0.1)
+    )
+    assert state.termination == "all_rounds"
+    assert state.votes.n_aborted == 31
 
 
 def test_patience_counts_failures_in_a_row():
     failures = [1 - CODES] * (PATIENCE - 1)
     votes = [*failures, share_right(CODES, 13), *failures, CODES]
-    game = play(ScriptedLearner(votes), CODES, Policy(None, 0.3, 0.02))
-    assert game.stopped == "right"
-    assert game.board.n_aborted == 2 * (PATIENCE - 1)
+    state = play(ScriptedLearner(votes), CODES, Schedule(None, 0.3, 0.02))
+    assert state.termination == "target_error"
+    assert state.votes.n_aborted == 2 * (PATIENCE - 1)
 
 
 # -- how a game ends -------------------------------------------------------------------
 
 
 def test_game_stops_when_every_row_is_decided():
-    game = play(ScriptedLearner([CODES]), CODES, Policy(9, 0.1, 0.2))
-    assert game.stopped == "decided"
-    assert game.board.n_rounds == 5
-    assert len(game.rounds["edge"]) == 5
-    assert game.board.error() == 0
+    state = play(ScriptedLearner([CODES]), CODES, Schedule(9, 0.1, 0.2))
+    assert state.termination == "no_weight_left"
+    assert state.votes.n_rounds == 5
+    assert len(state.record["edge"]) == 5
+    assert state.votes.error() == 0
 
 
 def test_game_stops_at_the_limit():
     learner = PromisingLearner(CODES, 2, 0.05)
-    for policy in (Policy(None, 0.001, 0.05), Policy(None, 0.001, None)):
-        game = play(learner, CODES, policy, max_rounds=4)
-        assert game.stopped == "max_rounds"
-        assert game.board.n_rounds == 4
-        assert game.k > 4
+    for policy in (Schedule(None, 0.001, 0.05), Schedule(None, 0.001, None)):
+        state = play(learner, CODES, policy, max_rounds=4)
+        assert state.termination == "max_rounds"
+        assert state.votes.n_rounds == 4
+        assert state.k > 4
 
 
 def test_report_sees_every_round():
     seen = []
-    game = play(
-        ScriptedLearner([share_right(CODES, 12)]), CODES, Policy(7, 0.1, 0.05),
-        report=lambda game: seen.append(game.board.n_rounds),
+    state = play(
+        ScriptedLearner([share_right(CODES, 12)]), CODES, Schedule(7, 0.1, 0.05),
+        report=lambda state: seen.append(state.votes.n_rounds),
     )  # fmt: skip
-    assert seen == list(range(1, game.board.n_rounds + 1))
+    assert seen == list(range(1, state.votes.n_rounds + 1))
 
 
 # -- tries and rows held out -----------------------------------------------------------
@@ -356,10 +356,10 @@ def test_report_sees_every_round():
 )
 def test_best_try_is_kept(n_right, max_tries, kept, n_fits):
     learner = ScriptedLearner([share_right(CODES, n) for n in n_right])
-    weights = Board(CODES, 2).even_weights()
-    policy = Policy(9, 0.1, 0.2)
-    _h, predicted, edge, followed = best_try(
-        learner, CODES, weights, random_state(), policy, max_tries, 0.2
+    weights = MajorityVotes(CODES, 2).weights(0, 0.0)
+    schedule = Schedule(9, 0.1, 0.2, max_tries=max_tries)
+    _h, predicted, edge, followed = fit_weak_hypothesis(
+        learner, CODES, weights, schedule, 0.2, random_state()
     )
     assert_array_equal(predicted, share_right(CODES, kept))
     assert edge == followed == pytest.approx(kept / 20 - 0.5, abs=1e-15)
@@ -374,12 +374,12 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
     values = rng.integers(1, 4, 200).astype(np.float64) if weighted else None
     votes = [np.where(rng.random(200) < 0.7, codes, 1 - codes) for _ in range(9)]
     learner = ScriptedLearner(votes)
-    policy = Policy(9, 0.1, 0.1, holdout=0.4, follow_holdout=follow)
-    game = play(learner, codes, policy, values=values)
+    policy = Schedule(9, 0.1, 0.1, holdout=0.4, follow_holdout=follow)
+    state = play(learner, codes, policy, values=values)
     held_rows, shares = [], []
-    board = Board(codes, 2, values)
+    board = MajorityVotes(codes, 2, values)
     for i, trained in enumerate(learner.shown):
-        rows = board.weigh(9, 0.1).rows()
+        rows = board.weights(9, 0.1).of_samples()
         is_held = (trained == 0) & (rows > 0)
         held_rows.append(is_held)
         shares.append(is_held.sum() / np.count_nonzero(rows))
@@ -388,9 +388,9 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
         right = votes[i] == codes
         edge = held[right].sum() / held.sum() - 0.5
         on_trained = trained[right].sum() / trained.sum() - 0.5
-        assert game.rounds["edge"][i] == pytest.approx(edge, abs=1e-12)
+        assert state.record["edge"][i] == pytest.approx(edge, abs=1e-12)
         followed = edge if follow else on_trained
-        assert game.rounds["followed"][i] == pytest.approx(followed, abs=1e-12)
+        assert state.record["followed"][i] == pytest.approx(followed, abs=1e-12)
         board.add(votes[i])
     assert len(learner.shown) == 9
     assert 0.35 < np.mean(shares) < 0.45
@@ -400,6 +400,6 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
 
 def test_rows_too_few_to_be_parted_judge_what_they_trained():
     learner = ScriptedLearner([np.array([1])])
-    game = play(learner, np.array([1]), Policy(1, 0.1, 0.1, holdout=0.5))
+    state = play(learner, np.array([1]), Schedule(1, 0.1, 0.1, holdout=0.5))
     assert_array_equal(learner.shown[0], [1.0])
-    assert game.rounds["edge"] == [0.5]
+    assert state.record["edge"] == [0.5]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import RowByRow
 
-from sklboolean.boosting._board import Board
-from sklboolean.boosting._weights import quantize_weights
+from sklboolean.boosting._stump import quantize_weights
+from sklboolean.boosting._votes import MajorityVotes
 
 edges = st.fractions(Fraction(1, 20), Fraction(9, 20), max_denominator=20)
 UNIT = 2.0**-26
@@ -27,11 +27,11 @@ def boards(draw, max_rounds=6):
     codes = np.array(draw(labels))
     counts = st.lists(st.integers(1, 9), min_size=n_samples, max_size=n_samples)
     values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
-    board = Board(codes, n_classes, values)
+    board = MajorityVotes(codes, n_classes, values)
     exact = RowByRow(codes, n_classes, values)
     for votes in draw(st.lists(st.none() | labels, max_size=max_rounds)):
         for each in (board, exact):
-            each.abort() if votes is None else each.add(np.array(votes))
+            each.add(None) if votes is None else each.add(np.array(votes))
     return board, exact
 
 
@@ -43,7 +43,7 @@ def odd_above(data, n_rounds):
 @given(boards())
 def test_states_and_error_are_those_of_the_votes(pair):
     board, exact = pair
-    states, unit = board.states_of_rows()
+    states, unit = board.states()
     levels = []
     for row in range(len(board.codes)):
         right, wrong = exact.state(row)
@@ -70,18 +70,22 @@ def test_round_weighs_what_a_vote_changes(pair, gamma, data):
     board, exact = pair
     k = odd_above(data, board.n_rounds)
     weights = exact.weights(k, gamma)
-    round_weights = board.weigh(k, float(gamma))
-    values = np.ones(len(board.codes)) if board.values is None else board.values
+    round_weights = board.weights(k, float(gamma))
+    values = (
+        np.ones(len(board.codes))
+        if board.sample_weight is None
+        else board.sample_weight
+    )
     if not any(weights):
         assert not round_weights.table.any()
-        assert not round_weights.rows().any()
+        assert not round_weights.of_samples().any()
         return
     relative = np.array([float(w / max(weights)) for w in weights])
     # Multiples of 2**-26 of the heaviest state that occurs, the nearest ones.
     table = round_weights.table
     assert table.max() == 1
     assert_array_equal(table * 2**26, np.rint(table * 2**26))
-    given_weights = round_weights.rows() / values
+    given_weights = round_weights.of_samples() / values
     assert np.abs(given_weights - relative).max() <= UNIT / 2 + 1e-11
     mean, potential = exact.mean(weights), exact.mean(exact.potentials(k, gamma))
     assert_allclose(round_weights.mean, float(mean), rtol=1e-10)
@@ -102,12 +106,16 @@ def test_round_weighs_what_a_vote_changes(pair, gamma, data):
 @given(boards(), edges, st.data())
 def test_quantized_weights_are_those_of_the_states_times_values(pair, gamma, data):
     board, _exact = pair
-    weights = board.weigh(odd_above(data, board.n_rounds), float(gamma))
+    weights = board.weights(odd_above(data, board.n_rounds), float(gamma))
     assume(weights.table.any())
     of_states = quantize_weights(weights.table).take(weights.states)
-    expected = of_states if board.values is None else of_states * board.values
-    assert_array_equal(weights.quantized(), expected)
-    assert weights.quantized().dtype == (np.int16 if board.values is None else float)
+    expected = (
+        of_states if board.sample_weight is None else of_states * board.sample_weight
+    )
+    assert_array_equal(weights.of_samples(quantized=True), expected)
+    assert weights.of_samples(quantized=True).dtype == (
+        np.int16 if board.sample_weight is None else float
+    )
 
 
 @settings(deadline=None)
@@ -126,20 +134,20 @@ def test_row_of_value_two_equals_two_rows_to_the_last_bit(n_classes):
     rng = np.random.default_rng(0)
     codes, values = rng.integers(0, n_classes, 40), rng.integers(1, 4, 40)
     rows = np.repeat(np.arange(40), values)
-    weighted = Board(codes, n_classes, values.astype(np.float64))
-    repeated = Board(codes[rows], n_classes)
+    weighted = MajorityVotes(codes, n_classes, values.astype(np.float64))
+    repeated = MajorityVotes(codes[rows], n_classes)
     for i in range(8):
         predicted = np.where(rng.random(40) < 0.6, codes, rng.integers(0, n_classes))
         if i == 3:
-            weighted.abort()
-            repeated.abort()
+            weighted.add(None)
+            repeated.add(None)
         else:
             weighted.add(predicted)
             repeated.add(predicted[rows])
-        one, two = weighted.weigh(11, 0.1), repeated.weigh(11, 0.1)
+        one, two = weighted.weights(11, 0.1), repeated.weights(11, 0.1)
         assert_array_equal(one.table, two.table)
-        assert_array_equal(one.table[one.states][rows], two.rows())
-        assert one.rows().sum() == two.rows().sum()
+        assert_array_equal(one.table[one.states][rows], two.of_samples())
+        assert one.of_samples().sum() == two.of_samples().sum()
         assert (one.divergence, one.acceptance) == (two.divergence, two.acceptance)
         assert (one.mean, one.potential) == (two.mean, two.potential)
         assert weighted.error() == repeated.error()
@@ -147,23 +155,25 @@ def test_row_of_value_two_equals_two_rows_to_the_last_bit(n_classes):
 
 
 def test_even_weights_are_the_values():
-    board = Board(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
-    assert_array_equal(board.even_weights().rows(), [1, 3, 2])
-    assert_array_equal(Board(np.array([0, 1, 1]), 2).even_weights().rows(), [1, 1, 1])
-    even = board.even_weights()
+    board = MajorityVotes(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
+    assert_array_equal(board.weights(0, 0.0).of_samples(), [1, 3, 2])
+    assert_array_equal(
+        MajorityVotes(np.array([0, 1, 1]), 2).weights(0, 0.0).of_samples(), [1, 1, 1]
+    )
+    even = board.weights(0, 0.0)
     assert (even.divergence, even.acceptance) == (0, 1)
 
 
 def test_before_the_first_round_all_rows_weigh_alike():
-    board = Board(np.array([0, 1, 2, 2]), 3)
-    first = board.weigh(7, 0.1)
-    assert_array_equal(first.rows(), np.ones(4))
+    board = MajorityVotes(np.array([0, 1, 2, 2]), 3)
+    first = board.weights(7, 0.1)
+    assert_array_equal(first.of_samples(), np.ones(4))
     assert first.divergence == 0
     assert first.acceptance == 1
 
 
 def test_half_of_the_votes_is_a_loss():
-    board = Board(np.array([0, 1]), 2)
+    board = MajorityVotes(np.array([0, 1]), 2)
     board.add(np.array([0, 0]))
     board.add(np.array([1, 1]))
     assert board.error() == 1

@@ -1,13 +1,15 @@
-"""BoostByMajority on streams: one model however the stream is cut, harmless errors."""
+"""FilteringBoostByMajority: one model however the stream is cut, harmless errors."""
 
 import pickle
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import BernoulliNB
 
-from sklboolean import BoostByMajority
+from sklboolean import FilteringBoostByMajority
 from sklboolean.theory import min_rounds
 
 
@@ -23,14 +25,14 @@ def cut(X, y, size):
 
 @pytest.fixture(scope="module")
 def booster():
-    return BoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
+    return FilteringBoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
 
 
 def test_stream_is_learned_and_read_no_further_than_needed(booster):
     X, y = rows(200_000)
     chunks = cut(X, y, 1000)
     booster.fit_stream(chunks)
-    assert booster.stop_reason_ == "rounds"
+    assert booster.termination_condition_ == "all_rounds"
     assert booster.n_rounds_ == booster.k_
     assert len(booster.estimators_) == booster.k_ - booster.n_aborted_
     assert next(chunks, None) is not None
@@ -46,16 +48,16 @@ def test_model_does_not_depend_on_how_the_stream_is_cut(booster):
     expected = whole.decision_function(X[:500])
     seen = whole.n_seen_
     for size, layout in ((777, np.asarray), (5000, sparse.csr_array)):
-        parts = BoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
+        parts = FilteringBoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
         for part, labels in cut(X, y, size):
             parts.partial_fit(layout(part), labels, classes=["no", "yes"])
             parts = pickle.loads(pickle.dumps(parts))
-            if parts.stop_reason_:
+            if parts.termination_condition_:
                 break
         np.testing.assert_array_equal(parts.n_seen_, seen)
         np.testing.assert_array_equal(parts.decision_function(X[:500]), expected)
     for n_jobs in (1, 2):
-        jobs = BoostByMajority(
+        jobs = FilteringBoostByMajority(
             gamma=0.2, target_error=0.1, random_state=0, n_jobs=n_jobs
         ).fit_stream(cut(X, y, 3000))
         np.testing.assert_array_equal(jobs.decision_function(X[:500]), expected)
@@ -63,18 +65,21 @@ def test_model_does_not_depend_on_how_the_stream_is_cut(booster):
 
 def test_stream_that_ends_early_says_so():
     X, y = rows(1500)
-    booster = BoostByMajority(gamma=0.1, target_error=0.01, random_state=0)
+    booster = FilteringBoostByMajority(gamma=0.1, target_error=0.01, random_state=0)
     # In practice the rounds are planned for half the error.
     k = min_rounds(gamma=0.1, error=0.005)
-    with pytest.warns(UserWarning, match=rf"The stream ended in round \d+ of {k}:"):
+    with pytest.warns(
+        UserWarning, match=rf"The stream ended in round \d+ of {k}:"
+    ) as caught:
         booster.fit_stream(cut(X, y, 500))
-    assert booster.stop_reason_ == "exhausted"
+    assert caught[0].filename == __file__
+    assert booster.termination_condition_ == "stream_exhausted"
     assert booster.score(X, y) > 0.6
 
 
 def test_first_part_makes_a_model_and_later_ones_the_game():
     X, y = rows(3000)
-    booster = BoostByMajority(BernoulliNB(), gamma=0.1, random_state=0)
+    booster = FilteringBoostByMajority(BernoulliNB(), gamma=0.1, random_state=0)
     booster.partial_fit(X[:5], y[:5], classes=["no", "yes"])
     assert booster.n_rounds_ == 0
     assert len(booster.estimators_) == 1
@@ -86,42 +91,88 @@ def test_first_part_makes_a_model_and_later_ones_the_game():
     )
 
 
-def test_stream_gives_no_probabilities_and_says_so():
+def test_there_are_no_probabilities_and_the_error_says_why():
     X, y = rows(400)
-    booster = BoostByMajority(gamma=0.1, probability=True, random_state=0).fit(X, y)
-    assert booster.predict_proba(X).shape == (400, 2)
+    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
     booster.partial_fit(X, y, classes=["no", "yes"])
-    with pytest.raises(AttributeError, match="predict_proba") as error:
+    assert not hasattr(booster, "predict_proba")
+    with pytest.raises(AttributeError, match="Use CalibratedClassifierCV"):
         booster.predict_proba(X)
-    assert "call fit" in str(error.value.__cause__)
+
+
+def test_fit_draws_samples_until_all_rounds_are_over():
+    X, y = rows(400)
+    booster = FilteringBoostByMajority(gamma=0.15, random_state=0).fit(X, y)
+    assert booster.termination_condition_ == "all_rounds"
+    assert booster.n_rounds_ == booster.k_ == min_rounds(gamma=0.15, error=0.05)
+    assert booster.score(X, y) > 0.9
+    again = FilteringBoostByMajority(gamma=0.15, n_jobs=2, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(again.n_seen_, booster.n_seen_)
+
+
+def test_fit_draws_samples_in_proportion_to_their_weights():
+    X, y = rows(400)
+    weights = np.where(X[:, 0] == 1, 1e-300, 1.0)
+    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
+    booster.fit(X, np.where(X[:, 0] == 1, "no", y), weights)
+    # The labels of samples with almost no weight have almost no effect.
+    few = weights == 1.0
+    assert booster.score(X[few], y[few]) > 0.9
+    with pytest.raises(ValueError, match="sample_weight"):
+        booster.fit(X, y, -weights)
 
 
 def test_fit_ends_a_stream():
     X, y = rows(400)
-    booster = BoostByMajority(gamma=0.1, random_state=0)
+    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
     booster.partial_fit(X, y, classes=["no", "yes"]).fit(X, y)
-    assert booster.n_seen_ is None
+    assert booster.n_seen_.sum() > 400
     booster.partial_fit(X, y, classes=["no", "yes"])
     assert booster.n_seen_.sum() == 400
+
+
+class Wrong(ClassifierMixin, BaseEstimator):
+    """Predicts the label that it was not given."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] == 1, *self.classes_)
+
+
+def test_no_edge_is_a_warning_at_the_caller():
+    X = np.tile([[0, 1], [1, 1]], (50, 1))
+    booster = FilteringBoostByMajority(
+        Wrong(), gamma=0.3, n_samples_weak=20, random_state=0
+    )
+    with pytest.warns(UserWarning, match="No hypothesis had an edge") as caught:
+        booster.fit(X, X[:, 0])
+    assert caught[0].filename == __file__
+    assert booster.termination_condition_ == "no_edge"
+    assert booster.estimators_ == []
+    assert np.isin(booster.predict(X), [0, 1]).all()
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"filter": "half"}, "filter must be one of"),
-        ({"delta": 0.0}, "delta must be greater than 0"),
-        ({"reliability": 2.0, "filter": "theory"}, "reliability"),
+        ({"mode": "half"}, "mode must be one of"),
+        ({"delta": 0.0}, "delta must be above 0"),
+        ({"weak_learner_success_rate": 2.0}, "weak_learner_success_rate"),
         ({"gamma": 0.6}, "gamma must be above 0 and below 0.5"),
-        ({"on_weak_failure": "replan"}, "replan"),
+        ({"weak_failure": "replan"}, "weak_failure must be one of"),
+        ({"estimator": Ridge()}, "estimator must be a classifier"),
     ],
 )
 def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
     X, y = rows(300)
-    booster = BoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
     booster.partial_fit(X, y, classes=["no", "yes"])
     before = booster.decision_function(X)
     good = booster.get_params()
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         booster.set_params(**parameters).fit_stream([(X, y)])
     booster.set_params(**good)
     np.testing.assert_array_equal(booster.decision_function(X), before)
@@ -129,7 +180,7 @@ def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
 
 def test_bad_rows_leave_the_stream_as_it_was():
     X, y = rows(600)
-    booster = BoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
     booster.partial_fit(X[:300], y[:300], classes=["no", "yes"])
     clean = pickle.loads(pickle.dumps(booster)).partial_fit(X[300:], y[300:])
     with pytest.raises(ValueError, match="label 'perhaps'"):
@@ -144,5 +195,7 @@ def test_bad_rows_leave_the_stream_as_it_was():
     )
     with pytest.raises(ValueError, match="chunks is empty"):
         booster.fit_stream([])
+    with pytest.raises(ValueError, match="classes holds only one class, 'no'"):
+        booster.fit_stream([(X, y)], classes=["no"])
     with pytest.raises(ValueError, match="classes must be passed"):
-        BoostByMajority().partial_fit(X, y)
+        FilteringBoostByMajority().partial_fit(X, y)

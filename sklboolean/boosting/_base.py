@@ -1,0 +1,106 @@
+"""Base class of the classifiers that predict by the majority of weak hypotheses."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import DecisionClassifierMixin
+from sklboolean._core.meta import reading
+from sklboolean._core.validation import as_boolean, validate_data_strict
+from sklboolean.boosting._stump import BooleanStump, count_stump_votes
+from sklboolean.boosting._votes import vote_margins
+
+
+class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+    """Predict by one vote for each fitted hypothesis in ``estimators_``.
+
+    Subclasses set two private attributes with it. ``_stumps`` is an array of all
+    hypotheses, as `count_stump_votes` takes it, where all of them are stumps; else it
+    is None. ``_columns`` has for each hypothesis the columns of a kernel matrix that it
+    was trained on, None for all columns.
+    """
+
+    def _weak_estimator(self):
+        return BooleanStump() if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._weak_estimator()).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.pairwise = inner.pairwise
+        tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+    def decision_function(self, X):
+        """Compute the margin of the vote.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            From -1 to 1. Two classes: share of votes for the second class minus share
+            for the first; a tie is given as the smallest float above 0. More classes:
+            share of votes for each class minus share against it.
+        """
+        X = self._check_X(X)
+        n_classes = len(self.classes_)
+        if self._stumps is not None:
+            bits = as_boolean(X, self._weak_estimator().binarize)
+            return vote_margins(count_stump_votes(self._stumps, bits, n_classes))
+        votes = np.zeros((X.shape[0], n_classes), dtype=np.int64)
+        for _ in self._add_votes(votes, X):
+            pass
+        return vote_margins(votes)
+
+    def _check_X(self, X):
+        check_is_fitted(self)
+        options = reading(self._weak_estimator())
+        return validate_data_strict(self, X, reset=False, **options)
+
+    def _add_votes(self, votes, X):
+        """Add the votes of one hypothesis after the other, and yield after each."""
+        samples = np.arange(len(votes))
+        for estimator, columns in zip(self.estimators_, self._columns, strict=True):
+            labels = estimator.predict(X if columns is None else X[:, columns])
+            votes[samples, np.searchsorted(self.classes_, labels)] += 1
+            yield
+
+    def staged_decision_function(self, X):
+        """Yield the margin of the vote after each hypothesis.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Yields
+        ------
+        margins : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            As from ``decision_function``.
+        """
+        X = self._check_X(X)
+        votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
+        for _ in self._add_votes(votes, X):
+            yield vote_margins(votes)
+
+    def staged_predict(self, X):
+        """Yield the predicted labels after each hypothesis.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Yields
+        ------
+        labels : ndarray of shape (n_samples,)
+            As from ``predict``.
+        """
+        for margins in self.staged_decision_function(X):
+            codes = margins > 0 if margins.ndim == 1 else margins.argmax(axis=1)
+            yield self.classes_[codes.astype(np.intp)]

@@ -1,0 +1,339 @@
+"""The rounds of boost-by-majority on training data.
+
+The schedule fixes what is assumed of the weak hypotheses. The state holds the votes,
+the hypotheses and a record of every round.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sklboolean.boosting._majority_game import max_gamma
+from sklboolean.boosting._votes import MajorityVotes
+
+SMALLEST_GAMMA, SMALLEST_PLANNED_GAMMA, LARGEST_GAMMA = 1e-3, 0.01, 0.49
+# An edge that is gamma up to rounding is large enough.
+EDGE_TOLERANCE = 1e-12
+# Consecutive rounds without a hypothesis that end a game of no fixed length: it would
+# not end otherwise.
+PATIENCE = 20
+
+
+class WeakLearnerError(ValueError):
+    """The weak learner does not have the edge that was required."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What is assumed of the weak hypotheses, and when boosting stops.
+
+    Attributes
+    ----------
+    n_rounds : int or None
+        Rounds of the game, odd. None: as many as the target error needs.
+    target_error : float
+        Share of the samples, by weight, that the vote may get wrong.
+    gamma : float or None
+        The edge assumed of every hypothesis. None: ``caution`` times the mean of the
+        ``recent`` last edges. It is updated in every round when ``n_rounds`` is fixed.
+        Otherwise it is measured once, and again when the average potential reaches the
+        target error.
+    holdout : float or None
+        Share of the samples, drawn anew in each round, on which a hypothesis is judged
+        and not trained.
+    follow_holdout : bool
+        Whether gamma follows the edges on held-out samples, or those on training
+        samples.
+    recent : int
+    caution : float
+    required_edge : float
+        A smaller edge is a failure, unless failures are aborted.
+    stop_early : bool
+        Whether a game of no fixed length ends as soon as the error of the vote is below
+        the target, not when its schedule ends: the rounds between widen margins.
+    max_rounds : int
+        Boosting stops after so many rounds when the schedule needs more.
+    max_tries : int
+        Number of fits in a round. More help only if fits are random.
+    weak_failure : {"abort", "replan", "drop", "raise"}
+        After a failure count a coin for the round; do that and plan the remaining
+        rounds anew; plan anew and repeat the round; or raise an error.
+    """
+
+    n_rounds: int | None
+    target_error: float
+    gamma: float | None = None
+    holdout: float | None = None
+    follow_holdout: bool = True
+    recent: int = 20
+    caution: float = 1.0
+    required_edge: float = 0.0
+    stop_early: bool = True
+    max_rounds: int = 2001
+    max_tries: int = 1
+    weak_failure: str = "abort"
+
+
+@dataclass
+class BoostingState:
+    """Votes, hypotheses and a record of every round.
+
+    Attributes
+    ----------
+    votes : MajorityVotes
+    schedule : Schedule
+    hypotheses : list
+        As the weak learner returns them.
+    best_failure : object
+        Of the hypotheses without an edge the one with the largest: it is used when no
+        round had a better one.
+    failed_edge : float
+        Its edge.
+    k, gamma : int, float
+        The present plan; k is 0 before the first.
+    plans : list of (int, int, float)
+        Round, k and gamma of every plan that fixed k.
+    record : dict of lists
+        One number for each round: "edge" (NaN when aborted), "followed" (the edge that
+        gamma may follow, of rounds that were dropped too), "gamma", "required",
+        "divergence", "acceptance", "potential" (before the round).
+    termination : str or None
+        Why boosting stopped: "all_rounds", "no_weight_left", "target_error", "no_edge",
+        "max_rounds".
+    """
+
+    votes: MajorityVotes
+    schedule: Schedule
+    hypotheses: list = field(default_factory=list)
+    best_failure: object = None
+    failed_edge: float = -np.inf
+    k: int = 0
+    gamma: float = 0.0
+    plans: list = field(default_factory=list)
+    record: dict = field(default_factory=dict)
+    termination: str | None = None
+    n_failures: int = 0
+
+    def is_over(self):
+        """Decide whether boosting ends before the next round, and set the reason."""
+        schedule, votes = self.schedule, self.votes
+        is_planned = schedule.n_rounds is not None
+        if self.termination is not None:
+            return True
+        if self.k and votes.n_rounds >= self.k and (is_planned or schedule.gamma):
+            self.termination = "all_rounds"
+        elif not is_planned and votes.n_votes:
+            is_due = schedule.stop_early or 0 < self.k <= votes.n_rounds
+            if is_due and votes.error() < schedule.target_error:
+                self.termination = "target_error"
+        if self.termination is None:
+            if not is_planned and self.n_failures >= PATIENCE:
+                self.termination = "no_edge"
+            elif votes.n_rounds >= schedule.max_rounds:
+                self.termination = "max_rounds"
+        return self.termination is not None
+
+    def plan(self):
+        """Set the number of rounds and the edge assumed of the rounds to come."""
+        schedule, votes = self.schedule, self.votes
+        if schedule.n_rounds is not None:
+            if not self.plans:
+                self.gamma = schedule.gamma or max_gamma(schedule.n_rounds, 0.2)
+                self._set_plan(schedule.n_rounds)
+            elif schedule.gamma is None:
+                self.gamma = self._measured_gamma()
+        elif schedule.gamma is not None:
+            if not self.plans:
+                self.gamma = schedule.gamma
+                self._set_plan(votes.rounds_needed(self.gamma, schedule.target_error))
+        # Before the first vote all samples weigh alike, whatever the plan will be.
+        elif votes.n_votes and (
+            not self.k
+            or votes.n_rounds >= self.k
+            or votes.potential(self.k, self.gamma) >= schedule.target_error
+        ):
+            self.replan()
+
+    def replan(self):
+        """Plan the remaining rounds from the present states, with the measured edge.
+
+        Lemma 2.2.2, that the average potential does not rise, holds from any state.
+        Half of the target error leaves room for smaller edges.
+        """
+        self.gamma, n_rounds = self._measured_gamma(), self.schedule.n_rounds
+        if n_rounds is None:
+            error = self.schedule.target_error / 2
+            n_rounds = self.votes.rounds_needed(self.gamma, error)
+        self._set_plan(n_rounds)
+
+    def _set_plan(self, k):
+        self.k = k
+        self.plans.append((self.votes.n_rounds, k, self.gamma))
+
+    def _measured_gamma(self):
+        """Compute the edge to assume from those of the last rounds."""
+        gamma = self.schedule.caution * self.recent_edge()
+        is_planned = self.schedule.n_rounds is not None
+        smallest = SMALLEST_GAMMA if is_planned else SMALLEST_PLANNED_GAMMA
+        return min(max(gamma, smallest), LARGEST_GAMMA)
+
+    def recent_edge(self):
+        """Compute the mean of the last edges.
+
+        In a game of no fixed length only of those above 0: a plan for an edge of 0
+        would never end.
+        """
+        edges = np.array(self.record["followed"][-self.schedule.recent :])
+        if self.schedule.n_rounds is None:
+            edges = edges[edges > 0]
+        return float(np.mean(edges)) if len(edges) else 0.0
+
+    def drop_round(self, followed):
+        """Leave a round to another plan; stop if no edge is to be expected."""
+        self._append(followed=followed)
+        if self.recent_edge() > 0:
+            self.replan()
+        else:
+            self.termination = "no_edge"
+
+    def add_round(self, weights, hypothesis, predicted, edge, followed):
+        """Record a round and count its votes."""
+        k, error, required = self.k, self.schedule.target_error, np.nan
+        has_edge = edge > EDGE_TOLERANCE
+        if k:
+            # Lemma 2.4.1: shortfalls weigh as much as the samples that the round
+            # decides. Where their weight underflows any edge is enough.
+            weight = weights.mean * k
+            shortfall = error * (1 - error) / weight if weight > 0 else np.inf
+            required = self.gamma - shortfall
+        self._append(
+            edge=edge if has_edge else np.nan,
+            followed=followed,
+            gamma=self.gamma if k else np.nan,
+            required=required,
+            divergence=weights.divergence,
+            acceptance=weights.acceptance,
+            potential=weights.potential,
+        )
+        self.n_failures = 0 if has_edge else self.n_failures + 1
+        if has_edge:
+            self.hypotheses.append(hypothesis)
+        self.votes.add(predicted if has_edge else None)
+
+    def _append(self, **numbers):
+        for name, value in numbers.items():
+            self.record.setdefault(name, []).append(float(value))
+
+
+def boost(learner, votes, schedule, rng, report=None):
+    """Boost a weak learner by majority.
+
+    Parameters
+    ----------
+    learner : WeakLearner
+    votes : MajorityVotes
+        Of the training samples, without any vote.
+    schedule : Schedule
+    rng : RandomState
+    report : callable or None
+        ``report(state)`` is called after each round.
+
+    Returns
+    -------
+    state : BoostingState
+
+    Raises
+    ------
+    WeakLearnerError
+        With ``weak_failure="raise"``.
+    """
+    state, failure = BoostingState(votes, schedule), schedule.weak_failure
+    while not state.is_over():
+        state.plan()
+        weights = votes.weights(state.k, state.gamma)
+        if not weights.table.any():
+            state.termination = "no_weight_left"
+            break
+        hypothesis, predicted, edge, followed = fit_weak_hypothesis(
+            learner, votes.codes, weights, schedule, state.gamma, rng
+        )
+        required = 0.0 if failure == "abort" else schedule.required_edge
+        failed = edge <= EDGE_TOLERANCE or edge < required - EDGE_TOLERANCE
+        if failed and failure == "raise":
+            raise WeakLearnerError(
+                f"In round {votes.n_rounds} the weak learner has the edge {edge:.3g}, "
+                f"but {required or 'more than 0'} is required. Use a stronger "
+                "estimator, a smaller gamma, or weak_failure='abort' or 'replan'."
+            )
+        if state.failed_edge < edge <= EDGE_TOLERANCE:
+            state.best_failure, state.failed_edge = hypothesis, edge
+        if failed and failure == "drop":
+            state.drop_round(followed)
+            continue
+        state.add_round(weights, hypothesis, predicted, edge, followed)
+        if failed and failure == "replan":
+            state.replan()
+        if report is not None:
+            report(state)
+    return state
+
+
+def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
+    """Fit the first hypothesis with an edge of gamma, or the best of all tries.
+
+    Parameters
+    ----------
+    learner : WeakLearner
+    codes : ndarray of shape (n_samples,), int
+    weights : RoundWeights
+    schedule : Schedule
+    gamma : float
+    rng : RandomState
+
+    Returns
+    -------
+    hypothesis : object
+    predicted : ndarray of shape (n_samples,), int
+    edge : float
+        On the samples that judge.
+    followed : float
+        On the samples whose edge gamma follows.
+    """
+    holdout = schedule.holdout
+    if holdout is None and learner.returns_edge:
+        # The learner rounds the weights itself, and its edge is exact for these. There
+        # is no randomness, so one try is enough.
+        hypothesis = learner.fit(None, rng, weights)
+        edge = hypothesis.edge
+        return hypothesis, learner.predict_codes(hypothesis), edge, edge
+
+    def edge_of(samples, right):
+        # Not a BLAS product: its threads cost more than a hundred thousand additions.
+        return float(np.einsum("i,i->", samples, right) / samples.sum()) - 0.5
+
+    best, all_samples, start = None, weights.of_samples(), len(learner.drawn)
+    for attempt in range(schedule.max_tries):
+        trained = judging = all_samples
+        shown = weights
+        if holdout is not None:
+            is_held = rng.random_sample(len(all_samples)) < holdout
+            parts = (
+                np.where(is_held, 0.0, all_samples),
+                np.where(is_held, all_samples, 0.0),
+            )
+            # Samples too few to be divided judge the hypothesis that they trained.
+            if parts[0].any() and parts[1].any():
+                (trained, judging), shown = parts, None
+        hypothesis = learner.fit(trained, rng, shown)
+        predicted = learner.predict_codes(hypothesis)
+        right = predicted == codes
+        edge = followed = edge_of(judging, right)
+        if not schedule.follow_holdout:
+            followed = edge_of(trained, right)
+        if best is None or edge > best[2]:
+            best = hypothesis, predicted, edge, followed
+            kept = learner.drawn[start + attempt : start + attempt + 1]
+        if edge >= gamma - EDGE_TOLERANCE:
+            break
+    learner.drawn[start:] = kept
+    return best
