@@ -49,7 +49,11 @@ PUBLIC = {
     for module in PUBLIC_MODULES
     for name in getattr(importlib.import_module(module), "__all__", [])
 }
-CLASSES = {name: thing for name, thing in PUBLIC.items() if inspect.isclass(thing)}
+CLASSES = {
+    name: thing
+    for name, thing in PUBLIC.items()
+    if inspect.isclass(thing) and not issubclass(thing, Exception)
+}
 FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if inspect.isfunction(thing)}
 METHODS = {
     f"{class_name}.{name}": getattr(thing, name)
