@@ -305,7 +305,9 @@ def test_dnf_positive_fraction_is_exact_even_for_rare_terms(positive_fraction):
 
 def test_dnf_that_is_nearly_always_true_cannot_give_negatives():
     terms = {"n_terms": 40, "n_literals": 1, "monotone": True}
-    with pytest.raises(ValueError, match=r"positive_fraction leaves 50 negative rows"):
+    with pytest.raises(
+        ValueError, match=r"positive_fraction requires 50 negative samples"
+    ):
         make_dnf(100, 50, positive_fraction=0.5, random_state=0, **terms)
     _, y, _ = make_dnf(100, 50, positive_fraction=1.0, random_state=0, **terms)
     assert y.all()

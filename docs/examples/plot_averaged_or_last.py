@@ -1,16 +1,15 @@
 """
-The last hypothesis or the mean of all?
-=======================================
+Averaging a perceptron
+======================
 
-A perceptron changes its weights at every mistake, so that its last hypothesis is what
-the last mistakes made of it. The mean of all hypotheses on the way, or their vote, is
-calmer where labels are noisy, and costs nothing: the mean is kept up to date by the
-same additions.
+A perceptron changes its weights at every mistake, so its last hypothesis depends on the
+last mistakes. The mean of all hypotheses is more stable when labels are noisy. It costs
+nothing, because the same additions keep it up to date.
 """
 
 # %%
-# A vote of 15 features, every tenth label wrong
-# ----------------------------------------------
+# A vote of 15 features, with 10 % label noise
+# --------------------------------------------
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,29 +23,29 @@ y = (X[:, :15].sum(axis=1) >= 8).astype(int)
 X_test, y_test = X[3000:], y[3000:]
 noisy = flip_labels(y[:3000], 0.1, random_state=0)
 
-learners = {
+classifiers = {
     "last hypothesis": AveragedPerceptron(average=None, margin=0),
     "mean hypothesis": AveragedPerceptron(margin=0),
 }
-error = {name: [] for name in learners}
+error = {name: [] for name in classifiers}
 edges = np.arange(25, 3001, 25)
-for name, learner in learners.items():
+for name, classifier in classifiers.items():
     for first, last in zip(edges - 25, edges, strict=True):
-        learner.partial_fit(X[first:last], noisy[first:last], classes=[0, 1])
-        error[name].append(1 - learner.score(X_test, y_test))
+        classifier.partial_fit(X[first:last], noisy[first:last], classes=[0, 1])
+        error[name].append(1 - classifier.score(X_test, y_test))
 
 # %%
-# Errors on new rows with true labels
-# -----------------------------------
+# Error on new samples without noise
+# ----------------------------------
 
 figure, ax = plt.subplots(layout="constrained")
 looks = zip(["#D55E00", "#0072B2"], ["-", "--"], strict=True)
 for (name, values), (color, line) in zip(error.items(), looks, strict=True):
     ax.plot(edges, values, line, color=color, label=name, linewidth=1.5)
-ax.set(xlabel="Examples seen", ylabel="Error on 3000 rows", ylim=0)
+ax.set(xlabel="Samples seen", ylabel="Error on 3000 samples", ylim=0)
 ax.legend()
 for name, values in error.items():
     late = np.array(values[-40:])
-    print(f"{name}: {late.mean():.3f} +- {late.std():.3f} over the last 1000 examples")
+    print(f"{name}: {late.mean():.3f} +- {late.std():.3f} over the last 1000 samples")
 
 plt.show()

@@ -1,18 +1,19 @@
 """
-Boosting when labels are wrong
-==============================
+Boosting with noisy labels
+==========================
 
-AdaBoost gives a row more weight with every round that gets it wrong, without end: in
-the end it works for the rows whose labels are wrong. Boost by majority plans its rounds
-and gives up rows that too few rounds are left for, so that their weight falls again.
+AdaBoost increases the weight of a sample with every round that misclassifies it. A
+mislabelled sample stays misclassified, so its weight grows until it dominates. Boost by
+majority plans its rounds and gives up on samples that the remaining rounds can no
+longer win, so their weight falls again.
 
-The table is the one of Long and Servedio, made to defeat boosting by convex losses. A
-few of its labels are flipped; the test labels are true.
+The data are those of Long and Servedio, made to defeat boosting by convex losses. Some
+training labels are flipped; the test labels are correct.
 """
 
 # %%
-# More and more wrong labels
-# --------------------------
+# Error against label noise
+# -------------------------
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,15 +33,15 @@ for seed in range(3):
     X, y = make_long_servedio(600, random_state=seed)
     X_test, y_test = make_long_servedio(2000, random_state=100 + seed)
     for place, noise in enumerate(noises):
-        wrong = flip_labels(y, noise, random_state=seed)
+        noisy = flip_labels(y, noise, random_state=seed)
         for name, booster in boosters.items():
-            booster.fit(X, wrong)
+            booster.fit(X, noisy)
             error[name][seed, place] = 1 - booster.score(X_test, y_test)
 
 # %%
-# Errors on true labels
-# ---------------------
-# Means of three tables, with bands of one standard error.
+# Result
+# ------
+# Means of three data sets, with bands of one standard error.
 
 figure, ax = plt.subplots(layout="constrained")
 looks = zip(["#0072B2", "#D55E00", "#009E73"], ["-", "--", "-."], "osD", strict=True)
@@ -48,8 +49,8 @@ for (name, runs), (color, line, marker) in zip(error.items(), looks, strict=True
     mean, deviation = runs.mean(axis=0), runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     ax.plot(noises, mean, line, color=color, marker=marker, label=name)
     ax.fill_between(noises, mean - deviation, mean + deviation, color=color, alpha=0.2)
-ax.set(xlabel="Share of wrong labels", xticks=noises)
-ax.set(ylabel="Error on true labels", ylim=(-0.01, None))
+ax.set(xlabel="Label noise", xticks=noises)
+ax.set(ylabel="Test error", ylim=(-0.01, None))
 figure.legend(loc="outside upper center", ncols=3)
 
 plt.show()

@@ -2,20 +2,20 @@
 Completing half-erased digits
 =============================
 
-A density model knows how likely every picture is, and so it knows what belongs in a
-hole of one: the missing pixels given those that are left. ``CombinationMachine`` sums
-over all its hidden states, so that what it fills in is exact. The learner has seen 1500
-digits of 8 x 8 bits without their labels; the lower halves of others are erased.
+A density model assigns a probability to every image, and hence a conditional
+distribution to missing pixels given the others. ``CombinationMachine`` sums over all
+its hidden states, so this distribution is exact. The model is trained on 1500 digits of
+8 x 8 bits without their labels. Then the lower halves of other digits are erased.
 
-The mean of the missing pixels is grey where the rest of the picture leaves them open. A
-draw shows one of the possible pictures at a time.
+The conditional mean of a missing pixel is grey where the visible pixels do not
+determine it. A draw shows one possible completion.
 """
 
 # %%
-# Learn the digits
-# ----------------
-# With ``base="chow_liu"`` the pixels hang together in a tree as well as by hidden
-# units. Weights are held by ``alpha``, for 1500 rows are few.
+# Train on digits
+# ---------------
+# With ``base="chow_liu"`` pixels depend on each other through a tree as well as through
+# hidden units. The penalty ``alpha`` keeps weights small, because 1500 samples are few.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,9 +47,9 @@ display = CompletionDisplay.from_estimator(
 display.figure_.suptitle("Means of the missing pixels")
 
 # %%
-# Pictures that could be
-# ----------------------
-# Independent draws of the lower half, each picture with three endings.
+# Random completions
+# ------------------
+# Three independent draws of the lower half of each image.
 
 few = np.repeat(erased[[2, 3]], 3, axis=0)
 display = CompletionDisplay.from_estimator(
@@ -59,11 +59,10 @@ display.figure_.set_size_inches(5.5, 2.2)
 display.figure_.suptitle("Draws of the missing pixels")
 
 # %%
-# How well, compared with other densities
-# ---------------------------------------
-# Nats for a picture: each is what a picture costs to write down, so that less below
-# zero is better. Wrong pixels are those of the lower half whose more probable value is
-# not theirs.
+# Comparison with other densities
+# -------------------------------
+# The log-likelihood of an image in nats: higher is better. The error is the share of
+# pixels of the lower half whose more probable value is wrong.
 
 models = {
     "Chow-Liu tree": ChowLiuTree().fit(train),

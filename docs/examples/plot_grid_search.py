@@ -1,17 +1,17 @@
 """
-A pipeline and a grid search over Boolean features
-==================================================
+Pipeline and grid search
+========================
 
-The learners are scikit-learn estimators: they stand in pipelines behind its encoders,
-their parameters are searched by its tools, and names go in and come out. Here a mixed
-data frame becomes Boolean columns, conjunctions of them become features, and a linear
-model reads those. How long may a conjunction be, and how rare?
+The estimators work in scikit-learn's pipelines and parameter searches, and keep the
+column names. Here a data frame with categories and numbers is encoded as Boolean
+columns, conjunctions of these become features, and a linear model is trained on them. A
+grid search chooses the maximal length and the minimal support of the conjunctions.
 """
 
 # %%
-# A table of categories and numbers
-# ---------------------------------
-# Good are the young who live in the north, and the old who rent.
+# Categories and numbers
+# ----------------------
+# The label is "good" for young people in the north and for older tenants.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,7 +42,7 @@ labels = np.where(good ^ noise, "good", "bad")
 # %%
 # The pipeline
 # ------------
-# The encoder makes one column of each category and of each quarter of the numbers.
+# The encoder makes one column for each category and for each quartile of a number.
 
 encode = make_column_transformer(
     (OneHotEncoder(sparse_output=False), ["region", "home", "job"]),
@@ -73,14 +73,14 @@ print("best:", search.best_params_, f"{search.best_score_:.3f}")
 # %%
 # Scores of the grid
 # ------------------
-# Pairs are what the concept is made of; triples add nothing, rare ones least of all.
+# The labels are determined by pairs. Triples do not help, least of all rare ones.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(lengths), len(supports))
 figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 image = ax.imshow(scores, cmap="cividis", aspect="auto")
 ax.set_xticks(range(len(supports)), supports)
 ax.set_yticks(range(len(lengths)), lengths)
-ax.set(xlabel="Rows that a conjunction needs", ylabel="Literals, at most")
+ax.set(xlabel="min_support, in samples", ylabel="max_literals")
 middle = (scores.min() + scores.max()) / 2
 for (row, column), score in np.ndenumerate(scores):
     color = "white" if score < middle else "black"
@@ -88,8 +88,8 @@ for (row, column), score in np.ndenumerate(scores):
 figure.colorbar(image, ax=ax, label="Balanced accuracy")
 
 # %%
-# What the best model looks at
-# ----------------------------
+# Largest weights of the best model
+# ---------------------------------
 
 best = search.best_estimator_
 names = best[:-1].get_feature_names_out()

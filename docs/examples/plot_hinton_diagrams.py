@@ -1,22 +1,23 @@
 """
-What the hidden units have learned
-==================================
+Hinton diagrams of hidden units
+===============================
 
-Each hidden unit of a ``CombinationMachine`` is a pattern of inputs that occur together.
-A Hinton diagram draws its weights as squares, white where an active unit makes the
-pixel black, black where it makes it white; areas compare.
+Each hidden unit of a ``CombinationMachine`` represents a pattern of inputs that occur
+together. A Hinton diagram draws its weights as squares: white where an active unit
+makes the pixel black, and black where it makes the pixel white. Areas are proportional
+to the weights.
 """
 
 # %%
 # Bars
 # ----
-# Pictures of 6 x 6 bits: each row and each column of the picture is black with
-# probability 1/6, and then a tenth of the bits is turned around. A mixture would need a
-# component for each combination of bars; twelve hidden units are enough. Projection
-# pursuit finds them one by one, and the exact likelihood brings them into line.
+# Images of 6 x 6 bits: each row and each column of an image is black with probability
+# 1/6, and then a tenth of the bits is flipped. A mixture would need a component for
+# each combination of bars; twelve hidden units are enough. Projection pursuit finds
+# them one by one, and maximum likelihood refines them.
 #
-# An active unit may stand for a bar, or for its absence (a positive bias: it is mostly
-# active): both are the same machine.
+# An active unit may represent a bar, or its absence (with a positive bias, it is mostly
+# active). Both are the same density.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,7 +44,7 @@ display.figure_.suptitle("Units learned from bars")
 # %%
 # Digits
 # ------
-# Strokes, and their absence around them. Units are shared between digits.
+# Units represent strokes, with negative weights around them. Digits share units.
 
 X = load_digits().data > 7
 machine = CombinationMachine(12, alpha=3e-3, max_iter=300, random_state=0).fit(X)
@@ -51,11 +52,11 @@ display = WeightsDisplay.from_estimator(machine, image_shape=(8, 8), n_columns=3
 display.figure_.suptitle("Units learned from digits")
 
 # %%
-# Tables
-# ------
-# Features that are no picture lie in a row, with their names: here who voted "yes" on
-# what in 1984. Parties are not told, and yet all three units differ between them, the
-# first most, whose largest weight is that of physicians' fees.
+# Tabular features
+# ----------------
+# Tabular features are drawn as one row with their names: here the "yes" votes of 1984.
+# The model is trained without the parties. Still, all three units differ between them.
+# The first unit differs most; its largest weight is on physicians' fees.
 
 votes, party = load_votes(return_X_y=True, as_frame=True)
 votes = votes.filter(like="=yes").rename(columns=lambda name: name.removesuffix("=yes"))

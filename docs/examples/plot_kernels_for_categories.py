@@ -1,21 +1,21 @@
 """
-Which kernel for categorical data?
-==================================
+Kernels for categorical data
+============================
 
-One-hot columns are bits, and the kernels for bits count features of their own: pairs,
-triples, all conjunctions of columns that two rows share. Which of them fits depends on
-how many columns act together in the concept. Four concepts on the same table show it: a
-vote of single columns, an OR of pairs, and the parity of two and of three columns,
-where nothing smaller than the pair or the triple tells anything.
+One-hot columns are Boolean, and a Boolean kernel counts the conjunctions of columns
+that two samples share: pairs, triples, or all of them. Which kernel to use depends on
+how many columns interact in the concept. Four concepts on the same data show it: a vote
+of single columns, an OR of pairs, and the parity of two and of three columns, where
+only pairs or triples are informative.
 
-``max_literals`` bounds the length of the conjunctions that a kernel counts, and costs
-no time: the kernel is a closed form of the number of columns that two rows share.
+``max_literals`` limits the length of the conjunctions that a kernel counts. It costs no
+time: the kernel is a closed form of the number of columns that two samples share.
 """
 
 # %%
 # Four concepts
 # -------------
-# Ten attributes with two values each, as twenty columns; one label in twenty is wrong.
+# Ten attributes with two values each, as twenty columns, with 5 % label noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,9 +42,9 @@ concepts = {
 # %%
 # Five kernels
 # ------------
-# scikit-learn's two stand beside three of ours. A kernel that counts conjunctions has
-# values of up to 175 here, so that its machine needs a smaller ``C`` than the others to
-# be as soft on wrong labels.
+# Two kernels of scikit-learn and three of this package. A kernel that counts
+# conjunctions has values of up to 175 here, so it needs a smaller ``C`` for the same
+# regularization.
 
 
 def counting(max_literals):
@@ -52,7 +52,7 @@ def counting(max_literals):
     return SVC(kernel=kernel, C=0.03)
 
 
-machines = {
+models = {
     "linear": SVC(kernel="linear"),
     "rbf": SVC(),
     "Tanimoto": SVC(kernel=TanimotoKernel()),
@@ -61,25 +61,25 @@ machines = {
 }
 scores = np.array(
     [
-        [cross_val_score(machine, X, y).mean() for y in concepts.values()]
-        for machine in machines.values()
+        [cross_val_score(model, X, y).mean() for y in concepts.values()]
+        for model in models.values()
     ]
 )
 
 # %%
 # Accuracy
 # --------
-# One label in twenty is wrong, so that 0.95 is the best to hope for. The kernel of
-# triples gets there on all four, also where less would do. The linear kernel and the
-# kernel of pairs stop where their features end; "rbf" and Tanimoto have triples, and
-# give them little weight.
+# With 5 % label noise, the best possible accuracy is 0.95. The kernel of triples
+# reaches it on all four concepts. The linear kernel and the kernel of pairs fail on
+# concepts of longer conjunctions. "rbf" and Tanimoto include triples, but with small
+# weights.
 
 figure, ax = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
 ax.imshow(scores, cmap="cividis", vmin=0.5, vmax=1, aspect="auto")
 ax.set_xticks(
     range(len(concepts)), [name.replace(" of ", "\nof ") for name in concepts]
 )
-ax.set_yticks(range(len(machines)), machines)
+ax.set_yticks(range(len(models)), models)
 for (row, column), score in np.ndenumerate(scores):
     color = "white" if score < 0.75 else "black"
     ax.text(column, row, f"{score:.2f}", ha="center", va="center", color=color)

@@ -2,11 +2,11 @@
 How many labels does a committee save?
 ======================================
 
-Labels are dear, rows are not. A committee of hypotheses that agree with all labels so
-far asks only about rows on which its members disagree: an answer there refutes many of
-them. For halfspaces Freund, Seung, Shamir and Tishby proved that the error falls
-exponentially with the number of such questions, where random labels make it fall like
-one over their number.
+Labels are expensive; unlabelled samples are not. A committee of hypotheses that are
+consistent with all labels so far queries only samples on which its members disagree.
+There, each answer refutes many hypotheses. For halfspaces, Freund, Seung, Shamir and
+Tishby proved that the error falls exponentially with the number of queries. With random
+labels it falls like one over their number.
 """
 
 # %%
@@ -31,9 +31,9 @@ for seed in range(4):
     learner = QueryByCommittee(
         HalfspaceVersionSpace(), max_queries=45, epsilon=None, random_state=seed
     )
-    learner.fit(X[:1000], y[:1000])
+    committee.fit(X[:1000], y[:1000])
     display = QueryCurveDisplay.from_estimator(
-        learner, X[:1000], y[:1000], X[1000:], y[1000:],
+        committee, X[:1000], y[:1000], X[1000:], y[1000:],
         n_points=10, n_random=3, random_state=seed, ax=unseen,
     )  # fmt: skip
     curves["queried"].append(1 - display.scores["queried"])
@@ -41,13 +41,13 @@ for seed in range(4):
 plt.close(figure)
 
 # %%
-# Errors on new rows
-# ------------------
-# Means of the four, with bands of one standard error. On a logarithmic scale an
-# exponential decrease is a straight line.
+# Error on new samples
+# --------------------
+# Means of the four concepts, with bands of one standard error. On a logarithmic scale
+# an exponential decrease is a straight line.
 
 display = QueryCurveDisplay.from_predictions(
-    display.n_labels, curves, score_name="Error on 500 rows"
+    display.n_labels, curves, score_name="Error on 500 samples"
 )
 _, ax = plt.subplots(layout="constrained")
 display.plot(ax=ax)

@@ -2,18 +2,19 @@
 The potential of the majority game
 ==================================
 
-Boost by majority plans k rounds, finds a hypothesis in each, and lets all k vote. A row
-is lost if fewer than half of them are right about it. Its *potential* is the
-probability of that, if each hypothesis to come is right about it with probability
-1/2 + gamma. Its *weight* is how much the next vote changes its potential. Both depend
-only on how many rounds are left and on how many hypotheses have been right so far.
+Boost by majority plans k rounds, finds a hypothesis in each, and lets all k vote. A
+sample is lost if fewer than half of them are correct about it. Its *potential* is the
+probability of a loss, if each remaining hypothesis is correct with probability
+1/2 + gamma. Its *weight* is the amount by which the next vote changes its potential.
+Both depend only on the number of remaining rounds and on the number of hypotheses that
+were correct so far.
 """
 
 # %%
 # Potentials and weights
 # ----------------------
-# Early all rows count alike. Towards the end only those on the brink do: the others
-# are saved or lost already.
+# In early rounds all samples have similar weights. Towards the end only samples near
+# the boundary have weight: the others are already won or lost.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,17 +39,17 @@ for i, color, marker in looks:
     weights = majority_weights(k, i, gamma)
     lower.plot(n_right - i / 2, weights, **look)
 upper.set(ylabel="Potential", xlim=(-12, 12))
-lower.set(ylabel="Weight", xlabel="Right hypotheses, less half of the rounds played")
+lower.set(ylabel="Weight", xlabel="Correct hypotheses minus half of the rounds played")
 upper.legend()
 
 # %%
 # The average potential of a booster
 # ----------------------------------
-# The average over all rows is the training error that is to be expected. It does not
-# rise in a round whose hypothesis is right on at least 1/2 + gamma of the weight. Here
-# gamma is 0.06; after twenty rounds many hypotheses have a smaller edge than that, and
-# in just those rounds the curve rises. Every tenth label is wrong, and nearly all rows
-# that are lost in the end are of those.
+# The average over all samples is the expected training error. It does not rise in a
+# round whose hypothesis is correct on at least 1/2 + gamma of the weight. Here gamma is
+# 0.06. After twenty rounds many hypotheses have a smaller edge, and exactly in these
+# rounds the curve rises. A tenth of the labels is wrong, and nearly all samples that
+# are lost in the end are mislabelled.
 
 rng = np.random.RandomState(0)
 X = rng.randint(0, 2, size=(1000, 25))
@@ -61,7 +62,7 @@ short = booster.estimator_edges_[: len(rises)] < 0.06
 print(f"The edge is below 0.06 in {short.sum()} rounds")
 print(f"The potential rises in {rises.sum()}, {(rises & short).sum()} of them the same")
 lost = booster.predict(X) != y
-print(f"{lost.mean():.3f} of the rows are lost")
-print(f"{(y != truth)[lost].mean():.2f} of the rows lost have a wrong label")
+print(f"{lost.mean():.3f} of the samples are lost")
+print(f"{(y != truth)[lost].mean():.2f} of the lost samples have a wrong label")
 
 plt.show()

@@ -1,7 +1,7 @@
-"""Learn two classic tables with a Boolean kernel: mushrooms and tic-tac-toe.
+"""Train a kernel perceptron on two classic data sets: mushrooms and tic-tac-toe.
 
-Each table is split, a `KernelPerceptron` over all conjunctions of up to three
-features learns one part, and the other part tells how well.
+Each data set is split into a training and a test set. `KernelPerceptron` learns weights
+for all conjunctions of up to three features.
 """
 
 from time import perf_counter
@@ -12,22 +12,22 @@ from sklboolean import KernelPerceptron
 from sklboolean.datasets import load_mushroom, make_tic_tac_toe
 
 
-def learn(name, table):
-    """Print what the default learner makes of a table."""
+def train(name, bunch):
+    """Print the accuracy and the time of the default classifier."""
     X_train, X_test, y_train, y_test = train_test_split(
-        table.data, table.target, stratify=table.target, random_state=0
+        bunch.data, bunch.target, stratify=bunch.target, random_state=0
     )
-    learner = KernelPerceptron(random_state=0)
+    classifier = KernelPerceptron(random_state=0)
     start = perf_counter()
-    learner.fit(X_train, y_train)
+    classifier.fit(X_train, y_train)
     seconds = perf_counter() - start
     print(
-        f"{name:<12} {len(X_train):>5} rows x {X_train.shape[1]:<4}"
-        f"accuracy {learner.score(X_test, y_test):.3f}   "
-        f"mistakes while learning {learner.n_mistakes_:>3}   {1000 * seconds:.0f} ms"
+        f"{name:<12} {len(X_train):>5} samples x {X_train.shape[1]:<4}"
+        f"accuracy {classifier.score(X_test, y_test):.3f}   "
+        f"mistakes in training {classifier.n_mistakes_:>3}   {1000 * seconds:.0f} ms"
     )
 
 
 if __name__ == "__main__":
-    learn("mushroom", load_mushroom())
-    learn("tic-tac-toe", make_tic_tac_toe())
+    train("mushroom", load_mushroom())
+    train("tic-tac-toe", make_tic_tac_toe())

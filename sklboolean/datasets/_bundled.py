@@ -9,13 +9,13 @@ _MUSHROOM = """\
 Mushroom
 
 8124 hypothetical specimens of 23 species of gilled mushrooms (Agaricus and
-Lepiota), described by 22 nominal attributes; the task is to tell the poisonous
-ones (3916, which include those of unknown edibility) from the edible ones (4208).
+Lepiota), described by 22 nominal attributes; the task is to classify them as poisonous
+(3916, which include those of unknown edibility) or edible (4208).
 
 Columns: one for each attribute and value that occurs, 117 in all, so that every
-row has exactly 22 ones. The letter codes of the original are spelled out
+sample has exactly 22 ones. The letter codes of the original are spelled out
 (odor=foul). A stalk root that was not recorded is a value of its own,
-stalk-root=missing. Rows keep the order of the original.
+stalk-root=missing. Samples keep the order of the original.
 
 Origin: records drawn from The Audubon Society Field Guide to North American
 Mushrooms (G. H. Lincoff, 1981), donated by J. Schlimmer. Mushroom [data set],
@@ -28,11 +28,12 @@ _VOTES = """\
 Congressional voting records
 
 The votes of the 435 members of the U.S. House of Representatives on 16 questions
-of 1984; the task is to tell Republicans (168) from Democrats (267).
+of 1984; the task is to classify them as Republicans (168) or Democrats (267).
 
-Columns: three for each question (no, yes, unknown), 48 in all, so that every row
-has exactly 16 ones. "unknown" means that the position was neither for nor against:
-a member who voted "present" or did not vote. Rows keep the order of the original.
+Columns: three for each question (no, yes, unknown), 48 in all, so that every
+sample has exactly 16 ones. "unknown" means that the position was neither for nor
+against: the member voted "present" or did not vote. Samples keep the order of the
+original.
 
 Origin: Congressional Quarterly Almanac, 98th Congress, 2nd session, 1984, donated
 by J. Schlimmer. Congressional Voting Records [data set], 1987, UCI Machine
@@ -43,26 +44,26 @@ Changes: the attributes are coded as one column for each value.
 
 
 def load_mushroom(*, return_X_y=False, as_frame=False):
-    """Load the mushroom data, edible against poisonous.
+    """Load the mushroom data set: edible or poisonous (classification).
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        True: return ``(data, target)``. False: return a Bunch.
     as_frame : bool, default=False
-        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+        True: ``data`` is a DataFrame and ``target`` a Series. Needs pandas.
 
     Returns
     -------
     data : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        A Bunch with the attributes
 
         data : ndarray of shape (8124, 117), dtype uint8
             One 0/1 column for each value of each attribute.
         target : ndarray of shape (8124,), dtype int64
             0 for edible, 1 for poisonous.
         frame : DataFrame of shape (8124, 118) or None
-            ``data`` and ``target`` together, if ``as_frame=True``.
+            ``data`` and ``target`` in one DataFrame, if ``as_frame=True``.
         feature_names : list of 117 str
             ``"attribute=value"``, such as ``"odor=foul"``.
         feature_groups : list of 117 str
@@ -72,7 +73,7 @@ def load_mushroom(*, return_X_y=False, as_frame=False):
         DESCR : str
             Origin, coding and licence.
     (data, target) : tuple
-        If ``return_X_y=True``.
+        Only ``data`` and ``target``, if ``return_X_y=True``.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def load_mushroom(*, return_X_y=False, as_frame=False):
 
     Examples
     --------
-    A bad smell is never a good sign:
+    Mushrooms with a foul odor are always poisonous:
 
     >>> from sklboolean.datasets import load_mushroom
     >>> mushroom = load_mushroom()
@@ -98,26 +99,26 @@ def load_mushroom(*, return_X_y=False, as_frame=False):
 
 
 def load_votes(*, return_X_y=False, as_frame=False):
-    """Load the congressional votes of 1984, Democrats against Republicans.
+    """Load the congressional votes of 1984: Democrats or Republicans (classification).
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        True: return ``(data, target)``. False: return a Bunch.
     as_frame : bool, default=False
-        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+        True: ``data`` is a DataFrame and ``target`` a Series. Needs pandas.
 
     Returns
     -------
     data : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        A Bunch with the attributes
 
         data : ndarray of shape (435, 48), dtype uint8
             Three 0/1 columns for each question: no, yes, unknown.
         target : ndarray of shape (435,), dtype int64
             0 for democrat, 1 for republican.
         frame : DataFrame of shape (435, 49) or None
-            ``data`` and ``target`` together, if ``as_frame=True``.
+            ``data`` and ``target`` in one DataFrame, if ``as_frame=True``.
         feature_names : list of 48 str
             ``"question=answer"``, such as ``"immigration=yes"``.
         feature_groups : list of 48 str
@@ -127,7 +128,7 @@ def load_votes(*, return_X_y=False, as_frame=False):
         DESCR : str
             Origin, coding and licence.
     (data, target) : tuple
-        If ``return_X_y=True``.
+        Only ``data`` and ``target``, if ``return_X_y=True``.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def load_votes(*, return_X_y=False, as_frame=False):
 
     Examples
     --------
-    One question nearly gives the party away:
+    One question nearly determines the party:
 
     >>> from sklboolean.datasets import load_votes
     >>> votes = load_votes()
@@ -169,10 +170,10 @@ def _load(filename, description, return_X_y, as_frame):
 
 
 def make_bunch(data, target, *, feature_names, return_X_y, as_frame, **more):
-    """Return ``data`` and ``target`` as a Bunch, as a pair, or as pandas objects.
+    """Build a Bunch, a pair ``(data, target)``, or pandas objects.
 
-    A feature name reads ``attribute=value``; what stands before the ``=`` becomes
-    the feature's group.
+    Feature names have the form ``attribute=value``; the attribute is the group of the
+    feature.
     """
     frame = None
     if as_frame:
@@ -195,7 +196,8 @@ def _as_frame(data, target, feature_names):
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            "as_frame=True needs pandas: install it, or leave as_frame=False."
+            "as_frame=True needs pandas. Install it with `pip install pandas`, or set "
+            "as_frame=False."
         ) from error
     frame = pd.DataFrame(data, columns=feature_names)
     return frame.assign(target=target)

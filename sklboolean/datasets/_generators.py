@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import betaincinv
 from sklearn.utils import check_random_state, check_scalar, column_or_1d
 
-MOST = 2**62  # what an index of NumPy holds
+MOST = 2**62  # the largest index of NumPy
 
 
 def make_dnf(
@@ -23,64 +23,66 @@ def make_dnf(
     positive_fraction=None,
     random_state=None,
 ):
-    """Label random Boolean rows by a random DNF: an OR of ANDs.
+    """Generate random Boolean samples labelled by a random DNF, an OR of ANDs.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Number of rows.
+        Number of samples.
     n_features : int, default=50
         Number of Boolean features.
     n_terms : int, default=4
         Number of conjunctions in the DNF; all of them differ.
     n_literals : int, default=3
         Number of literals in each conjunction, over different features. No feature
-        occurs in two terms as long as ``n_terms * n_literals <= n_features``.
+        occurs in two terms if ``n_terms * n_literals <= n_features``.
     noise : float, default=0.0
-        Probability that a label is flipped, each one independently, in [0, 1]. It
-        changes neither the rows nor the terms that a ``random_state`` gives.
+        Probability, from 0 to 1, that a label is flipped, independently for each label.
+        It does not change the samples and terms of a given ``random_state``.
     correlation : float, default=0.0
-        Correlation of neighbouring features, in [0, 1). Each row is a stationary
+        Correlation of neighbouring features, in [0, 1). Each sample is a stationary
         Markov chain along the features: feature ``j`` repeats feature ``j - 1`` with
-        this probability and is drawn afresh otherwise, so that features ``i`` and
-        ``j`` have correlation ``correlation ** abs(i - j)``.
+        this probability, and is drawn independently otherwise. Features ``i`` and ``j``
+        have the correlation ``correlation ** abs(i - j)``.
     monotone : bool, default=False
-        Whether all literals are positive. Otherwise a fair coin negates each.
+        True: all literals are positive. False: each is negated with probability 1/2.
     density : float, default=0.5
         Probability that a feature is true, in (0, 1).
     positive_fraction : float or None, default=None
-        Share of rows that satisfy the DNF, in [0, 1]: exactly
-        ``round(n_samples * positive_fraction)`` of them, before the noise. Long terms
-        are almost never satisfied by chance, and many short ones almost always.
-        None leaves the share to chance; with disjoint terms and independent features
-        of density 1/2 it is ``1 - (1 - 2 ** -n_literals) ** n_terms`` on average.
+        Fraction of samples that satisfy the DNF, from 0 to 1: exactly
+        ``round(n_samples * positive_fraction)`` samples, before the noise. Set it for
+        long terms, which are almost never satisfied at random, or for many short ones,
+        which almost always are. None: the fraction is random; with disjoint terms and
+        independent features of density 1/2 its mean is
+        ``1 - (1 - 2 ** -n_literals) ** n_terms``.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; an int gives the same sample each time.
+        Seed of the generator. An int makes the result reproducible.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), dtype uint8
-        The rows, 0 or 1.
+        The samples, 0 or 1.
     y : ndarray of shape (n_samples,), dtype int64
-        1 where the row satisfies a term, else 0, after the noise.
+        Labels after the noise: 1 if the sample satisfies a term, else 0.
     terms : list of n_terms tuples
-        Each a tuple of ``n_literals`` pairs ``(feature, value)``, an int and a bool,
-        sorted by feature: the term is true where all these features have their value.
+        The terms of the DNF. Each is a tuple of ``n_literals`` pairs ``(feature,
+        value)``, an int and a bool, sorted by feature. The term is true if all these
+        features have their value.
 
     Raises
     ------
     ValueError
         If an argument is out of range, if there are fewer than ``n_terms`` different
-        terms, or if ``positive_fraction`` asks for negative rows of a DNF that nearly
-        every row satisfies.
+        terms, or if ``positive_fraction`` requires negative samples of a DNF that
+        nearly every sample satisfies.
 
     Notes
     -----
-    With ``positive_fraction`` the positive rows follow the distribution of the chain
-    given that the DNF is true, however rare that is, and the negative rows the one
-    given that it is false. Positive rows: pick a term in proportion to its
-    probability, draw a row given the term, and accept it with probability one over
-    the number of terms that it satisfies [2]_.
+    With ``positive_fraction``, positive samples are drawn from the distribution of the
+    chain given that the DNF is true, and negative ones given that it is false. For a
+    positive sample, a term is drawn in proportion to its probability, a sample is drawn
+    given the term, and it is accepted with probability one over the number of terms
+    that it satisfies [2]_.
 
     References
     ----------
@@ -134,36 +136,36 @@ def make_threshold(
     noise=0.0,
     random_state=None,
 ):
-    """Label random Boolean rows by "at least r of k features are true".
+    """Generate random Boolean samples labelled by "at least r of k features are true".
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Number of rows.
+        Number of samples.
     n_features : int, default=50
         Number of Boolean features, drawn independently.
     n_relevant : int, default=9
-        How many features, chosen at random, the label depends on: k.
+        Number k of features that determine the label, chosen at random.
     threshold : int or None, default=None
-        How many of them must be true: r, from 1 (a disjunction) to ``n_relevant``
-        (a conjunction). None means at least half of them, ``(n_relevant + 1) // 2``.
+        Number r of relevant features that must be true, from 1 (a disjunction) to
+        ``n_relevant`` (a conjunction). None: half of them, ``(n_relevant + 1) // 2``.
     density : float or None, default=None
-        Probability that a feature is true, in (0, 1). None means the density with
-        which half of the rows are positive on average.
+        Probability that a feature is true, in (0, 1). None: the density for which half
+        of the samples are positive on average.
     noise : float, default=0.0
-        Probability that a label is flipped, each one independently, in [0, 1].
+        Probability, from 0 to 1, that a label is flipped, independently for each label.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; an int gives the same sample each time.
+        Seed of the generator. An int makes the result reproducible.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), dtype uint8
-        The rows, 0 or 1.
+        The samples, 0 or 1.
     y : ndarray of shape (n_samples,), dtype int64
-        1 where at least ``threshold`` relevant features are true, else 0, after the
-        noise.
+        Labels after the noise: 1 if at least ``threshold`` relevant features are true,
+        else 0.
     relevant : ndarray of shape (n_relevant,), dtype int64
-        The relevant features, sorted.
+        Indices of the relevant features, sorted.
 
     Raises
     ------
@@ -217,32 +219,33 @@ def make_disjunction(
     noise=0.0,
     random_state=None,
 ):
-    """Label random Boolean rows by an OR of a few features.
+    """Generate random Boolean samples labelled by an OR of a few features.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Number of rows.
+        Number of samples.
     n_features : int, default=50
         Number of Boolean features, drawn independently.
     n_relevant : int, default=5
-        How many features, chosen at random, the disjunction holds.
+        Number of features in the disjunction, chosen at random.
     density : float or None, default=None
-        Probability that a feature is true, in (0, 1). None means
-        ``1 - 2 ** (-1 / n_relevant)``: half of the rows are positive on average.
+        Probability that a feature is true, in (0, 1). None:
+        ``1 - 2 ** (-1 / n_relevant)``, so that half of the samples are positive on
+        average.
     noise : float, default=0.0
-        Probability that a label is flipped, each one independently, in [0, 1].
+        Probability, from 0 to 1, that a label is flipped, independently for each label.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; an int gives the same sample each time.
+        Seed of the generator. An int makes the result reproducible.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), dtype uint8
-        The rows, 0 or 1.
+        The samples, 0 or 1.
     y : ndarray of shape (n_samples,), dtype int64
-        1 where a relevant feature is true, else 0, after the noise.
+        Labels after the noise: 1 if a relevant feature is true, else 0.
     relevant : ndarray of shape (n_relevant,), dtype int64
-        The relevant features, sorted.
+        Indices of the relevant features, sorted.
 
     Raises
     ------
@@ -285,7 +288,7 @@ def _check_interval(value, name, interval):
     check_scalar(value, name, Real)
     above = value >= 0 if interval[0] == "[" else value > 0
     below = value <= 1 if interval[-1] == "]" else value < 1
-    if not (above and below):  # check_scalar's own bounds would let NaN through
+    if not (above and below):  # check_scalar would accept NaN
         raise ValueError(f"{name} must lie in {interval}; got {value}.")
 
 
@@ -294,7 +297,8 @@ def _check_enough_terms(n_terms, n_literals, n_features, monotone):
         raise ValueError(
             f"n_literals must be at most n_features={n_features}; got {n_literals}."
         )
-    # Beyond the bits of n_terms there are signs enough, and 2**n_literals may be huge.
+    # With more literals than n_terms has bits there are enough signs for all terms, and
+    # 2**n_literals may be huge.
     n_bits = min(n_literals, n_terms.bit_length())
     n_possible = comb(n_features, n_literals) * (1 if monotone else 2**n_bits)
     if n_terms > n_possible:
@@ -305,7 +309,7 @@ def _check_enough_terms(n_terms, n_literals, n_features, monotone):
 
 
 def _draw_terms(n_terms, n_literals, n_features, monotone, rng):
-    """Return different terms that share features only when there are too few."""
+    """Draw different terms, which share features only if there are too few."""
     terms, unused = [], []
     while len(terms) < n_terms:
         if len(unused) < n_literals:
@@ -324,34 +328,34 @@ N_RIGHT_FIRST, N_RIGHT_LAST = 5, 6
 
 
 def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
-    """Exchange labels for wrong ones, whatever the rows.
+    """Add label noise: replace labels at random by other classes.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels of any kind.
+        Labels of any type.
     noise : float
-        Probability that a label becomes another one, in [0, 1]; each of the other
-        classes is as likely.
+        Probability, from 0 to 1, that a label is replaced. The new label is uniform
+        among the other classes.
     exact : bool, default=False
-        Exchange exactly ``round(n_samples * noise)`` labels, chosen at random, instead
-        of each one independently.
+        True: replace exactly ``round(n_samples * noise)`` labels, chosen at random.
+        False: replace each label independently.
     classes : array-like of shape (n_classes,) or None, default=None
-        All labels, which the result takes its dtype from. None: those in ``y``.
+        All classes; the result has their dtype. None: the labels in ``y``.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; an int gives the same noise each time.
+        Seed of the generator. An int makes the result reproducible.
 
     Returns
     -------
     noisy : ndarray of shape (n_samples,)
-        The labels after the noise; with the same ``random_state``, those that a smaller
-        ``noise`` exchanges are among those of a larger one.
+        Labels after the noise. For a given ``random_state``, the labels replaced with a
+        small ``noise`` are also replaced with a larger one.
 
     Raises
     ------
     ValueError
-        If ``noise`` is out of range, if the only class is to be exchanged, if a label
-        is not among ``classes``, or if one is NaN or infinite.
+        If ``noise`` is out of range, if there is only one class, if a label is not
+        among ``classes``, or if a label is NaN or infinite.
 
     References
     ----------
@@ -365,7 +369,7 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     array(['a', 'b', 'a', 'b'], dtype='<U1')
     """
     check_scalar(noise, "noise", Real)
-    if not 0 <= noise <= 1:  # check_scalar's own bounds would let NaN through
+    if not 0 <= noise <= 1:  # check_scalar would accept NaN
         raise ValueError(f"noise must lie in [0, 1]; got {noise}.")
     y = _as_labels(y, "y")
     known, codes = _encode(y, classes)
@@ -376,8 +380,8 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
         chosen = np.flatnonzero(rng.random_sample(len(y)) < noise)
     if len(chosen) and len(known) < 2:
         raise ValueError(
-            f"There is only one class, {known.tolist()[0]!r}; give the other ones in "
-            "classes."
+            f"y must have two or more classes; got {known.tolist()[0]!r} only. "
+            "Pass all labels as classes."
         )
     steps = np.ones(len(y), dtype=np.intp)
     if len(known) > 2:
@@ -391,65 +395,68 @@ def _as_labels(labels, name):
     finite = labels.dtype.kind != "f" or np.isfinite(labels).all()
     if not finite or (labels.dtype.kind == "O" and not all(map(_is_label, labels))):
         raise ValueError(
-            f"{name} must not hold NaN or infinity, nor None: they are no labels."
+            f"{name} must not contain NaN, infinity or None, which are not labels. "
+            "Remove these samples."
         )
     return labels
 
 
 def _is_label(value):
-    """Return whether a value equals itself, which what is missing does not."""
+    """Check that a value equals itself. Missing values do not."""
     try:
         return value is not None and bool(value == value)
     except (TypeError, ArithmeticError):  # pandas' NA, signalling NaN of decimal
         return False
-    except ValueError:  # an array, of which np.unique complains
+    except ValueError:  # an array, for which np.unique raises an error
         return True
 
 
 def _encode(y, classes):
-    """Return all classes, sorted, and the index of each label."""
+    """Find all classes, sorted, and the index of each label."""
     if classes is None:
         try:
             return np.unique(y, return_inverse=True)
         except TypeError as error:
-            raise ValueError("y mixes labels that have no order.") from error
+            raise ValueError(
+                "y must have labels of one type, which can be sorted; got a mixture."
+            ) from error
     known = np.unique(_as_labels(classes, "classes"))
     if not len(known):
-        raise ValueError("classes holds no labels; give all that can occur.")
+        raise ValueError("classes must list all labels that can occur; got none.")
     codes = np.searchsorted(known, y)
     codes[codes == len(known)] = 0
     unknown = y[known[codes] != y]
     if len(unknown):
         raise ValueError(
-            f"y holds the label {unknown.tolist()[0]!r}, which is not among classes."
+            f"y must contain labels among classes only; got {unknown.tolist()[0]!r}."
         )
     return known, codes
 
 
 def make_long_servedio(n_samples=1000, *, noise=0.0, random_state=None):
-    """Draw the rows on which label noise defeats boosting by any convex potential.
+    """Generate the samples on which label noise defeats all convex potential boosters.
 
-    Of 21 features the majority has the label's value, always. A quarter of the rows has
-    it in all features (large margin), a quarter in the first 11 only (pullers), and
-    half of the rows in 5 of the first 11 and in 6 of the last 10, chosen at random
+    The label is the majority of 21 features. A quarter of the samples has the label's
+    value in all features (large margin), a quarter in the first 11 only (pullers), and
+    half of the samples in 5 of the first 11 and in 6 of the last 10, chosen at random
     (penalizers).
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Number of rows.
+        Number of samples.
     noise : float, default=0.0
-        Probability that a label is flipped, each one independently, in [0, 1]. It does
-        not change the rows that a ``random_state`` gives.
+        Probability, from 0 to 1, that a label is flipped, independently for each label.
+        It does not change the samples of a given ``random_state``.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; an int gives the same sample each time.
+        Seed of the generator. An int makes the result reproducible.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 21), dtype uint8
-        The rows, 0 or 1.
+        The samples, 0 or 1.
     y : ndarray of shape (n_samples,), dtype int64
-        1 where at least 11 features are 1, else 0, after the noise.
+        Labels after the noise: 1 if at least 11 features are 1, else 0.
 
     Raises
     ------
@@ -458,11 +465,11 @@ def make_long_servedio(n_samples=1000, *, noise=0.0, random_state=None):
 
     Notes
     -----
-    Without noise boosters learn the sample. With a little of it those that descend a
-    convex potential over single features, early stopped or not, trust the first 11
-    features too much: AdaBoost is wrong on half of the penalizers, a quarter of all
-    rows. Boosting by majority gives up on rows that too many hypotheses were wrong
-    about.
+    Without noise, boosters fit these samples. With a little noise, boosters that
+    minimize a convex potential over single features give too much weight to the first
+    11 features, with or without early stopping. AdaBoost misclassifies half of the
+    penalizers, which is a quarter of all samples. Boosting by majority gives up on
+    samples about which too many hypotheses were wrong.
 
     References
     ----------
@@ -496,8 +503,8 @@ def make_long_servedio(n_samples=1000, *, noise=0.0, random_state=None):
 class BooleanChain:
     """A stationary Markov chain along Boolean features.
 
-    Feature ``j`` repeats feature ``j - 1`` with probability ``correlation`` and is
-    drawn afresh otherwise, true with probability ``density``.
+    Feature ``j`` repeats feature ``j - 1`` with probability ``correlation``. Otherwise
+    it is drawn independently, and is true with probability ``density``.
     """
 
     def __init__(self, n_features, density, correlation=0.0):
@@ -506,41 +513,41 @@ class BooleanChain:
         self.correlation = correlation
 
     def draw(self, n_samples, rng, term=()):
-        """Return 0/1 rows drawn from the chain given that ``term`` is true."""
+        """Draw 0/1 samples from the chain, given that ``term`` is true."""
         X = np.empty((n_samples, self.n_features), dtype=np.uint8)
         waiting = sorted(term, reverse=True)
         for j in range(self.n_features):
             if waiting and waiting[-1][0] == j:
                 X[:, j] = waiting.pop()[1]
                 continue
-            chance = self._reach(X[:, j - 1], 1, steps=1) if j else self.density
+            p = self._transition(X[:, j - 1], 1, steps=1) if j else self.density
             if waiting:
-                # Bayes: weigh both values by their chance to reach the next literal.
+                # Bayes: weight both values by the probability of the next literal.
                 k, value = waiting[-1]
-                yes = chance * self._reach(1, value, steps=k - j)
-                no = (1 - chance) * self._reach(0, value, steps=k - j)
-                chance = yes / (yes + no)
-            X[:, j] = rng.random_sample(n_samples) < chance
+                yes = p * self._transition(1, value, steps=k - j)
+                no = (1 - p) * self._transition(0, value, steps=k - j)
+                p = yes / (yes + no)
+            X[:, j] = rng.random_sample(n_samples) < p
         return X
 
     def log_probability(self, term):
-        """Return the log-probability that ``term`` is true."""
+        """Compute the log-probability that ``term`` is true."""
         (first, value), *others = sorted(term)
         total = log(self.density if value else 1 - self.density)
         for feature, next_value in others:
-            total += log(self._reach(value, next_value, steps=feature - first))
+            total += log(self._transition(value, next_value, steps=feature - first))
             first, value = feature, next_value
         return total
 
-    def _reach(self, start, end, steps):
-        """Return the chance of the value ``end`` so many ``steps`` after ``start``."""
+    def _transition(self, start, end, steps):
+        """Compute the probability of the value ``end``, ``steps`` after ``start``."""
         repeated = self.correlation**steps
-        fresh = self.density if end else 1 - self.density
-        return repeated * (start == end) + (1 - repeated) * fresh
+        independent = self.density if end else 1 - self.density
+        return repeated * (start == end) + (1 - repeated) * independent
 
 
 def count_satisfied(X, terms):
-    """Return how many of the ``terms`` each row satisfies."""
+    """Count the ``terms`` that each sample satisfies."""
     counts = np.zeros(len(X), dtype=np.int64)
     for term in terms:
         features, values = map(list, zip(*term, strict=True))
@@ -549,15 +556,16 @@ def count_satisfied(X, terms):
 
 
 def draw_satisfying(n_samples, terms, chain, rng):
-    """Return rows drawn from the chain given that some term is true."""
+    """Draw samples from the chain, given that some term is true."""
     log_p = np.array([chain.log_probability(term) for term in terms])
     p = np.exp(log_p - log_p.max())
     p /= p.sum()
     kept = [chain.draw(0, rng)]
     n_kept = 0
     while n_kept < n_samples:
-        # A row comes up once for each term that it satisfies; keep one in so many.
-        # The rows come term by term: mix them, so that any cut is fair.
+        # A sample occurs once for each term that it satisfies; keep it with probability
+        # one over their number. The samples are sorted by term: permute them before
+        # the first n_samples are taken.
         shares = rng.multinomial(max(1000, n_samples - n_kept), p)
         drawn = [chain.draw(shares[i], rng, terms[i]) for i in np.flatnonzero(shares)]
         X = rng.permutation(np.vstack(drawn))
@@ -568,7 +576,7 @@ def draw_satisfying(n_samples, terms, chain, rng):
 
 
 def draw_falsifying(n_samples, terms, chain, rng):
-    """Return rows drawn from the chain given that no term is true."""
+    """Draw samples from the chain, given that no term is true."""
     kept = [chain.draw(0, rng)]
     n_kept = n_drawn = 0
     while n_kept < n_samples:
@@ -579,8 +587,8 @@ def draw_falsifying(n_samples, terms, chain, rng):
         n_kept += len(X)
         if n_drawn >= 10_000 and n_kept < n_drawn / 1000:
             raise ValueError(
-                f"positive_fraction leaves {n_samples} negative rows, but fewer "
-                "than one row in 1000 falsifies the DNF: raise n_literals or "
+                f"positive_fraction requires {n_samples} negative samples, but fewer "
+                "than one sample in 1000 falsifies the DNF. Raise n_literals or "
                 "positive_fraction, or lower n_terms."
             )
     return np.vstack(kept)[:n_samples]

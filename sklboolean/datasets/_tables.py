@@ -56,26 +56,26 @@ _MONK_RULES = {
 
 
 def make_tic_tac_toe(*, return_X_y=False, as_frame=False):
-    """Play every game of tic-tac-toe and return the boards at the end.
+    """Generate all final boards of tic-tac-toe, labelled by "x has won".
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        True: return ``(data, target)``. False: return a Bunch.
     as_frame : bool, default=False
-        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+        True: ``data`` is a DataFrame and ``target`` a Series. Needs pandas.
 
     Returns
     -------
     data : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        A Bunch with the attributes
 
         data : ndarray of shape (958, 27), dtype uint8
-            For each square: does it hold an x, an o, nothing?
+            Three 0/1 columns for each square: x, o and blank.
         target : ndarray of shape (958,), dtype int64
             1 if x has won, else 0.
         frame : DataFrame of shape (958, 28) or None
-            ``data`` and ``target`` together, if ``as_frame=True``.
+            ``data`` and ``target`` in one DataFrame, if ``as_frame=True``.
         feature_names : list of 27 str
             ``"top-left=x"``, ``"top-left=o"``, ``"top-left=b"``, ...
         feature_groups : list of 27 str
@@ -83,9 +83,9 @@ def make_tic_tac_toe(*, return_X_y=False, as_frame=False):
         target_names : ndarray of 2 str
             ``["negative", "positive"]``.
         DESCR : str
-            What the set is.
+            Description of the data set.
     (data, target) : tuple
-        If ``return_X_y=True``.
+        Only ``data`` and ``target``, if ``return_X_y=True``.
 
     Raises
     ------
@@ -119,41 +119,41 @@ def make_tic_tac_toe(*, return_X_y=False, as_frame=False):
 def make_monks(
     problem, *, noise=0.0, random_state=None, return_X_y=False, as_frame=False
 ):
-    """Build one of the three monk's problems over all 432 robots.
+    """Generate one of the three MONK's problems over all 432 robots.
 
     Problem 1 is a DNF that compares two attributes, problem 2 counts values (hard for
-    short rules), problem 3 is a short DNF that its authors published with noise.
+    short rules), problem 3 is a short DNF that was published with label noise.
 
     Parameters
     ----------
     problem : {1, 2, 3}
-        Which rule decides the class: (1) a1 = a2 or a5 = 1; (2) exactly two of the
+        The rule that decides the class: (1) a1 = a2 or a5 = 1; (2) exactly two of the
         six attributes have the value 1; (3) a5 = 3 and a4 = 1, or a5 != 4 and
         a2 != 3.
     noise : float, default=0.0
-        Share of labels to flip, in [0, 1]: exactly ``round(432 * noise)`` of them,
-        chosen at random. The published training sample of problem 3 has 5 % of
-        wrong labels (``noise=0.05``), those of problems 1 and 2 none.
+        Fraction of labels to flip, from 0 to 1: exactly ``round(432 * noise)`` labels,
+        chosen at random. In the published training set of problem 3, 5 % of the labels
+        are wrong (``noise=0.05``); those of problems 1 and 2 have no noise.
     random_state : int, RandomState instance or None, default=None
-        Which labels are flipped; unused without noise.
+        Seed that chooses the labels to flip. An int makes the result reproducible.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        True: return ``(data, target)``. False: return a Bunch.
     as_frame : bool, default=False
-        Return pandas objects: ``data`` a DataFrame and ``target`` a Series.
+        True: ``data`` is a DataFrame and ``target`` a Series. Needs pandas.
 
     Returns
     -------
     data : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        A Bunch with the attributes
 
         data : ndarray of shape (432, 17), dtype uint8
             One 0/1 column for each value of a1 to a6.
         target : ndarray of shape (432,), dtype int64
             The class, 0 or 1, after the noise.
         clean_target : ndarray of shape (432,), dtype int64
-            The class by the rule: learn from ``target``, score on this.
+            The class without noise: train on ``target``, compute scores on this.
         frame : DataFrame of shape (432, 18) or None
-            ``data`` and ``target`` together, if ``as_frame=True``.
+            ``data`` and ``target`` in one DataFrame, if ``as_frame=True``.
         feature_names : list of 17 str
             ``"a1=1"``, ``"a1=2"``, ...
         feature_groups : list of 17 str
@@ -161,9 +161,9 @@ def make_monks(
         target_names : ndarray of 2 str
             ``["0", "1"]``.
         DESCR : str
-            What the attributes and the rule are.
+            Description of the attributes and the rule.
     (data, target) : tuple
-        If ``return_X_y=True``.
+        Only ``data`` and ``target``, if ``return_X_y=True``.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def make_monks(
 
 
 def _end_boards():
-    """Return the set of boards that end a game; 0 is x, 1 is o, 2 is blank."""
+    """Find all boards that end a game; 0 is x, 1 is o, 2 is blank."""
     ended, seen, waiting = set(), set(), [(2,) * 9]
     while waiting:
         board = waiting.pop()
@@ -235,6 +235,6 @@ def _monk_class(problem, robots):
 
 
 def _one_hot(values, sizes):
-    """Code column ``j`` of ``values``, numbers below ``sizes[j]``, in 0/1 columns."""
+    """One-hot encode ``values``, whose column ``j`` has numbers below ``sizes[j]``."""
     columns = [values[:, [j]] == np.arange(size) for j, size in enumerate(sizes)]
     return np.hstack(columns).astype(np.uint8)

@@ -10,33 +10,33 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import COLORS, LINE_STYLES, open_axes, take_rows
+from sklboolean.inspection._figure import COLORS, LINE_STYLES, open_axes, take_samples
 
 
 class MistakeCurveDisplay:
-    """Mistakes made so far against examples seen, a curve for each learner.
+    """Plot the number of mistakes against the number of samples seen.
 
-    Made by ``from_estimator`` or ``from_predictions``. A curve that has become flat
-    belongs to a learner that has converged; a bound on mistakes is a line that no
-    curve crosses.
+    Create it with ``from_estimator`` or ``from_predictions``. A flat curve means that
+    the classifier has converged. A mistake bound is a horizontal line that the curve
+    does not cross.
 
     Parameters
     ----------
     n_examples : ndarray of shape (n_points,), dtype int
-        Examples seen.
+        Numbers of samples seen.
     mistakes : dict of str to ndarray of shape (n_points,)
-        Mistakes among them.
+        Mistakes on these samples, for each curve.
     bounds : dict of str to float or None, default=None
-        Bounds on the mistakes, drawn as horizontal lines.
+        Mistake bounds by name, drawn as horizontal lines.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        After ``plot``.
+        The axes. Set by ``plot``.
     figure_ : matplotlib Figure
-        After ``plot``.
+        The figure. Set by ``plot``.
     lines_ : dict of str to matplotlib Line2D
-        After ``plot``: the curves and the bounds by name.
+        Curves and bounds by name. Set by ``plot``.
 
     See Also
     --------
@@ -66,38 +66,40 @@ class MistakeCurveDisplay:
     def from_estimator(
         cls, estimator, X, y, *, classes=None, growth=0.01, bounds=None, ax=None
     ):
-        """Learn the rows in their order, each predicted before it is learned.
+        """Predict each sample before it is used for training, and draw the curve.
 
         Parameters
         ----------
-        estimator : classifier with ``partial_fit``, or dict of str to such
-            Learners; clones of them learn.
+        estimator : classifier with ``partial_fit``, or dict of str to classifiers
+            Classifiers to train. Clones are trained; the classifiers stay as they are.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The stream.
+            Samples of the stream, in order.
         y : array-like of shape (n_samples,)
-            Its labels.
+            Labels of the stream.
         classes : array-like or None, default=None
-            All labels. None: those of `y`.
+            All labels that can occur. None: those of `y`.
         growth : float, default=0.01
-            Rows are predicted and learned in blocks, each of this share of the rows
-            before it and at least one row; 0 goes row by row, which is slow. The
-            first row is predicted by nothing and not counted.
+            Size of a block as a fraction of the samples before it, at least 0; a block
+            has at least one sample. Each block is predicted before it is used for
+            training. With 0 all blocks have one sample, which is exact but slow. The
+            first sample has no prediction and does not count.
         bounds : dict of str to float or None, default=None
-            Bounds on the mistakes to draw beside the curves.
+            Mistake bounds to draw as horizontal lines, by name.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : MistakeCurveDisplay
-            Drawn.
+            The display, already plotted.
 
         Raises
         ------
         ValueError
-            If `growth` is negative or infinite, or `y` has another number of rows.
+            If `growth` is negative or infinite, or `y` does not have one label per
+            sample.
         TypeError
-            If a learner has no ``partial_fit``.
+            If a classifier has no ``partial_fit``.
         """
         if not 0 <= growth < np.inf:
             raise ValueError(
@@ -106,58 +108,62 @@ class MistakeCurveDisplay:
         y = np.asarray(y)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         if y.shape != (n_samples,):
-            raise ValueError(f"X has {n_samples} rows; y has shape {y.shape}.")
+            raise ValueError(
+                f"y must have shape ({n_samples},), one label for each sample "
+                f"of X; got {y.shape}."
+            )
         classes = np.unique(y) if classes is None else np.asarray(classes)
-        learners = (
+        classifiers = (
             estimator
             if isinstance(estimator, dict)
             else {type(estimator).__name__: estimator}
         )
-        for learner in learners.values():
+        for classifier in classifiers.values():
             try:
-                _ = learner.partial_fit
-            except AttributeError as error:  # it may say why
+                _ = classifier.partial_fit
+            except AttributeError as error:  # its message may give the reason
                 raise TypeError(
-                    "Mistakes are counted while rows are learned one by one, which "
-                    f"needs partial_fit; {learner!r} has none."
+                    "estimator must have partial_fit, to count mistakes while samples "
+                    f"arrive one by one; got {classifier!r}."
                 ) from error
         edges = _edges(n_samples, growth)
 
-        def curve(learner):
-            learner, counts = clone(learner), [0]
-            learner.partial_fit(take_rows(X, slice(0, 1)), y[:1], classes=classes)
+        def curve(classifier):
+            classifier, counts = clone(classifier), [0]
+            first_sample = take_samples(X, slice(0, 1))
+            classifier.partial_fit(first_sample, y[:1], classes=classes)
             for first, last in pairwise(edges):
-                rows = take_rows(X, slice(first, last))
-                wrong = np.count_nonzero(learner.predict(rows) != y[first:last])
+                block = take_samples(X, slice(first, last))
+                wrong = np.count_nonzero(classifier.predict(block) != y[first:last])
                 counts.append(counts[-1] + wrong)
-                learner.partial_fit(rows, y[first:last])
+                classifier.partial_fit(block, y[first:last])
             return np.array(counts)
 
-        mistakes = {name: curve(learner) for name, learner in learners.items()}
+        mistakes = {name: curve(one) for name, one in classifiers.items()}
         return cls(np.array(edges), mistakes, bounds=bounds).plot(ax=ax)
 
     @classmethod
     def from_predictions(cls, y_true, y_pred, *, bounds=None):
-        """Count the mistakes of predictions that were made on the way.
+        """Count the mistakes of predictions that were made before training.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             Labels in the order of the stream.
-        y_pred : array-like of shape (n_samples,), or dict of str to such
-            What was predicted for each row before its label was known.
+        y_pred : array-like of shape (n_samples,), or dict of str to array-likes
+            Prediction for each sample, made before its label was known.
         bounds : dict of str to float or None, default=None
-            Bounds on the mistakes.
+            Mistake bounds by name, drawn as horizontal lines.
 
         Returns
         -------
         display : MistakeCurveDisplay
-            Not drawn yet: call ``plot``.
+            The display. Call ``plot`` to draw it.
 
         Raises
         ------
         ValueError
-            If there are other numbers of predictions than labels.
+            If the numbers of predictions and labels differ.
         """
         y_true = np.asarray(y_true)
         if not isinstance(y_pred, dict):
@@ -167,8 +173,8 @@ class MistakeCurveDisplay:
             predicted = np.asarray(predicted)
             if y_true.ndim != 1 or predicted.shape != y_true.shape:
                 raise ValueError(
-                    f"y_pred of {name!r} has shape {predicted.shape}; y_true has shape "
-                    f"{y_true.shape}: give one prediction for each row."
+                    f"y_pred of {name!r} must have one prediction for each label in "
+                    f"y_true; got shapes {predicted.shape} and {y_true.shape}."
                 )
             mistakes[name] = np.cumsum(predicted != y_true)
         return cls(1 + np.arange(len(y_true)), mistakes, bounds=bounds)
@@ -179,12 +185,12 @@ class MistakeCurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         self : MistakeCurveDisplay
-            With ``ax_``, ``figure_`` and ``lines_``.
+            The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
         self.ax_ = open_axes(ax)
         self.figure_, self.lines_ = self.ax_.figure, {}
@@ -199,14 +205,14 @@ class MistakeCurveDisplay:
             self.lines_[name] = self.ax_.axhline(
                 bound, color="0.5", linestyle=style, label=name
             )
-        self.ax_.set_xlabel("Examples seen")
+        self.ax_.set_xlabel("Samples seen")
         self.ax_.set_ylabel("Mistakes")
         self.ax_.legend()
         return self
 
 
 def _edges(n_samples, growth):
-    """Return where blocks end; the first is one row, others grow with what went on."""
+    """Compute the ends of the blocks. The first has one sample; later ones grow."""
     edges = [1]
     while edges[-1] < n_samples:
         edges.append(min(n_samples, edges[-1] + max(1, int(growth * edges[-1]))))
@@ -216,7 +222,7 @@ def _edges(n_samples, growth):
 class QueryCurveDisplay:
     """Score against the number of labels, one curve per way of choosing samples.
 
-    Made by ``from_estimator`` or ``from_predictions``.
+    Create it with ``from_estimator`` or ``from_predictions``.
 
     Parameters
     ----------
@@ -231,11 +237,11 @@ class QueryCurveDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        After ``plot``.
+        The axes. Set by ``plot``.
     figure_ : matplotlib Figure
-        After ``plot``.
+        The figure. Set by ``plot``.
     lines_ : dict of str to matplotlib Line2D
-        After ``plot``: the curve of each name.
+        Curves by name. Set by ``plot``.
 
     See Also
     --------
@@ -286,12 +292,12 @@ class QueryCurveDisplay:
         random_state : int, RandomState instance or None, default=None
             Draws the random orders. Pass an int for reproducible results.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : QueryCurveDisplay
-            Drawn.
+            The display, already plotted.
 
         Raises
         ------
@@ -300,7 +306,7 @@ class QueryCurveDisplay:
         """
         check_is_fitted(estimator, "query_indices_")
         scorer = check_scoring(estimator, scoring=scoring)
-        random = check_random_state(random_state)
+        rng = check_random_state(random_state)
         queried = estimator.query_indices_
         if not len(queried):
             raise ValueError("The estimator has queried no sample: there is no curve.")
@@ -308,28 +314,29 @@ class QueryCurveDisplay:
         n_points = min(n_points, len(queried))
         n_labels = np.linspace(1, len(queried), n_points).round().astype(int)
 
-        def curve(rows):
-            scores, learner, known = [], clone(estimator), 0
+        def curve(order):
+            scores, committee, known = [], clone(estimator), 0
             for n in n_labels:
-                learner.teach(take_rows(X, rows[known:n]), y[rows[known:n]])
-                known, model = n, learner
-                if len(np.unique(y[rows[:n]])) == 1:
-                    model = DummyClassifier(strategy="constant", constant=y[rows[0]])
+                new = order[known:n]
+                committee.teach(take_samples(X, new), y[new])
+                known, model = n, committee
+                if len(np.unique(y[order[:n]])) == 1:
+                    model = DummyClassifier(strategy="constant", constant=y[order[0]])
                     model.fit(X, y)
                 scores.append(scorer(model, X_test, y_test))
             return np.array(scores)
 
         scores = {"queried": curve(queried)}
         if n_random:
-            orders = [random.permutation(len(y)) for _ in range(n_random)]
-            scores["random"] = np.array([curve(rows) for rows in orders])
+            orders = [rng.permutation(len(y)) for _ in range(n_random)]
+            scores["random"] = np.array([curve(order) for order in orders])
         name = scoring if isinstance(scoring, str) else "Score"
         name = "Accuracy" if scoring is None else name
         return cls(n_labels, scores, score_name=name).plot(ax=ax)
 
     @classmethod
     def from_predictions(cls, n_labels, scores, *, score_name="Score"):
-        """Take curves that were measured elsewhere.
+        """Create the display from curves that were measured before.
 
         Parameters
         ----------
@@ -343,20 +350,20 @@ class QueryCurveDisplay:
         Returns
         -------
         display : QueryCurveDisplay
-            Not drawn yet: call ``plot``.
+            The display. Call ``plot`` to draw it.
 
         Raises
         ------
         ValueError
-            If a curve has another number of points.
+            If a curve does not have one score for each entry of `n_labels`.
         """
         n_labels = np.asarray(n_labels)
         scores = {name: np.asarray(values, float) for name, values in scores.items()}
         for name, values in scores.items():
             if values.ndim not in (1, 2) or values.shape[-1] != len(n_labels):
                 raise ValueError(
-                    f"scores[{name!r}] has shape {values.shape}; n_labels has "
-                    f"{len(n_labels)} points."
+                    f"scores[{name!r}] must have one score for each of the "
+                    f"{len(n_labels)} entries of n_labels; got shape {values.shape}."
                 )
         return cls(n_labels, scores, score_name=score_name)
 
@@ -366,12 +373,12 @@ class QueryCurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         self : QueryCurveDisplay
-            With ``ax_``, ``figure_`` and ``lines_``.
+            The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
         self.ax_ = open_axes(ax)
         self.figure_, self.lines_ = self.ax_.figure, {}
@@ -396,36 +403,37 @@ class QueryCurveDisplay:
 
 
 class PotentialDisplay:
-    """Average potential against rounds: the training error that is to be expected.
+    """Plot the average potential, which is the expected training error, by round.
 
-    Made by ``from_estimator`` or ``from_predictions``. The potential of an example is
-    the probability that the vote gets it wrong if each hypothesis to come is right
-    about it with probability 1/2 + gamma. Its average never rises while hypotheses
-    keep the edge gamma, and after the last round it is the training error.
+    Create it with ``from_estimator`` or ``from_predictions``. The potential of a sample
+    is the probability that the final vote is wrong about it, if each remaining
+    hypothesis is correct with probability 1/2 + gamma. The average does not rise in
+    rounds whose hypothesis has the edge gamma. After the last round it is the training
+    error.
 
     Parameters
     ----------
     rounds : ndarray of shape (n_points,), dtype int
-        Rounds played.
+        Numbers of rounds played.
     potentials : ndarray of shape (n_points,), dtype float64
         Average potentials, from 0 to 1.
     training_error : float or None, default=None
-        Share of the training rows that the vote gets wrong.
+        Error rate of the final vote on the training set. None: not drawn.
     name : str, default="average potential"
         Name of the curve.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        After ``plot``.
+        The axes. Set by ``plot``.
     figure_ : matplotlib Figure
-        After ``plot``.
+        The figure. Set by ``plot``.
     line_ : matplotlib Line2D
-        After ``plot``: the curve.
+        The curve. Set by ``plot``.
 
     See Also
     --------
-    sklboolean.BoostByMajority : Plays the game.
+    sklboolean.BoostByMajority : The booster.
 
     References
     ----------
@@ -434,9 +442,9 @@ class PotentialDisplay:
 
     Examples
     --------
-    Three rounds with the edge 1/4. Before the first, the vote goes wrong where at most
-    one of three hypotheses will be right, with probability (1 + 9) / 64; in the end it
-    is wrong about one of two rows.
+    Three rounds with the edge 1/4. Before the first round, the vote is wrong if at most
+    one of the three hypotheses is correct, with probability (1 + 9) / 64. In the end it
+    is wrong about one of two samples.
 
     >>> from sklboolean.inspection import PotentialDisplay
     >>> votes = [[1, 0], [1, 0], [0, 1]]
@@ -460,16 +468,16 @@ class PotentialDisplay:
         Parameters
         ----------
         estimator : BoostByMajority or BoostByMajorityRegressor
-            Fitted on rows, not on a stream: a stream has no row to average over.
+            Fitted by ``fit``. A booster fitted on a stream has no potentials.
         name : str, default="average potential"
             Name of the curve.
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         display : PotentialDisplay
-            Drawn.
+            The display, already plotted.
 
         Raises
         ------
@@ -482,8 +490,8 @@ class PotentialDisplay:
         potentials = getattr(estimator, "potentials_", None)
         if potentials is None or not len(potentials):
             raise ValueError(
-                f"This {type(estimator).__name__} has no potentials: it must be a "
-                "booster by majority fitted with `fit`, not on a stream."
+                "estimator must be a booster by majority that was fitted by fit, not "
+                f"on a stream; got a {type(estimator).__name__} without potentials_."
             )
         error = getattr(estimator, "training_error_", None)
         rounds = np.arange(len(potentials))
@@ -491,55 +499,58 @@ class PotentialDisplay:
 
     @classmethod
     def from_predictions(cls, y_true, votes, *, gamma, name="average potential"):
-        """Average the potential over rows after each vote of any committee.
+        """Compute the average potential after each vote of any ensemble.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            The labels.
+            True labels.
         votes : array-like of shape (n_rounds, n_samples)
-            What each hypothesis says of each row; an odd number of hypotheses.
+            Prediction of each hypothesis for each sample. The number of hypotheses must
+            be odd.
         gamma : float
-            The edge that is assumed, above 0 and below 0.5.
+            Assumed edge of the hypotheses, above 0 and below 0.5.
         name : str, default="average potential"
             Name of the curve.
 
         Returns
         -------
         display : PotentialDisplay
-            Not drawn yet: call ``plot``.
+            The display. Call ``plot`` to draw it.
 
         Raises
         ------
         ValueError
-            If an argument is out of range, or shapes do not agree.
+            If an argument is out of range, or the shapes differ.
         """
         y_true, votes = np.asarray(y_true), np.asarray(votes)
         if votes.ndim != 2 or y_true.shape != votes.shape[1:] or not y_true.size:
             raise ValueError(
-                f"votes has shape {votes.shape} and y_true {y_true.shape}: they must "
-                "be (n_rounds, n_samples) and (n_samples,), with at least one row."
+                "votes and y_true must have shapes (n_rounds, n_samples) and "
+                f"(n_samples,), with at least one sample; got {votes.shape} and "
+                f"{y_true.shape}."
             )
         k = len(votes)
         if k % 2 == 0:
-            raise ValueError(f"votes must be of an odd number of rounds; got {k}.")
+            raise ValueError(f"votes must have an odd number of rounds; got {k}.")
         if not 0 < gamma < 0.5:
             raise ValueError(f"gamma must be above 0 and below 0.5; got {gamma!r}.")
         labels = np.unique(np.append(votes, y_true))
         if len(labels) > 2:
             raise ValueError(
-                f"There are {len(labels)} labels; the votes must be on two."
+                f"votes and y_true must have two labels at most; got {len(labels)}."
             )
         right = np.zeros((k + 1, len(y_true)), dtype=int)
         np.cumsum(votes == y_true, axis=0, out=right[1:])
         rounds = np.arange(k + 1)
-        # Wrong in the end when at most this many of the rounds to come are right.
+        # The final vote is wrong if at most this many of the remaining votes are right.
         missing = k // 2 - right
-        chances = bdtr(missing, (k - rounds)[:, np.newaxis], 0.5 + gamma)
-        # bdtr knows no chance of fewer than none, nor of all of them for certain.
-        chances = np.where(missing < 0, 0.0, chances)
-        chances = np.where(missing >= (k - rounds)[:, np.newaxis], 1.0, chances)
-        potentials = chances.mean(axis=1)
+        remaining = (k - rounds)[:, np.newaxis]
+        probabilities = bdtr(missing, remaining, 0.5 + gamma)
+        # bdtr is undefined for k < 0 and k >= n.
+        probabilities = np.where(missing < 0, 0.0, probabilities)
+        probabilities = np.where(missing >= remaining, 1.0, probabilities)
+        potentials = probabilities.mean(axis=1)
         return cls(rounds, potentials, training_error=potentials[-1], name=name)
 
     def plot(self, ax=None):
@@ -548,12 +559,12 @@ class PotentialDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. None: new ones.
+            Axes to draw on. None: a new figure.
 
         Returns
         -------
         self : PotentialDisplay
-            With ``ax_``, ``figure_`` and ``line_``.
+            The display, with ``ax_``, ``figure_`` and ``line_``.
         """
         self.ax_ = open_axes(ax)
         self.figure_ = self.ax_.figure

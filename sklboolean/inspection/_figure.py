@@ -1,37 +1,39 @@
-"""What the displays share: axes, colours for all eyes, rows of any table."""
+"""Shared by the displays: axes, colours, and samples of any kind of data."""
 
 import numpy as np
 from scipy import sparse
 
-# Okabe and Ito's colours, dark ones first; lines differ in style too, for grey print.
+# Okabe and Ito's colours, dark ones first. Line styles differ too, for grey print.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
 def import_pyplot():
-    """Return matplotlib.pyplot, or say how to get it."""
-    # Imported when something is drawn: the package works without matplotlib.
+    """Import matplotlib.pyplot, or raise an error that says how to install it."""
+    # Imported here, because the package works without matplotlib.
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            'Displays draw with matplotlib: pip install "sklboolean[plot]".'
+            'Plotting needs matplotlib: pip install "sklboolean[plot]".'
         ) from error
     return plt
 
 
 def open_axes(ax=None):
-    """Return the given axes or those of a new figure."""
+    """Use the given axes, or create a new figure."""
     return import_pyplot().subplots()[1] if ax is None else ax
 
 
 def grid_of_axes(n_rows, n_columns, size):
-    """Return a new figure and its bare axes, shape (n_rows, n_columns).
+    """Create a figure and its axes without ticks, of shape (n_rows, n_columns).
 
     Parameters
     ----------
+    n_rows, n_columns : int
+        Shape of the grid.
     size : float
-        Inches of a side of each.
+        Length of a side of each axes in inches.
     """
     figure, axes = import_pyplot().subplots(
         n_rows, n_columns, figsize=(size * n_columns, size * n_rows), squeeze=False,
@@ -42,8 +44,8 @@ def grid_of_axes(n_rows, n_columns, size):
     return figure, axes
 
 
-def take_rows(X, rows):
-    """Return some rows of a data frame, an array, a sparse matrix or a list."""
+def take_samples(X, samples):
+    """Select samples of a data frame, an array, a sparse matrix or a list."""
     if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return (X.tocsr() if sparse.issparse(X) else np.asarray(X))[rows]
+        return X.iloc[samples]
+    return (X.tocsr() if sparse.issparse(X) else np.asarray(X))[samples]

@@ -8,52 +8,53 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean.inspection._figure import grid_of_axes, import_pyplot
 
-LARGEST_SIDE = 0.9  # of a square, so that neighbours do not touch
+LARGEST_SIDE = 0.9  # side of a square, so that neighbours do not touch
 
 
 def check_image_shape(image_shape, n_features):
-    """Return (height, width); a single row of squares when None."""
+    """Check image_shape and return (height, width); (1, n_features) for None."""
     if image_shape is None:
         return 1, n_features
     shape = np.asarray(image_shape)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
-        raise ValueError(f"image_shape must be (height, width); got {image_shape!r}.")
+        raise ValueError(
+            f"image_shape must be (height, width), two integers; got {image_shape!r}."
+        )
     height, width = shape.tolist()
     if height * width != n_features:
         raise ValueError(
-            f"image_shape=({height}, {width}) has {height * width} pixels; there are "
-            f"{n_features} features."
+            f"image_shape must have {n_features} pixels, one for each feature; got "
+            f"({height}, {width}) with {height * width} pixels."
         )
     return height, width
 
 
 class WeightsDisplay:
-    """Hinton diagrams: each weight a square, white above zero, black below.
+    """Draw weights as Hinton diagrams: white squares above zero, black ones below.
 
-    The side of a square grows with the square root of the size of its weight: areas
-    compare.
+    The area of a square is proportional to the absolute value of the weight.
 
     Parameters
     ----------
     components : ndarray of shape (n_components, n_features)
-        Weights, a row for each diagram.
+        Weights, one diagram for each component.
     image_shape : tuple of (height, width) or None, default=None
-        How the features lie. None: in one row.
+        Layout of the features as an image. None: all in one row.
     titles : list of str or None, default=None
-        One for each diagram.
+        A title for each diagram. None: no titles.
     feature_names : list of str or None, default=None
-        Written below the features when they lie in one row.
+        Written below the features if they are drawn in one row. None: no names.
 
     Attributes
     ----------
-    axes_ : ndarray of shape (n_samples, n_columns) of matplotlib Axes
-        After ``plot``.
+    axes_ : ndarray of shape (n_rows, n_columns) of matplotlib Axes
+        The axes. Set by ``plot``.
     figure_ : matplotlib Figure
-        After ``plot``.
+        The figure. Set by ``plot``.
 
     See Also
     --------
-    CompletionDisplay : Erased inputs and what a model fills in.
+    CompletionDisplay : Incomplete samples, and the values that a model fills in.
 
     Examples
     --------
@@ -77,27 +78,29 @@ class WeightsDisplay:
         Parameters
         ----------
         estimator : CombinationMachine or any model with ``components_``
-            Fitted. A ``hidden_bias_`` is written above each diagram, and
+            Fitted model. A ``hidden_bias_`` is written above each diagram, and
             ``feature_names_in_`` below features in one row.
         image_shape : tuple of (height, width) or None, default=None
-            How the features lie. None: in one row.
+            Layout of the features as an image. None: all in one row.
         n_columns : int, default=5
-            Diagrams side by side.
+            Number of diagrams side by side, at least 1.
 
         Returns
         -------
         display : WeightsDisplay
-            Drawn.
+            The display, already plotted.
 
         Raises
         ------
         ValueError
-            If ``image_shape`` does not hold the features.
+            If ``image_shape`` does not have one pixel for each feature.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "components_"):
-            name = type(estimator).__name__
-            raise ValueError(f"{name} has no components_ that could be drawn.")
+            raise ValueError(
+                "estimator must have components_ to draw, such as a "
+                f"CombinationMachine; got a {type(estimator).__name__}."
+            )
         titles = None
         if hasattr(estimator, "hidden_bias_"):
             titles = [f"bias {bias:z.1f}" for bias in estimator.hidden_bias_]
@@ -114,28 +117,28 @@ class WeightsDisplay:
         Parameters
         ----------
         n_columns : int, default=5
-            Diagrams side by side.
+            Number of diagrams side by side, at least 1.
 
         Returns
         -------
         self : WeightsDisplay
-            With ``axes_`` and ``figure_``.
+            The display, with ``axes_`` and ``figure_``.
 
         Raises
         ------
         ValueError
-            If ``image_shape`` does not hold the features.
+            If ``image_shape`` does not have one pixel for each feature.
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
         check_scalar(n_columns, "n_columns", Integral, min_val=1)
         n_columns = min(n_columns, n_components) if height > 1 else 1
-        n_samples = -(-n_components // n_columns)
-        self.figure_, self.axes_ = grid_of_axes(n_samples, n_columns, 1.6)
+        n_rows = -(-n_components // n_columns)
+        self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)
         named = height == 1 and self.feature_names is not None
         if height == 1:
             longest = max(map(len, self.feature_names)) if named else 0
-            inches = 0.45 * n_samples + 0.3 + 0.06 * longest
+            inches = 0.45 * n_rows + 0.3 + 0.06 * longest
             self.figure_.set_size_inches(0.16 * width + 1, inches)
         largest = np.abs(self.components).max() or 1.0
         for k, ax in enumerate(self.axes_.ravel()):
@@ -169,25 +172,25 @@ def _draw_squares(ax, weights):
 
 
 class CompletionDisplay:
-    """Pictures with erased pixels, completed, and as they were.
+    """Draw images with erased pixels, their completions, and the originals.
 
     Parameters
     ----------
     erased : ndarray of shape (n_samples, n_features)
-        Pixels; NaN where erased (drawn in blue).
+        Images with NaN where pixels are erased; these are drawn in blue.
     completed : ndarray of shape (n_samples, n_features)
-        The same rows without NaN.
+        The same images without NaN.
     image_shape : tuple of (height, width)
-        How the features lie.
+        Layout of the features as an image.
     original : ndarray of shape (n_samples, n_features) or None, default=None
-        The rows as they were, when they are known.
+        The complete images. None: not drawn.
 
     Attributes
     ----------
     axes_ : ndarray of shape (2 or 3, n_samples) of matplotlib Axes
-        After ``plot``: erased, completed, original.
+        The axes of erased, completed and original images. Set by ``plot``.
     figure_ : matplotlib Figure
-        After ``plot``.
+        The figure. Set by ``plot``.
 
     See Also
     --------
@@ -215,32 +218,33 @@ class CompletionDisplay:
         cls, estimator, X, *, image_shape, method="mean", X_original=None,
         random_state=None,
     ):  # fmt: skip
-        """Complete erased rows with a fitted model and draw them.
+        """Complete images with a fitted model and draw them.
 
         Parameters
         ----------
         estimator : CombinationMachine, BernoulliMixture or ChowLiuTree
-            Fitted.
+            Fitted density model.
         X : array-like of shape (n_samples, n_features)
-            Rows with NaN where pixels are erased.
+            Images with NaN where pixels are erased.
         image_shape : tuple of (height, width)
-            How the features lie.
+            Layout of the features as an image.
         method : {"mean", "map", "sample"}, default="mean"
-            How ``impute`` fills them in.
+            Method of ``impute``: conditional mean, most probable completion, or a
+            random draw.
         X_original : array-like of shape (n_samples, n_features), default=None
-            The rows before, for comparison.
+            The complete images, for comparison. None: not drawn.
         random_state : int, RandomState instance or None, default=None
-            For "sample".
+            Seed of the draws of "sample". An int makes the result reproducible.
 
         Returns
         -------
         display : CompletionDisplay
-            Drawn.
+            The display, already plotted.
 
         Raises
         ------
         ValueError
-            If ``image_shape`` does not hold the features.
+            If ``image_shape`` does not have one pixel for each feature.
         """
         check_is_fitted(estimator)
         erased = np.asarray(X, dtype=float)
@@ -249,18 +253,18 @@ class CompletionDisplay:
         return display.plot()
 
     def plot(self):
-        """Draw the rows in a new figure, side by side.
+        """Draw the images in a new figure, side by side.
 
         Returns
         -------
         self : CompletionDisplay
-            With ``axes_`` and ``figure_``.
+            The display, with ``axes_`` and ``figure_``.
 
         Raises
         ------
         ValueError
-            If ``image_shape`` does not hold the features, or if there are other rows
-            in ``completed`` or ``original``.
+            If ``image_shape`` does not have one pixel for each feature, or
+            ``completed`` or ``original`` has another shape than ``erased``.
         """
         erased = np.asarray(self.erased, dtype=float)
         shape = check_image_shape(self.image_shape, erased.shape[1])
@@ -270,8 +274,8 @@ class CompletionDisplay:
         for name, strip in strips.items():
             if strip.shape != erased.shape:
                 raise ValueError(
-                    f"The {name} rows have shape {strip.shape}; the erased ones have "
-                    f"{erased.shape}."
+                    f"{name} must have the shape of erased, {erased.shape}; got "
+                    f"{strip.shape}."
                 )
         low = min(np.nanmin(strip) for strip in strips.values())
         high = max(np.nanmax(strip) for strip in strips.values())
@@ -279,6 +283,6 @@ class CompletionDisplay:
         self.figure_, self.axes_ = grid_of_axes(len(strips), len(erased), 1.0)
         for axes, (name, strip) in zip(self.axes_, strips.items(), strict=True):
             axes[0].set_ylabel(name)
-            for ax, row in zip(axes, strip, strict=True):
-                ax.imshow(row.reshape(shape), cmap=colors, vmin=low, vmax=high)
+            for ax, image in zip(axes, strip, strict=True):
+                ax.imshow(image.reshape(shape), cmap=colors, vmin=low, vmax=high)
         return self
