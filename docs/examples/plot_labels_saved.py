@@ -28,7 +28,7 @@ for seed in range(4):
     rng = np.random.RandomState(seed)
     X = 2 * rng.randint(0, 2, size=(1500, 10)) - 1
     y = (X @ rng.standard_normal(10) > 0).astype(int)
-    learner = QueryByCommittee(
+    committee = QueryByCommittee(
         HalfspaceVersionSpace(), max_queries=45, epsilon=None, random_state=seed
     )
     committee.fit(X[:1000], y[:1000])
