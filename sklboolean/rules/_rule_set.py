@@ -200,7 +200,7 @@ class DNF(_RuleSet):
         max_steps : int, default=20_000_000
             Limit on the work without X. Whether two DNFs are equivalent is a
             coNP-complete problem, so the time can grow exponentially with the number of
-            rules. A step examines one rule; a million take about half a second.
+            rules. A step examines one rule; a million take about a second.
             One test, whether one literal or rule can be dropped, takes at most a
             hundredth of the steps. Raise it after the warning.
 
@@ -514,9 +514,10 @@ def _as_masks(literals):
 def implies(premise, dnf, max_steps):
     """Decide whether every sample that satisfies a conjunction satisfies a DNF.
 
-    Splits on the value of a feature of the shortest conjunction, depth first. The
-    answer is no as soon as the conjunctions left are satisfied by fewer samples, all
-    together, than there are.
+    Depth-first search for a sample that satisfies the premise and no conjunction.
+    Features whose literals all have one sign get the other value. Otherwise the search
+    branches on a feature of the shortest conjunction. The answer is no as soon as the
+    conjunctions left are satisfied by fewer samples, all together, than there are.
 
     Parameters
     ----------
@@ -540,7 +541,7 @@ def implies(premise, dnf, max_steps):
         n_steps += len(conjunctions) or 1
         if n_steps > max_steps:
             return None, max_steps
-        left, volume = [], 0.0
+        left, volume, any_positive, any_negative = [], 0.0, 0, 0
         for positive, negative in conjunctions:
             if positive & false or negative & true:
                 continue
@@ -550,21 +551,30 @@ def implies(premise, dnf, max_steps):
             length = positive.bit_count() + negative.bit_count()
             if not length:
                 break
-            left.append((length, positive, negative))
+            left.append((positive, negative))
             volume += 2.0**-length
+            any_positive |= positive
+            any_negative |= negative
         else:
             # Room for the rounding of the sum.
             if volume < 1 - 1e-9:
                 return False, n_steps
-            length, positive, negative = min(left)
+            pure = any_positive ^ any_negative
+            if pure:
+                stack.append(
+                    (true | pure & any_negative, false | pure & any_positive, left)
+                )
+                continue
+            positive, negative = min(left, key=_length)
             bit = positive & -positive or negative & -negative
-            left = [(p, n) for _, p, n in left]
-            has_positive = any(p & bit for p, _ in left)
-            has_negative = any(n & bit for _, n in left)
-            # Where all literals of a feature agree, the other value is the harder one.
             # A conjunction of one literal is satisfied by the literal's own value.
-            if has_positive and not (length == 1 and negative):
+            is_unit = _length((positive, negative)) == 1
+            if not (is_unit and negative):
                 stack.append((true, false | bit, left))
-            if has_negative and not (length == 1 and positive):
+            if not (is_unit and positive):
                 stack.append((true | bit, false, left))
     return True, n_steps
+
+
+def _length(masks):
+    return masks[0].bit_count() + masks[1].bit_count()
