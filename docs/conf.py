@@ -33,7 +33,7 @@ templates_path = ["_templates"]
 default_role = "literal"
 smartquotes = False  # "balanced" is what a user types
 nitpicky = True
-# Pages of other packages are out of reach where there is no network.
+# Pages of other packages are not available without a network.
 nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*")]
 suppress_warnings = ["myst.header"]  # benchmarks print tables under small headings
 
@@ -71,7 +71,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
 }
 
-# Nothing on a page is loaded from the net: fonts and the search are part of the site.
+# Pages load nothing from the network: fonts and the search are part of the site.
 html_theme = "pydata_sphinx_theme"
 html_title = "sklboolean"
 html_static_path = ["_static"]

@@ -1,11 +1,11 @@
-"""How the examples of the gallery are ordered, run and drawn."""
+"""Order, settings and figure size of the gallery examples."""
 
 import warnings
 
 import matplotlib
 from sphinx_gallery.sorting import ExplicitOrder
 
-# What is only here comes first, what every library has comes last.
+# Examples that are specific to this package come first.
 in_order = ExplicitOrder(
     [
         "plot_rules_in_an_svc.py",
@@ -27,12 +27,12 @@ _filters = []
 
 
 def make_figures_narrow(gallery_conf, script):
-    """Let figures be read on a telephone; called before and after each script."""
+    """Set a figure width that is readable on a phone, before and after each script."""
     matplotlib.rcParams["figure.figsize"] = (5.5, 4.1)
 
 
 def make_warnings_errors(gallery_conf, script, when):
-    """Let a warning be an error, as in tests; called before and after each script."""
+    """Turn warnings into errors, as in tests, before and after each script."""
     if script is None:  # a folder is entered
         return
     if when == "before":

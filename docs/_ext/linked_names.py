@@ -1,8 +1,8 @@
-"""Code written as `Winnow` in a page leads to the page of `sklboolean.Winnow`.
+"""Link code such as `Winnow` on a page to the API page of `sklboolean.Winnow`.
 
-The guides are read on their own too, so that they contain no roles of Sphinx: names
-are plain literals, and links to examples are links to files. Here they become links
-inside the site. A literal that is no public name stays what it is.
+The guides can also be read without Sphinx, so they contain no roles: names are plain
+literals, and links to examples are links to files. This extension turns them into links
+inside the site. Literals that are not public names stay as they are.
 """
 
 import re
@@ -21,7 +21,7 @@ OUTSIDE = {
 
 
 class LinkedNames(SphinxPostTransform):
-    """Put a link around every literal that names a public class or function."""
+    """Link every literal that is the name of a public class or function."""
 
     default_priority = 5
     formats = ("html",)
@@ -46,7 +46,7 @@ class LinkedNames(SphinxPostTransform):
 
 
 def files_are_pages(app, docname, source):
-    """A link to a file that is a page of the site leads to that page."""
+    """Turn links to files that are pages of the site into links to these pages."""
     root = "](" + "../" * docname.count("/")
     source[0] = EXAMPLE.sub(rf"{root}gallery/\1.rst)", source[0])
     for file, page in OUTSIDE.items():
@@ -54,7 +54,7 @@ def files_are_pages(app, docname, source):
 
 
 def hide_what_is_inherited(app, what, name, thing, skip, options):
-    """Methods of scikit-learn's base classes are on the pages of scikit-learn."""
+    """Hide methods of scikit-learn's base classes, which scikit-learn documents."""
     function = getattr(thing, "fget", thing)
     own = getattr(function, "__module__", None) or ""
     if what == "class" and not own.startswith("sklboolean"):

@@ -25,20 +25,23 @@ def open_axes(ax=None):
     return import_pyplot().subplots()[1] if ax is None else ax
 
 
-def grid_of_axes(n_rows, n_columns, size):
-    """Create a figure and its axes without ticks, of shape (n_rows, n_columns).
+def grid_of_axes(n_grid_rows, n_columns, size):
+    """Create a figure and its axes without ticks, of shape (n_grid_rows, n_columns).
 
     Parameters
     ----------
-    n_rows, n_columns : int
+    n_grid_rows, n_columns : int
         Shape of the grid.
     size : float
         Length of a side of each axes in inches.
     """
     figure, axes = import_pyplot().subplots(
-        n_rows, n_columns, figsize=(size * n_columns, size * n_rows), squeeze=False,
+        n_grid_rows,
+        n_columns,
+        figsize=(size * n_columns, size * n_grid_rows),
+        squeeze=False,
         layout="constrained",
-    )  # fmt: skip
+    )
     for ax in axes.ravel():
         ax.set(xticks=[], yticks=[])
     return figure, axes

@@ -47,7 +47,7 @@ class WeightsDisplay:
 
     Attributes
     ----------
-    axes_ : ndarray of shape (n_rows, n_columns) of matplotlib Axes
+    axes_ : ndarray of shape (n_grid_rows, n_columns) of matplotlib Axes
         The axes. Set by ``plot``.
     figure_ : matplotlib Figure
         The figure. Set by ``plot``.
@@ -133,12 +133,12 @@ class WeightsDisplay:
         height, width = check_image_shape(self.image_shape, n_features)
         check_scalar(n_columns, "n_columns", Integral, min_val=1)
         n_columns = min(n_columns, n_components) if height > 1 else 1
-        n_rows = -(-n_components // n_columns)
-        self.figure_, self.axes_ = grid_of_axes(n_rows, n_columns, 1.6)
+        n_grid_rows = -(-n_components // n_columns)
+        self.figure_, self.axes_ = grid_of_axes(n_grid_rows, n_columns, 1.6)
         named = height == 1 and self.feature_names is not None
         if height == 1:
             longest = max(map(len, self.feature_names)) if named else 0
-            inches = 0.45 * n_rows + 0.3 + 0.06 * longest
+            inches = 0.45 * n_grid_rows + 0.3 + 0.06 * longest
             self.figure_.set_size_inches(0.16 * width + 1, inches)
         largest = np.abs(self.components).max() or 1.0
         for k, ax in enumerate(self.axes_.ravel()):
