@@ -288,7 +288,7 @@ class QueryCurveDisplay:
         n_random : int, default=5
             Number of random orders of the pool. 0: no random curve.
         scoring : str, callable or None, default=None
-            Scorer, as in scikit-learn. None: the ``score`` of the estimator.
+            Metric, as in scikit-learn. None: the ``score`` of the estimator.
         random_state : int, RandomState instance or None, default=None
             Draws the random orders. Pass an int for reproducible results.
         ax : matplotlib Axes, default=None

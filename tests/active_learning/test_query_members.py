@@ -81,7 +81,7 @@ def test_everybody_sees_every_class(kind):
         assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
 
 
-def test_rebag_draws_anew():
+def test_resampling_draws_anew():
     committee = trees("bootstrap", resample=True)
     learn(committee, 15, 15)
     first = committee.counts.copy()

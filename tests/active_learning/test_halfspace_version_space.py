@@ -25,8 +25,8 @@ from sklboolean.active_learning._posterior_sampling import (
 )
 from sklboolean.kernels import ConjunctionKernel
 
-GIBBS = ("expectation_propagation", "elliptical_slice", "hit_and_run")
-every_gibbs = pytest.mark.parametrize("gibbs", GIBBS)
+SAMPLERS = ("expectation_propagation", "elliptical_slice", "hit_and_run")
+every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
 PAIRS = ConjunctionKernel(min_literals=1, max_literals=2, monotone=True)
 
 
@@ -50,11 +50,11 @@ def small(space_class, *kernel, sampler, **parameters):
     return space_class(*kernel, sampler=sampler, **parameters)
 
 
-@every_gibbs
-def test_before_any_label(gibbs):
+@every_sampler
+def test_before_any_label(sampler):
     """Half of the halfspaces accept any row; all accept the row of zeros."""
     rows = np.array([[1.0, 0.0], [2.0, 3.0], [0.0, 0.0]])
-    space = HalfspaceVersionSpace(fit_intercept=False, sampler=gibbs)
+    space = HalfspaceVersionSpace(fit_intercept=False, sampler=sampler)
     np.testing.assert_array_equal(space.predict_proba(rows)[:, 1], [0.5, 0.5, 1.0])
     np.testing.assert_array_equal(space.mean_scores(rows), [0.0, 0.0, 0.0])
     assert not space.is_empty
@@ -68,16 +68,18 @@ def test_before_any_label(gibbs):
     assert space.predict_proba(rows[:1])[:, 1] == [0.5]
 
 
-@every_gibbs
+@every_sampler
 @pytest.mark.parametrize("label_noise", [0.0, 0.1])
-def test_kernel_is_the_space_of_its_features(gibbs, label_noise):
+def test_kernel_is_the_space_of_its_features(sampler, label_noise):
     rows, labels = boolean_rows(30)
     written = write_pairs_out(rows)
     np.testing.assert_array_equal(PAIRS(rows, rows), written @ written.T)
     labelled = slice(0, 12)
-    by_kernel = small(KernelVersionSpace, PAIRS, sampler=gibbs, label_noise=label_noise)
+    by_kernel = small(
+        KernelVersionSpace, PAIRS, sampler=sampler, label_noise=label_noise
+    )
     by_kernel.update(rows[labelled], labels[labelled])
-    by_features = small(HalfspaceVersionSpace, sampler=gibbs, label_noise=label_noise)
+    by_features = small(HalfspaceVersionSpace, sampler=sampler, label_noise=label_noise)
     by_features.update(written[labelled], labels[labelled])
     # The same arithmetic on the same kernel values.
     np.testing.assert_allclose(
@@ -128,10 +130,10 @@ def test_span_is_that_of_the_rows(seed, rank, n_samples):
     assert IN_SPAN < 1e-7
 
 
-@every_gibbs
-def test_candidates_placed_once_follow_the_labels(gibbs):
+@every_sampler
+def test_candidates_placed_once_follow_the_labels(sampler):
     rows, labels = boolean_rows(40)
-    space = small(KernelVersionSpace, PAIRS, sampler=gibbs)
+    space = small(KernelVersionSpace, PAIRS, sampler=sampler)
     pool = space.project(rows)
     assert isinstance(pool, ProjectedSamples)
     for block in (slice(0, 1), slice(1, 4), slice(4, 11)):
@@ -145,15 +147,15 @@ def test_candidates_placed_once_follow_the_labels(gibbs):
     np.testing.assert_array_equal(first, second)
 
 
-@every_gibbs
-def test_precomputed_kernel(gibbs):
+@every_sampler
+def test_precomputed_kernel(sampler):
     rows, labels = boolean_rows(30)
     gram = PAIRS(rows, rows)
     kernel = GramKernel(gram)
-    space = small(KernelVersionSpace, kernel, sampler=gibbs, diagonal=kernel.diagonal)
+    space = small(KernelVersionSpace, kernel, sampler=sampler, diagonal=kernel.diagonal)
     numbers = np.arange(20)
     space.update(numbers[:8], labels[:8])
-    direct = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(
+    direct = small(KernelVersionSpace, PAIRS, sampler=sampler).update(
         rows[:8], labels[:8]
     )
     np.testing.assert_allclose(
@@ -170,11 +172,15 @@ def test_precomputed_kernel(gibbs):
     assert space.sample_predictions(new, 3, 0).shape == (3, 10)
 
 
-@every_gibbs
+@every_sampler
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_sparse_rows(gibbs, fit_intercept):
+def test_sparse_rows(sampler, fit_intercept):
     rows, labels = boolean_rows(30, n_features=9)
-    parameters = {"sampler": gibbs, "fit_intercept": fit_intercept, "label_noise": 0.05}
+    parameters = {
+        "sampler": sampler,
+        "fit_intercept": fit_intercept,
+        "label_noise": 0.05,
+    }
     dense = small(HalfspaceVersionSpace, **parameters)
     thin = small(HalfspaceVersionSpace, **parameters)
     table = sparse.csr_array(rows)
@@ -191,12 +197,12 @@ def test_sparse_rows(gibbs, fit_intercept):
     )
 
 
-@every_gibbs
-def test_intercept_is_a_column_of_ones(gibbs):
+@every_sampler
+def test_intercept_is_a_column_of_ones(sampler):
     rows, labels = boolean_rows(20)
     ones = np.column_stack([rows, np.ones(20)])
-    with_intercept = small(HalfspaceVersionSpace, sampler=gibbs, fit_intercept=True)
-    with_column = small(HalfspaceVersionSpace, sampler=gibbs)
+    with_intercept = small(HalfspaceVersionSpace, sampler=sampler, fit_intercept=True)
+    with_column = small(HalfspaceVersionSpace, sampler=sampler)
     with_intercept.update(rows[:8], labels[:8])
     with_column.update(ones[:8], labels[:8])
     np.testing.assert_allclose(
@@ -206,12 +212,12 @@ def test_intercept_is_a_column_of_ones(gibbs):
     )
 
 
-@every_gibbs
-def test_one_hypothesis_answers_all_rows_with_one_vector(gibbs):
+@every_sampler
+def test_one_hypothesis_answers_all_rows_with_one_vector(sampler):
     """Proportional rows alike, opposite rows oppositely, sums of accepted rows too."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((6, 8))
-    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows[:3], [1, 0, 1])
+    space = small(HalfspaceVersionSpace, sampler=sampler).update(rows[:3], [1, 0, 1])
     queries = np.vstack([rows[3], 2 * rows[3], -rows[3], rows[4], rows[3] + rows[4]])
     answers = space.sample_predictions(queries, 500, 0)
     np.testing.assert_array_equal(answers[:, 0], answers[:, 1])
@@ -223,39 +229,41 @@ def test_one_hypothesis_answers_all_rows_with_one_vector(gibbs):
     assert np.all(np.abs(answers.mean(axis=0) - exact) <= 5 * 0.5 / np.sqrt(500))
 
 
-@every_gibbs
-def test_kernel_answers_have_their_probability_row_by_row(gibbs):
+@every_sampler
+def test_kernel_answers_have_their_probability_row_by_row(sampler):
     rows, labels = boolean_rows(25)
-    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows[:5], labels[:5])
+    space = small(KernelVersionSpace, PAIRS, sampler=sampler).update(
+        rows[:5], labels[:5]
+    )
     answers = space.sample_predictions(rows, 4000, np.random.RandomState(0))
     exact = space.predict_proba(rows)[:, 1]
     error = np.abs(answers.mean(axis=0) - exact)
     assert np.all(error <= 5 * np.sqrt(exact * (1 - exact) / 4000) + 1e-12)
 
 
-@every_gibbs
-def test_duplicates_add_no_dimension(gibbs):
+@every_sampler
+def test_duplicates_add_no_dimension(sampler):
     rows, labels = boolean_rows(10)
     twice = np.repeat(rows, 2, axis=0), np.repeat(labels, 2)
-    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(*twice)
+    space = small(KernelVersionSpace, PAIRS, sampler=sampler).update(*twice)
     assert space.n_labels_ == 20
     assert space._orthonormal.rank == np.linalg.matrix_rank(write_pairs_out(rows))
-    if gibbs != "expectation_propagation":
+    if sampler != "expectation_propagation":
         answers = space.sample_predictions(rows, 40, np.random.RandomState(0))
         np.testing.assert_array_equal(answers, np.tile(labels, (40, 1)))
 
 
-@every_gibbs
-def test_contradictory_duplicates(gibbs):
+@every_sampler
+def test_contradictory_duplicates(sampler):
     rows, labels = boolean_rows(8)
-    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows, labels)
+    space = small(KernelVersionSpace, PAIRS, sampler=sampler).update(rows, labels)
     space.update(rows[3:4], ~labels[3:4])
     assert space.is_empty
     assert space.contradiction_ == 8
     for ask in (space.predict_proba, space.mean_scores):
         with pytest.raises(ValueError, match=r"Set label_noise.*richer kernel"):
             ask(rows)
-    noisy = small(KernelVersionSpace, PAIRS, sampler=gibbs, label_noise=0.05)
+    noisy = small(KernelVersionSpace, PAIRS, sampler=sampler, label_noise=0.05)
     noisy.update(rows, labels).update(rows[3:4], ~labels[3:4])
     assert not noisy.is_empty
     assert np.all(
@@ -263,42 +271,44 @@ def test_contradictory_duplicates(gibbs):
     )
 
 
-@every_gibbs
-def test_labels_of_no_halfspace(gibbs):
+@every_sampler
+def test_labels_of_no_halfspace(sampler):
     """Exclusive or: the fourth label contradicts the three before it."""
     rows = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], dtype=float)
     labels = [False, True, True, False]
-    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, labels)
+    space = small(HalfspaceVersionSpace, sampler=sampler).update(rows, labels)
     assert space.is_empty
     assert space.contradiction_ == 3
-    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, [1, 1, 1, 0])
+    space = small(HalfspaceVersionSpace, sampler=sampler).update(rows, [1, 1, 1, 0])
     assert not space.is_empty
-    everything = KernelVersionSpace(ConjunctionKernel(), sampler=gibbs)
+    everything = KernelVersionSpace(ConjunctionKernel(), sampler=sampler)
     assert not everything.update(rows, labels).is_empty
 
 
-@every_gibbs
-def test_row_of_zeros(gibbs):
+@every_sampler
+def test_row_of_zeros(sampler):
     """Every halfspace through the origin accepts it: no news, or a contradiction."""
     rows, labels = boolean_rows(6)
     zero = np.zeros((1, 6))
-    space = small(HalfspaceVersionSpace, sampler=gibbs).update(rows, labels)
+    space = small(HalfspaceVersionSpace, sampler=sampler).update(rows, labels)
     space.update(zero, [True])
     assert space.n_labels_ == 7
     assert space.predict_proba(zero)[:, 1] == [1.0]
     assert not space.is_empty
     assert space.update(zero, [False]).contradiction_ == 7
-    noisy = small(HalfspaceVersionSpace, sampler=gibbs, label_noise=0.1)
+    noisy = small(HalfspaceVersionSpace, sampler=sampler, label_noise=0.1)
     assert not noisy.update(zero, [False]).is_empty
     assert noisy.predict_proba(zero)[:, 1] == [1.0]
-    only_zero = small(HalfspaceVersionSpace, sampler=gibbs).update(zero, [True])
+    only_zero = small(HalfspaceVersionSpace, sampler=sampler).update(zero, [True])
     np.testing.assert_array_equal(only_zero.predict_proba(rows[:1] + 1)[:, 1], [0.5])
 
 
-@every_gibbs
-def test_pickled_in_the_middle(gibbs):
+@every_sampler
+def test_pickled_in_the_middle(sampler):
     rows, labels = boolean_rows(20)
-    space = small(KernelVersionSpace, PAIRS, sampler=gibbs).update(rows[:6], labels[:6])
+    space = small(KernelVersionSpace, PAIRS, sampler=sampler).update(
+        rows[:6], labels[:6]
+    )
     copy = pickle.loads(pickle.dumps(space))
     for each in (space, copy):
         each.update(rows[6:9], labels[6:9])
@@ -386,12 +396,12 @@ def test_bad_rows_change_nothing():
     np.testing.assert_array_equal(space.predict_proba(rows)[:, 1], before)
 
 
-@every_gibbs
-def test_queries_of_rows_in_doubt_cut_the_error_exponentially(gibbs):
+@every_sampler
+def test_queries_of_rows_in_doubt_cut_the_error_exponentially(sampler):
     """Forty labels narrow the cone by 2^-40 or so; nothing breaks on the way."""
     random = np.random.default_rng(0)
     target = random.standard_normal(3)
-    space = small(HalfspaceVersionSpace, sampler=gibbs)
+    space = small(HalfspaceVersionSpace, sampler=sampler)
     asked, errors = [], []
     for _ in range(40):
         rows = random.standard_normal((1000, 3))
@@ -408,6 +418,6 @@ def test_queries_of_rows_in_doubt_cut_the_error_exponentially(gibbs):
     asked = np.concatenate(asked)
     accepted = space.predict_proba(asked)[:, 1] > 0.5
     np.testing.assert_array_equal(accepted, asked @ target >= 0)
-    if gibbs == "expectation_propagation":
+    if sampler == "expectation_propagation":
         assert space._posterior.change < TOLERANCE
         assert space._posterior.n_skipped == 0
