@@ -18,7 +18,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (115, 55),
     "AveragedPerceptron": (55, 30),
-    "BoostByMajority": (115, 60),
+    "BoostByMajority": (90, 60),
     "CombinationMachine": (105, 55),
     "QueryByCommittee": (66, 65),
     "RuleClassifier": (165, 85),

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump
 from sklboolean.boosting import WeakLearnerError
-from sklboolean.boosting._filtering import (
+from sklboolean.boosting._filter_state import (
     FilterState,
     RoundFilter,
     plan_filter,
@@ -518,7 +518,7 @@ def test_a_very_short_stream_leaves_one_hypothesis(n_samples):
 def test_an_empty_stream_is_an_error():
     stream = make_state(BooleanStump(), [0, 1], gamma=0.16, target_error=0.1)
     stream.update([(np.zeros((0, 3)), np.zeros(0, dtype=int))])
-    with pytest.raises(ValueError, match="more rows"):
+    with pytest.raises(ValueError, match="more samples"):
         stream.finish()
 
 
