@@ -54,7 +54,7 @@ class CrossValidatedSchedule(BaseEstimator):
 
     See Also
     --------
-    BoostByMajority : Takes this object as ``gamma``.
+    sklboolean.BoostByMajority : Takes this object as ``gamma``.
 
     Examples
     --------
