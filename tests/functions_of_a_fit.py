@@ -20,7 +20,7 @@ LIMITS = {
     "AveragedPerceptron": (55, 30),
     "BoostByMajority": (90, 60),
     "CombinationMachine": (105, 55),
-    "QueryByCommittee": (66, 65),
+    "QueryByCommittee": (60, 65),
     "RuleClassifier": (165, 85),
 }
 
