@@ -33,7 +33,8 @@ from _timing import print_header, print_table, timed
 from scipy.optimize import minimize
 
 from sklboolean import CombinationMachine
-from sklboolean.density._hidden_states import Weights, partition_moments
+from sklboolean.density._partition_function import partition_moments
+from sklboolean.density._rbm_params import RBMParams
 
 SIDE, N_UNITS = 8, 10
 GOALS = {1: 0.005, 7: 0.0025}  # gaps of the best row, by what weights are divided by
@@ -108,7 +109,7 @@ def true_machine(components):
     nothing = np.zeros(components.shape[1])
 
     def imbalance(hidden_bias):
-        weights = Weights(components, hidden_bias, nothing)
+        weights = RBMParams(components, hidden_bias, nothing)
         log_z, moments = partition_moments(weights)
         return log_z - hidden_bias.sum() / 2, moments.hidden - 0.5
 

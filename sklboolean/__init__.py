@@ -21,7 +21,12 @@ from sklboolean.boosting import (
     OnlineBoostByMajority,
 )
 from sklboolean.concepts import ConjunctionClassifier, HalvingClassifier
-from sklboolean.density import BernoulliMixture, ChowLiuTree, CombinationMachine
+from sklboolean.density import (
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    GaussianCombinationMachine,
+)
 from sklboolean.kernels import KernelPerceptron
 from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
 from sklboolean.preprocessing import ConjunctionFeatures
@@ -39,6 +44,7 @@ __all__ = [
     "ConjunctionFeatures",
     "ConsistentHalfspace",
     "FilteringBoostByMajority",
+    "GaussianCombinationMachine",
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",

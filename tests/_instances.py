@@ -31,6 +31,7 @@ from sklboolean import (
     ConjunctionFeatures,
     ConsistentHalfspace,
     FilteringBoostByMajority,
+    GaussianCombinationMachine,
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -266,14 +267,13 @@ CASES = {
     "combination_machine_active": Case(
         CombinationMachine(6, max_active=2, n_init=1, max_iter=30)
     ),
-    "combination_machine_real": Case(
-        CombinationMachine(3, visible="real", n_init=2, max_iter=30),
+    "gaussian_combination_machine": Case(
+        GaussianCombinationMachine(3, n_init=2, max_iter=30),
         {"n_components": 2, "n_init": 1, "max_iter": 5},
     ),
-    "combination_machine_real_active": Case(
-        CombinationMachine(
-            4, visible="real", max_active=1, init="projection_pursuit", n_init=1,
-            max_iter=9,
+    "gaussian_combination_machine_active": Case(
+        GaussianCombinationMachine(
+            4, max_active=1, init="projection_pursuit", n_init=1, max_iter=9
         )
     ),
     "combination_machine_no_bias": Case(

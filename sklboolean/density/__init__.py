@@ -1,7 +1,13 @@
-"""Density models of Boolean rows, with exact likelihoods."""
+"""Density models of Boolean and real samples, with exact likelihoods."""
 
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
-from sklboolean.density._chow_liu_tree import ChowLiuTree
 from sklboolean.density._combination_machine import CombinationMachine
+from sklboolean.density._gaussian_machine import GaussianCombinationMachine
+from sklboolean.density._tree import ChowLiuTree
 
-__all__ = ["BernoulliMixture", "ChowLiuTree", "CombinationMachine"]
+__all__ = [
+    "BernoulliMixture",
+    "ChowLiuTree",
+    "CombinationMachine",
+    "GaussianCombinationMachine",
+]

@@ -1,15 +1,16 @@
-"""Mixtures of Bernoulli products."""
+"""BernoulliMixture: samples of a few hidden classes with independent bits."""
 
 import warnings
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -18,57 +19,131 @@ from sklboolean._core.validation import (
     check_finite_sum,
     check_integer,
     check_real,
+    check_same_params,
     check_sample_weight,
     remember_params,
 )
-from sklboolean.density._completion import most_probable_rows
-from sklboolean.density._model import BinaryDensityMixin, by_blocks
-from sklboolean.density._products import maximise, posterior
-from sklboolean.density._starts import best_of_starts
-from sklboolean.density._stepwise import KIND, StepwiseMixin
-from sklboolean.density._tables import distinct_rows, read_signs
+from sklboolean.density._base import (
+    BinaryDensityMixin,
+    apply_in_blocks,
+    merge_equal_samples,
+)
+from sklboolean.density._em import (
+    EMOptions,
+    MixtureState,
+    fit_best_start,
+    posterior,
+    run_em,
+    stepwise_em,
+)
+
+MAX_BRANCHES = 2**14
+STATE_PARAMS = ("n_components", "binarize")  # must not change while training is resumed
+
+
+def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
+    """Find the jointly most probable bits of a mixture of products by branch and bound.
+
+    Bits are decided one after the other. A partial assignment is discarded if none of
+    its completions can be better than one that is known. The bound is the sum of the
+    best completions of the components, which may differ from each other.
+
+    Parameters
+    ----------
+    log_weights : ndarray of shape (n_components,), dtype float64
+    logits : ndarray of shape (n_components, n_bits), dtype float64
+    max_branches : int
+        Largest number of partial assignments to keep; of more, those with the largest
+        bounds are kept.
+
+    Returns
+    -------
+    true : ndarray of shape (n_bits,), dtype bool
+    exact : bool
+        Whether no partial assignment was discarded without proof: then no completion is
+        more probable.
+    """
+    # Where all components agree, their common value maximises each term of the sum.
+    agreed = (logits >= 0).all(axis=0) | (logits < 0).all(axis=0)
+    true, exact = logits[0] >= 0, True
+    agreed_scores = -np.logaddexp(0, -np.abs(logits[:, agreed])).sum(axis=1)
+    # Large disagreements first: they exclude most.
+    order = np.flatnonzero(~agreed)
+    shares = np.exp(log_weights - logsumexp(log_weights))
+    spread = shares @ (logits - shares @ logits) ** 2
+    order = order[np.argsort(-spread[order], kind="stable")]
+    logits = logits[:, order]
+    log_true, log_false = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
+
+    # The best of the components' own completions is a lower bound.
+    modes = logits >= 0
+    own = np.where(modes[:, None], log_true, log_false).sum(axis=2)
+    own = logsumexp(own + (log_weights + agreed_scores), axis=1)
+    true[order], known_best = modes[own.argmax()], own.max()
+    threshold = known_best - 1e-9 * (1 + abs(known_best))  # allow for rounding
+
+    best_rest = np.maximum(log_true, log_false)
+    rest = best_rest.sum(axis=1, keepdims=True) - np.cumsum(best_rest, axis=1)
+    branches = (log_weights + agreed_scores)[None]
+    decided = np.zeros((1, len(order)), dtype=bool)
+    for j in range(len(order)):
+        branches = np.concatenate(
+            [branches + log_true[:, j], branches + log_false[:, j]]
+        )
+        decided = np.concatenate([decided, decided])
+        decided[: len(decided) // 2, j] = True
+        bounds = logsumexp(branches + rest[:, j], axis=1)
+        kept = np.flatnonzero(bounds >= threshold)
+        if len(kept) > max_branches:
+            exact = False
+            kept = kept[np.argsort(-bounds[kept], kind="stable")[:max_branches]]
+        branches, decided = branches[kept], decided[kept]
+    found = logsumexp(branches, axis=1)
+    if len(found) and found.max() > known_best:
+        true[order] = decided[found.argmax()]
+    return true, exact
 
 
 class BernoulliMixture(
-    StepwiseMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
-    BinaryDensityMixin, BaseEstimator,
-):  # fmt: skip
-    """Density of Boolean rows of a few hidden kinds, whose bits are independent.
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin, BaseEstimator
+):
+    """Density of Boolean samples of a few hidden classes with independent bits.
 
-    Fitted by EM, or on-line from a stream, with rows of which some bits are missing
-    too. As a transformer it gives the probability of each kind.
+    Fitted by EM, or by online EM on a stream. Bits may be missing, in training samples
+    too. As a transformer it computes the probability of each class.
 
     Parameters
     ----------
     n_components : int, default=10
-        Kinds of rows.
+        Number of components (hidden classes).
     alpha : float, default=0.1
         Smoothing, above 0: added to the number of true bits, of false bits, and of
-        rows, of each component. EM then climbs to a maximum of the likelihood times a
-        Beta and a Dirichlet density.
+        samples, of each component. EM then finds a local maximum of the likelihood
+        times a Beta and a Dirichlet density. Raise it for small training sets.
     growth : {"doubling"} or None, default="doubling"
-        "doubling": start with one component, and when EM has converged split each in
-        two halves, the heaviest first, until there are enough. None: start with all
-        of them, in random places.
+        "doubling": start with one component and split each in two whenever EM has
+        converged, those with the largest weights first, until there are enough. None:
+        start with all components in random places.
     n_init : int, default=1
-        Random starts, of which the best is kept.
+        Number of random starts. The best result is kept.
     max_iter : int, default=200
-        Most steps of EM, after each doubling anew.
+        Maximum number of steps of EM, counted again after each doubling.
     tol : float, default=1e-3
-        EM has converged when a step gains less, in nats for a row.
+        EM has converged when a step gains less than this, in nats per sample.
     batch_size : int, default=1000
-        Rows of a step of ``partial_fit``.
+        Number of samples for each step of ``partial_fit``.
     learning_decay : float, default=0.7
-        How soon the steps of ``partial_fit`` shrink: above 0.5, at most 1. The larger,
-        the longer what was learned at first is remembered.
+        How fast the steps of ``partial_fit`` shrink: above 0.5, at most 1. Larger
+        values give more weight to the samples at the beginning of the stream.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the mixture it has found before.
+        Whether ``fit`` starts from the mixture of the last ``fit``.
     binarize : float or None, default=0.0
-        A value above it is true. None demands the codes 0 and 1, or -1 and 1.
+        Values above it are true. None requires the codes 0 and 1, or -1 and 1.
     random_state : int, RandomState instance or None, default=None
-        Source of the starts.
+        Source of the random starts, of ``sample``, and of ``impute`` with
+        ``method="sample"``.
     n_jobs : int or None, default=None
-        Starts that run at once. The answer does not depend on it.
+        Number of starts to run in parallel. The result does not depend on it.
     verbose : int, default=0
         1 prints the log-likelihood of each start.
 
@@ -79,16 +154,16 @@ class BernoulliMixture(
     means_ : ndarray of shape (n_components, `n_features_in_`), dtype float64
         Probability of a true bit in each component.
     log_likelihoods_ : ndarray of shape (n_steps,), dtype float64
-        Mean log-likelihood of the rows in nats, at the start and after each step of
-        EM; of all doublings one after the other. After a ``partial_fit`` that was not
-        the first, of the rows of each of its batches before they were learned.
+        Mean log-likelihood of the samples in nats, before the first step of EM and
+        after each step; those of all doublings are concatenated. After a later
+        ``partial_fit``: of the samples of each batch before they are learned.
     n_iter_ : int
-        Steps of EM; of all calls of ``partial_fit`` together.
+        Number of steps of EM, over all calls of ``partial_fit``.
     converged_ : bool
-        Whether the last gain was below ``tol``; False on a stream.
+        Whether the last step gained less than ``tol``; False on a stream.
     codes_ : ndarray of shape (2,), dtype float64
-        How rows are written in answers: (-1, 1) when all values learned were -1 or 1,
-        else (0, 1).
+        The codes of false and true in results: (-1, 1) if all training values were -1
+        or 1, else (0, 1).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -97,11 +172,11 @@ class BernoulliMixture(
     Warns
     -----
     ConvergenceWarning
-        If EM still gained more than ``tol`` after ``max_iter`` steps.
+        If EM still gains more than ``tol`` after ``max_iter`` steps.
 
     See Also
     --------
-    ChowLiuTree : One tree instead of hidden kinds; nothing to choose.
+    ChowLiuTree : A tree instead of hidden classes; nothing to tune.
 
     References
     ----------
@@ -146,31 +221,32 @@ class BernoulliMixture(
         return tags
 
     def fit(self, X, y=None, sample_weight=None):
-        """Find the mixture by EM.
+        """Fit the mixture by EM.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit, which is left out of all counts: right when bits are
-            missing regardless of what they are.
+            NaN is a missing bit, which is left out of all counts. This is unbiased if
+            bits are missing regardless of their values.
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, at least 0; a row of weight 2 counts as two rows.
+            Weights of the samples, at least 0. A sample of weight 2 counts as two
+            samples.
 
         Returns
         -------
         self : object
-            The fitted model.
+            The fitted estimator.
 
         Raises
         ------
         ValueError
-            For bad parameters and data, and for a warm start with another number of
-            components or features. What was learned before is kept.
+            For invalid parameters and data, and for a warm start with another number
+            of components or features. The state before the call is kept.
         """
         with restore_on_error(self):
-            self._begin(X, sample_weight, self._settings())
+            self._fit(X, sample_weight, self._check_params())
         if not self.converged_:
             warnings.warn(
                 f"EM had not converged after max_iter={self.max_iter} steps. Raise "
@@ -180,65 +256,153 @@ class BernoulliMixture(
             )
         return self
 
-    def _begin(self, X, sample_weight, settings):
-        signs = read_signs(self, X, reset=True)
+    def _fit(self, X, sample_weight, options):
+        signs = self._read(X, reset=True)
         weights = check_sample_weight(sample_weight, len(signs))
         check_finite_sum(weights, divides=True)
-        self._counts, self._total = None, float(weights.sum())
-        signs, weights = distinct_rows(signs, weights)
-        if self.warm_start and hasattr(self, "_mixture"):
-            self._check_goes_on()
-            found = maximise(self._mixture, signs, weights, **settings)
+        total = float(weights.sum())
+        first, weights = merge_equal_samples(signs, weights)
+        signs = signs[first]
+        if self.warm_start and hasattr(self, "_state"):
+            self._check_resumes()
+            result = run_em(self._state.mixture, signs, weights, options)
         else:
-            found = best_of_starts(
-                signs, weights, self.n_components, self.growth, self.n_init,
-                settings, self.random_state, self.n_jobs, self.verbose,
-            )  # fmt: skip
-        mixture, _, history, converged = found
-        self._publish(mixture, history, converged, len(history) - 1)
+            rng = check_random_state(self.random_state)
+            result = fit_best_start(signs, weights, options, rng)
+        history = result.log_likelihoods
+        state = MixtureState(result.mixture, None, total)
+        self._set_state(state, history, result.converged, len(history) - 1)
 
-    def _settings(self):
-        check_integer(self.n_components, "n_components", 1)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from the next chunk of a stream, in constant memory.
+
+        The first call is ``fit``: its samples, some thousands, determine the start.
+        Later calls make one pass over their samples, ``batch_size`` at a time (stepwise
+        EM, a form of online EM). Chunks of whole batches give the same result as all
+        samples at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN is a missing bit.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of the samples, at least 0. The step of a batch depends on its share
+            of the total weight so far.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, and for parameters that must not change
+            while training is resumed. The state before the call is kept.
+
+        References
+        ----------
+        Cappe, Moulines. "On-line Expectation-Maximization Algorithm for Latent Data
+        Models". Journal of the Royal Statistical Society B 71, 2009.
+
+        Liang, Klein. "Online EM for Unsupervised Models". NAACL 2009, section 3.
+        """
+        with restore_on_error(self):
+            options = self._check_params()
+            if not hasattr(self, "_state"):
+                self._fit(X, sample_weight, options)
+                return self
+            signs = self._read(X)
+            self._check_resumes()
+            weights = check_sample_weight(sample_weight, len(signs))
+            check_finite_sum(np.append(self._state.total, weights))
+            state, history = stepwise_em(self._state, signs, weights, options)
+            self._set_state(state, history, False, self.n_iter_ + len(history))
+        return self
+
+    def _check_params(self):
         check_choice(self.growth, "growth", ("doubling", None))
-        check_integer(self.n_init, "n_init", 1)
-        self._check_steps()
         check_choice(self.warm_start, "warm_start", (False, True))
-        return {
-            "alpha": check_real(self.alpha, "alpha", 1e-10),
-            "tol": check_real(self.tol, "tol", 0.0),
-            "max_iter": check_integer(self.max_iter, "max_iter", 1),
-        }
+        options = EMOptions(
+            n_components=check_integer(self.n_components, "n_components", 1),
+            alpha=check_real(self.alpha, "alpha", 1e-10),
+            growth=self.growth,
+            n_init=check_integer(self.n_init, "n_init", 1),
+            max_iter=check_integer(self.max_iter, "max_iter", 1),
+            tol=check_real(self.tol, "tol", 0.0),
+            batch_size=check_integer(self.batch_size, "batch_size", 1),
+            learning_decay=check_real(
+                self.learning_decay, "learning_decay", 0.5, strict=True
+            ),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        if options.learning_decay > 1:
+            raise ValueError(
+                f"learning_decay must be at most 1; got {self.learning_decay}. Between "
+                "0.5 and 1 the steps shrink fast enough for the mixture to converge, "
+                "and slowly enough for it to reach a maximum."
+            )
+        return options
 
-    def _publish(self, mixture, history, converged, n_iter):
-        self._mixture = mixture
-        remember_params(self, KIND)
-        self.weights_, self.means_ = np.exp(mixture.log_weights), expit(mixture.logits)
+    def _check_resumes(self):
+        """Refuse to resume training with other components or features."""
+        n_components, n_features = self._state.mixture.logits.shape
+        check_same_params(self, STATE_PARAMS, n_components=n_components)
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {self.n_features_in_} features; warm_start=True resumes from "
+                f"{n_features}. Set warm_start=False to start again."
+            )
+
+    def _set_state(self, state, history, converged, n_iter):
+        """Set all fitted attributes."""
+        self._state = state
+        remember_params(self, STATE_PARAMS)
+        self.weights_ = np.exp(state.mixture.log_weights)
+        self.means_ = expit(state.mixture.logits)
         self.log_likelihoods_ = np.array(history, dtype=np.float64)
         self.n_iter_, self.converged_ = n_iter, converged
 
     def _log_density(self, signs):
-        return posterior(self._mixture.log_joint(signs))[1]
+        return posterior(self._state.mixture.log_joint(signs))[1]
 
     def _log_odds(self, signs):
-        return self._mixture.log_odds(signs)
+        return self._state.mixture.log_odds(signs)
 
     def _complete_at_random(self, signs, rng):
-        shares, _ = posterior(self._mixture.log_joint(signs))
-        ranks = rng.uniform(size=(len(signs), 1)) < np.cumsum(shares, axis=1)
-        # Rounding may leave the last sum below 1, and the draw above it.
-        ranks[:, -1] = True
-        means = self.means_[ranks.argmax(axis=1)]
+        shares, _ = posterior(self._state.mixture.log_joint(signs))
+        reached = rng.uniform(size=(len(signs), 1)) < np.cumsum(shares, axis=1)
+        # Rounding may leave the last sum below 1 and below the draw.
+        reached[:, -1] = True
+        means = self.means_[reached.argmax(axis=1)]
         true = rng.uniform(size=signs.shape) < means
         return np.where(signs == 0, np.where(true, 1, -1), signs)
 
-    def _most_probable(self, signs):
-        return most_probable_rows(self._mixture, signs)
+    def _most_probable(self, signs, rng=None):
+        mixture, filled, n_inexact = self._state.mixture, signs.copy(), 0
+        for i, log_weights in enumerate(mixture.log_joint(signs)):
+            missing = np.flatnonzero(signs[i] == 0)
+            true, exact = most_probable_bits(log_weights, mixture.logits[:, missing])
+            filled[i, missing] = np.where(true, 1, -1)
+            n_inexact += not exact
+        if n_inexact:
+            warnings.warn(
+                f"In {n_inexact} samples there are too many likely completions to "
+                "compare all of them. A good completion is returned, which may not be "
+                "the most probable one. method='mean' and 'sample' are exact.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return filled
 
     def transform(self, X):
-        """Return the probability of each component given the row.
+        """Compute the probability of each component given the sample.
 
-        ``GaussianMixture`` calls this ``predict_proba``, which scikit-learn's checks
-        keep for classifiers where tables may be sparse.
+        ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
+        checks reserve for classifiers where X may be sparse.
 
         Parameters
         ----------
@@ -248,16 +412,16 @@ class BernoulliMixture(
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_components), dtype float64
-            Rows sum to 1.
+            Each row sums to 1.
         """
         check_is_fitted(self)
-        return by_blocks(
-            lambda rows: posterior(self._mixture.log_joint(rows))[0],
-            read_signs(self, X),
+        return apply_in_blocks(
+            lambda signs: posterior(self._state.mixture.log_joint(signs))[0],
+            self._read(X),
         )
 
     def predict(self, X):
-        """Return the most probable component of each row.
+        """Find the most probable component of each sample.
 
         Parameters
         ----------
@@ -267,12 +431,12 @@ class BernoulliMixture(
         Returns
         -------
         components : ndarray of shape (n_samples,), dtype int64
-            Numbers of components.
+            Component numbers, from 0.
         """
         check_is_fitted(self)
-        return by_blocks(
-            lambda rows: self._mixture.log_joint(rows).argmax(axis=1),
-            read_signs(self, X),
+        return apply_in_blocks(
+            lambda signs: self._state.mixture.log_joint(signs).argmax(axis=1),
+            self._read(X),
         )
 
     @property
@@ -280,42 +444,40 @@ class BernoulliMixture(
         return len(self.weights_)
 
     def reconstruction_error(self, X):
-        """Return how many bits a known bit still takes when the component is known.
+        """Compute the cost of the known bits given the most probable component.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit, which need not be reconstructed.
+            NaN is a missing bit, which is not counted.
 
         Returns
         -------
         error : float
-            Mean of -log2 P(bit | most probable component of the row), over all known
-            bits of all rows (Freund, section 4.4).
+            Mean of -log2 P(bit | most probable component of the sample), over all known
+            bits of all samples (Freund, section 4.4).
         """
-        check_is_fitted(self)
-        signs = read_signs(self, X)
-        known = np.count_nonzero(signs)
-        if not known:
-            raise ValueError("X holds no known bit that could be reconstructed.")
+        signs, n_known = self._read_known(X, "reconstructed")
+        mixture = self._state.mixture
 
-        def log_probabilities(rows):
-            joint = self._mixture.log_joint(rows)
+        def log_probabilities(signs):
+            joint = mixture.log_joint(signs)
             best = joint.argmax(axis=1)
-            return joint[np.arange(len(rows)), best] - self._mixture.log_weights[best]
+            return joint[np.arange(len(signs)), best] - mixture.log_weights[best]
 
-        return float(-by_blocks(log_probabilities, signs).sum() / (known * np.log(2)))
+        total = apply_in_blocks(log_probabilities, signs).sum()
+        return float(-total / (n_known * np.log(2)))
 
     def _n_parameters(self):
         return self.means_.size + len(self.weights_) - 1
 
     def bic(self, X):
-        """Return the Bayesian information criterion; lower is better.
+        """Compute the Bayesian information criterion; lower is better.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned.
+            The training samples.
 
         Returns
         -------
@@ -326,12 +488,12 @@ class BernoulliMixture(
         return float(-2 * scores.sum() + self._n_parameters() * np.log(len(scores)))
 
     def aic(self, X):
-        """Return the Akaike information criterion; lower is better.
+        """Compute the Akaike information criterion; lower is better.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned.
+            The training samples.
 
         Returns
         -------

@@ -1,282 +1,478 @@
-"""Marginals, draws and completions of rows in which bits are missing, all exact.
+"""Draws of inputs, and marginals and completions of samples with missing bits; exact.
 
-Known bits excite the hidden units, and their neighbours in the tree: what is left is a
-machine of the missing bits alone. Rows that miss the same bits share its sums, over
-the hidden states or over the missing bits, whichever are fewer.
+The known bits of a sample act on the hidden units, and on their neighbours in the tree:
+what is left is a machine of the missing bits alone. Samples that miss the same bits
+share its sums, over the hidden states or over the missing bits, whichever are fewer.
 """
 
-from itertools import chain, combinations
-from math import comb
+import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
+from sklearn.utils import gen_batches
 
-from sklboolean.density import _log_space as log_space
-from sklboolean.density._block_gibbs import draw_inputs
-from sklboolean.density._hidden_states import (
-    Weights,
+from sklboolean.density._base import all_signs
+from sklboolean.density._forest import draw_signs
+from sklboolean.density._partition_function import (
+    hidden_log_weights,
     log_marginals,
+    log_sums_over_inputs,
     partition_moments,
-    state_log_weights,
 )
-from sklboolean.density._likelihood import hidden_posteriors, log_numerators
+from sklboolean.density._rbm_params import (
+    RBMParams,
+    hidden_posteriors,
+    log_numerators,
+)
+from sklboolean.density._state_sums import unit_states
+from sklboolean.density._tree import parents_first
 
-BLOCK_STATES = 2**20  # states of a block of rows, times units
+BLOCK_STATES = 2**20  # states of a block of samples, times units
+CELLS_AT_A_TIME = 2**24  # of draws: an interrupt is seen between two batches
+MAX_LOG_ODDS = 600.0  # exp(-600) is a normal number
+MAX_ENUMERATED = 12  # missing bits: 4096 completions
+N_STARTS = 16  # of ascents, besides the means
+TABLE_BITS = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 
 
-class Group(NamedTuple):
-    """Rows that miss the same bits, and see the same known neighbours in the tree."""
+# Draws of inputs given hidden states
 
-    rows: np.ndarray  # their numbers
+
+class Forest(NamedTuple):
+    """The edges between inputs, in the order in which inputs are drawn."""
+
+    order: np.ndarray  # (n,), parents before their children
+    parents: np.ndarray  # (n,), -1 for a root
+
+
+def forest_of(params):
+    """Prepare the forest of a machine for draws; None without a forest."""
+    if params.parents is None:
+        return None
+    order = parents_first(params.parents).astype(np.intp)
+    return Forest(order, params.parents.astype(np.intp))
+
+
+def draw_inputs(params, states, rng, forest=None):
+    """Draw inputs given hidden states.
+
+    The inputs are independent, or a forest, of which one pass up and one pass down
+    draw all exactly.
+
+    Parameters
+    ----------
+    params : RBMParams
+    states : ndarray of shape (n_samples, m)
+        0 or 1.
+    rng : Generator or RandomState
+    forest : Forest or None
+        ``forest_of(params)``; give it where there are many calls.
+
+    Returns
+    -------
+    signs : ndarray of shape (n_samples, n), dtype float64
+    """
+    uniform = rng.random((len(states), len(params.visible_bias)))
+    fields = params.input_fields(states)
+    if params.parents is None:
+        return np.where(uniform < expit(2 * fields), 1.0, -1.0)
+    forest = forest_of(params) if forest is None else forest
+    links = 2 * np.abs(params.couplings)
+    # The largest total message of the children to each parent.
+    child = forest.parents >= 0
+    pull = np.bincount(forest.parents[child], links[child], len(links))
+    if (2 * np.abs(fields).max(axis=0) + pull).max() > MAX_LOG_ODDS:
+        return _draw_inputs_by_logs(params, states, uniform, forest)
+    signs, scratch = np.empty_like(fields), np.empty((2, fields.shape[1]))
+    ratios, strengths = np.exp(-2 * np.abs(fields)), np.exp(-links)
+    for part in gen_batches(len(fields), max(1, CELLS_AT_A_TIME // fields.shape[1])):
+        draw_signs(
+            fields[part], ratios[part], uniform[part], *forest, params.couplings,
+            strengths, *scratch, signs[part],
+        )  # fmt: skip
+    return signs
+
+
+def _draw_inputs_by_logs(params, states, uniform, forest):
+    """Draw inputs whose odds are beyond the range of a double."""
+    fields, signs = log_sums_over_inputs(params, states)[1], np.empty_like(uniform)
+    for bit in forest.order:
+        field, parent = fields[:, bit], forest.parents[bit]
+        if parent >= 0:
+            field = field + params.couplings[bit] * signs[:, parent]
+        signs[:, bit] = np.where(uniform[:, bit] < expit(2 * field), 1.0, -1.0)
+    return signs
+
+
+def draw_hidden(means, rng):
+    """Draw hidden units, 0 or 1, from their probabilities of being active."""
+    return (rng.random(means.shape) < means).astype(np.float64)
+
+
+# Samples with missing bits
+
+
+def group_rows(keys):
+    """Group equal rows of an array.
+
+    Returns
+    -------
+    distinct : ndarray of shape (n_groups, n_columns)
+        Sorted.
+    group : ndarray of shape (n_keys,)
+        Number of the group of each row.
+    """
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    return distinct, group.ravel()
+
+
+def members_of(group, n_groups):
+    """List the numbers of the rows of each group, ascending."""
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(1, n_groups))
+    return np.split(order, ends)[:n_groups]
+
+
+class MissingGroup(NamedTuple):
+    """Samples that miss the same bits and have the same known neighbours of these."""
+
+    samples: np.ndarray  # their numbers
     missing: np.ndarray  # the columns
-    weights: Weights  # of the machine of the missing bits
-    hidden_biases: np.ndarray  # (n_distinct, m), with what the known bits excite
-    which: np.ndarray  # (n_samples,), the vector of biases of each row
-    known: np.ndarray  # (n_samples,), what the known bits add to the logarithm
+    params: RBMParams  # of the machine of the missing bits
+    hidden_biases: np.ndarray  # (n_distinct, m), with the effect of the known bits
+    which: np.ndarray  # (n_samples,), the row of hidden_biases of each sample
+    known: np.ndarray  # (n_samples,), the exponent of the known bits
+
+    def sums_over_inputs(self):
+        """Check if a sum over the missing bits is shorter than over hidden states."""
+        (n_distinct, m), k = self.hidden_biases.shape, len(self.missing)
+        return 2**k * m * n_distinct <= self.params.n_hidden_states * (k + n_distinct)
 
 
-def n_hidden_states(m, max_active):
-    """Return how many hidden states there are."""
-    if max_active is None or max_active >= m:
-        return 2**m
-    return sum(comb(m, k) for k in range(max_active + 1))
-
-
-def _fields(weights, signs):
-    """Return visible biases with what known neighbours in the tree add to them."""
-    fields = np.tile(weights.visible_bias, (len(signs), 1))
-    if weights.parents is not None:
-        fields += weights.couplings * signs[:, weights.parents]
-        for child in np.flatnonzero(weights.parents >= 0):
-            parent = weights.parents[child]
-            fields[:, parent] += weights.couplings[child] * signs[:, child]
+def _fields_of_known(params, signs):
+    """Add the effect of known neighbours in the tree to the visible biases."""
+    fields = np.tile(params.visible_bias, (len(signs), 1))
+    if params.parents is not None:
+        fields += params.couplings * signs[:, params.parents]
+        for child in np.flatnonzero(params.parents >= 0):
+            parent = params.parents[child]
+            fields[:, parent] += params.couplings[child] * signs[:, child]
     return fields
 
 
-def _machine_of(weights, missing, fields):
+def _machine_of_missing(params, missing, fields):
     parents, couplings = None, None
-    if weights.parents is not None:
-        position = np.full(len(weights.parents) + 1, -1, dtype=np.int64)
+    if params.parents is not None:
+        position = np.full(len(params.parents) + 1, -1, dtype=np.int64)
         position[missing] = np.arange(len(missing))
-        parents = position[weights.parents[missing]]
-        couplings = np.where(parents < 0, 0.0, weights.couplings[missing])
-    return weights._replace(
-        components=np.ascontiguousarray(weights.components[:, missing]),
+        parents = position[params.parents[missing]]
+        couplings = np.where(parents < 0, 0.0, params.couplings[missing])
+    return params.replace(
+        components=np.ascontiguousarray(params.components[:, missing]),
         visible_bias=fields[missing],
         parents=parents,
         couplings=couplings,
     )
 
 
-def _groups(weights, signs):
-    """Yield the groups of incomplete rows of int8 signs, 0 where a bit is missing."""
+def _missing_groups(params, signs):
+    """Yield a ``MissingGroup`` for each pattern of missing bits."""
     gaps = signs == 0
     border = np.zeros_like(gaps)
-    if weights.parents is not None:
-        child = np.flatnonzero(weights.parents >= 0)
-        parent = weights.parents[child]
+    if params.parents is not None:
+        child = np.flatnonzero(params.parents >= 0)
+        parent = params.parents[child]
         np.logical_or.at(border, (slice(None), parent), gaps[:, child])
         border[:, child] |= gaps[:, parent]
     keys = np.where(gaps, 2, np.where(border, signs, 0)).astype(np.int8)
-    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.ravel()
-    order = np.argsort(inverse, kind="stable")
-    ends = np.searchsorted(inverse[order], np.arange(len(first) + 1))
-    for i, example in enumerate(first):
-        if not gaps[example].any():
+    patterns, group = group_rows(keys)
+    for key, samples in zip(patterns, members_of(group, len(patterns)), strict=True):
+        missing = np.flatnonzero(key == 2)
+        if not len(missing):
             continue
-        rows = order[ends[i] : ends[i + 1]]
-        bits = signs[rows].astype(np.float64)
-        known = bits @ weights.visible_bias
-        if weights.parents is not None:
-            known += (bits * bits[:, weights.parents]) @ weights.couplings
-        missing = np.flatnonzero(gaps[example])
-        machine = _machine_of(weights, missing, _fields(weights, bits[:1])[0])
-        distinct, which = np.unique(bits, axis=0, return_inverse=True)
-        hidden_biases = distinct @ weights.components.T + weights.hidden_bias
-        yield Group(rows, missing, machine, hidden_biases, which.ravel(), known)
+        bits = signs[samples].astype(np.float64)
+        fields = _fields_of_known(params, bits[:1])[0]
+        distinct, which = group_rows(bits)
+        yield MissingGroup(
+            samples,
+            missing,
+            _machine_of_missing(params, missing, fields),
+            params.activations(distinct),
+            which,
+            params.add_input_terms(bits),
+        )
 
 
-def _few_inputs(group, max_active):
-    """Return whether the missing bits have less work to offer than hidden states."""
-    (n_distinct, m), k = group.hidden_biases.shape, len(group.missing)
-    return 2**k * m * n_distinct <= n_hidden_states(m, max_active) * (k + n_distinct)
-
-
-def _completions(n_missing):
-    """Return all rows of signs; the first bit is the slowest to change."""
-    bits = np.arange(2**n_missing)[:, None] >> np.arange(n_missing)[::-1] & 1
-    return 2.0 * bits - 1.0
-
-
-def _completion_scores(group, max_active):
+def _completion_scores(group):
     """Yield blocks of hidden biases with the log-weights of all completions."""
-    completions, machine = _completions(len(group.missing)), group.weights
-    excited = completions @ machine.components.T
-    own = completions @ machine.visible_bias
-    if machine.parents is not None:
-        own += (completions * completions[:, machine.parents]) @ machine.couplings
-    step = max(1, BLOCK_STATES // max(1, excited.size))
+    completions = all_signs(len(group.missing)).astype(np.float64)
+    effect = completions @ group.params.components.T
+    own = group.params.add_input_terms(completions)
+    step = max(1, BLOCK_STATES // max(1, effect.size))
     for start in range(0, len(group.hidden_biases), step):
         here = slice(start, start + step)
-        activations = group.hidden_biases[here, None] + excited
-        sums = hidden_posteriors(
-            activations.reshape(-1, activations.shape[2]), max_active
-        )[0]
+        activations = group.hidden_biases[here, None] + effect
+        sums, _ = hidden_posteriors(
+            activations.reshape(-1, activations.shape[2]), group.params.max_active
+        )
         yield here, own + sums.reshape(activations.shape[:2])
 
 
-def log_sums_of_known(weights, signs, max_active=None, n_jobs=None):
-    """Return the log of the sum over all completions of each row.
+def log_sums_of_known(params, signs, n_jobs=None):
+    """Compute the log of the sum over all completions of each sample.
 
     Parameters
     ----------
-    weights : Weights
+    params : RBMParams
     signs : ndarray of shape (n_samples, n), dtype int8
         0 where a bit is missing.
-    max_active, n_jobs : int or None
+    n_jobs : int or None
+        Threads. The result does not depend on it.
 
     Returns
     -------
     log_sums : ndarray of shape (n_samples,)
     """
     log_sums, complete = np.empty(len(signs)), signs.all(axis=1)
-    log_sums[complete] = log_numerators(weights, signs[complete], max_active)
+    log_sums[complete] = log_numerators(params, signs[complete])
     incomplete = np.flatnonzero(~complete)
-    for group in _groups(weights, signs[incomplete]):
+    for group in _missing_groups(params, signs[incomplete]):
         sums = np.empty(len(group.hidden_biases))
-        if _few_inputs(group, max_active):
-            for here, scores in _completion_scores(group, max_active):
+        if group.sums_over_inputs():
+            for here, scores in _completion_scores(group):
                 sums[here] = logsumexp(scores, axis=1)
         else:
-            sums = log_marginals(group.weights, group.hidden_biases, max_active, n_jobs)
-        log_sums[incomplete[group.rows]] = group.known + sums[group.which]
+            sums = log_marginals(group.params, group.hidden_biases, n_jobs)
+        log_sums[incomplete[group.samples]] = group.known + sums[group.which]
     return log_sums
 
 
-def complete_by_means(weights, signs, max_active=None, n_jobs=None):
-    """Return rows with the conditional mean of each missing bit, float64."""
+def complete_by_means(params, signs, n_jobs=None):
+    """Replace missing bits by their conditional means.
+
+    Parameters
+    ----------
+    params, signs, n_jobs
+        As for ``log_sums_of_known``.
+
+    Returns
+    -------
+    filled : ndarray of shape (n_samples, n), dtype float64
+    """
     filled = signs.astype(np.float64)
-    for group in _groups(weights, signs):
+    for group in _missing_groups(params, signs):
         means = np.empty((len(group.hidden_biases), len(group.missing)))
-        if _few_inputs(group, max_active):
-            completions = _completions(len(group.missing))
-            for here, scores in _completion_scores(group, max_active):
+        if group.sums_over_inputs():
+            completions = all_signs(len(group.missing)).astype(np.float64)
+            for here, scores in _completion_scores(group):
                 means[here] = softmax(scores, axis=1) @ completions
         else:
             for i, biases in enumerate(group.hidden_biases):
-                machine = group.weights._replace(hidden_bias=biases)
-                means[i] = partition_moments(machine, max_active, n_jobs)[1].visible
-        filled[np.ix_(group.rows, group.missing)] = means[group.which]
+                machine = group.params.replace(hidden_bias=biases)
+                means[i] = partition_moments(machine, n_jobs)[1].visible
+        # Rounding must not make a probability negative.
+        means = np.clip(means, -1.0, 1.0)
+        filled[np.ix_(group.samples, group.missing)] = means[group.which]
     return filled
 
 
-def probabilities_of_missing(weights, signs, max_active=None):
-    """Return the joint distribution of missing bits, the same in all rows.
+def missing_probabilities(params, signs):
+    """Compute the joint distribution of missing bits, the same in all samples.
 
     Returns
     -------
     probabilities : ndarray of shape (n_samples, 2 ** n_missing)
-        In the order of counting; the first bit is the slowest to change.
+        In counting order; the first bit changes slowest.
     """
     probabilities = np.empty((len(signs), 2 ** np.count_nonzero(signs[0] == 0)))
-    for group in _groups(weights, signs):
+    for group in _missing_groups(params, signs):
         joint = np.empty((len(group.hidden_biases), probabilities.shape[1]))
-        for here, scores in _completion_scores(group, max_active):
+        for here, scores in _completion_scores(group):
             joint[here] = softmax(scores, axis=1)
-        probabilities[group.rows] = joint[group.which]
+        probabilities[group.samples] = joint[group.which]
     return probabilities
 
 
-def _state_table(machine, max_active):
-    """Return log-weights of all hidden states without hidden biases, and the states."""
-    m = len(machine.hidden_bias)
-    machine = machine._replace(hidden_bias=np.zeros(m))
-    if n_hidden_states(m, max_active) == 2**m:
-        return state_log_weights(machine), None
-    active = chain.from_iterable(
-        combinations(range(m), k) for k in range(max_active + 1)
-    )
-    states = np.zeros((n_hidden_states(m, max_active), m))
-    for state, units in zip(states, active, strict=True):
-        state[list(units)] = 1.0
-    return log_space.log_sums(machine, states)[0], states
-
-
-def _drawn(scores, chances):
-    """Return indices drawn with probabilities exp(scores), by numbers from 0 to 1."""
+def _draw_indices(scores, uniform):
+    """Draw indices with probabilities proportional to exp(scores)."""
     cumulative = np.cumsum(softmax(scores))
-    # Never beyond the last index, whatever the sums round to.
-    return np.searchsorted(cumulative[:-1], chances * cumulative[-1], side="right")
+    # Never beyond the last index, whatever the rounding of the sums.
+    return np.searchsorted(cumulative[:-1], uniform * cumulative[-1], side="right")
 
 
-def _draw_states(group, max_active, chances):
-    """Return a hidden state for each row."""
-    table, states = _state_table(group.weights, max_active)
-    numbers = np.empty(len(group.rows), dtype=np.int64)
-    for i, biases in enumerate(group.hidden_biases):
+def _draw_states(group, uniform):
+    """Draw a hidden state for each sample of a group."""
+    m, max_active = len(group.params.hidden_bias), group.params.max_active
+    log_weights = hidden_log_weights(group.params.replace(hidden_bias=np.zeros(m)))
+    states = None if max_active is None else unit_states(m, max_active)
+    numbers = np.empty(len(group.samples), dtype=np.int64)
+    equal = members_of(group.which, len(group.hidden_biases))
+    for biases, same in zip(group.hidden_biases, equal, strict=True):
         if states is None:
             scores = np.zeros(1)
             for bias in biases:  # unit i is active in state s where bit i of s is set
                 scores = np.concatenate([scores, scores + bias])
         else:
             scores = states @ biases
-        numbers[group.which == i] = _drawn(scores + table, chances[group.which == i])
+        numbers[same] = _draw_indices(scores + log_weights, uniform[same])
     if states is not None:
         return states[numbers]
-    m = len(group.weights.hidden_bias)
     return (numbers[:, None] >> np.arange(m) & 1).astype(np.float64)
 
 
-def complete_at_random(weights, signs, rng, max_active=None):
-    """Return rows with missing bits drawn from their joint conditional distribution."""
+def complete_at_random(params, signs, rng):
+    """Draw missing bits from their joint conditional distribution.
+
+    Parameters
+    ----------
+    params, signs
+        As for ``log_sums_of_known``.
+    rng : RandomState
+
+    Returns
+    -------
+    filled : ndarray of shape (n_samples, n), dtype int8
+    """
     filled = signs.copy()
-    for group in _groups(weights, signs):
-        chances = rng.uniform(size=len(group.rows))
-        if _few_inputs(group, max_active):
-            numbers = np.empty(len(group.rows), dtype=np.int64)
-            for here, scores in _completion_scores(group, max_active):
-                for i, own in enumerate(scores, here.start):
-                    same = group.which == i
-                    numbers[same] = _drawn(own, chances[same])
-            drawn = _completions(len(group.missing))[numbers]
+    for group in _missing_groups(params, signs):
+        uniform = rng.uniform(size=len(group.samples))
+        if group.sums_over_inputs():
+            numbers = np.empty(len(group.samples), dtype=np.int64)
+            equal = members_of(group.which, len(group.hidden_biases))
+            for here, scores in _completion_scores(group):
+                for own, same in zip(scores, equal[here], strict=True):
+                    numbers[same] = _draw_indices(own, uniform[same])
+            drawn = all_signs(len(group.missing))[numbers]
         else:
-            states = _draw_states(group, max_active, chances)
-            drawn = draw_inputs(group.weights, states, rng)
-        filled[np.ix_(group.rows, group.missing)] = drawn
+            states = _draw_states(group, uniform)
+            drawn = draw_inputs(group.params, states, rng)
+        filled[np.ix_(group.samples, group.missing)] = drawn
     return filled
 
 
-def known_log_odds(weights, signs, max_active=None):
-    """Return the log-odds of each bit of complete rows given all their other bits."""
-    rows = signs.astype(np.float64)
-    activations = rows @ weights.components.T + weights.hidden_bias
-    odds = 2 * _fields(weights, rows)
-    for column in range(rows.shape[1]):
-        effect = weights.components[:, column]
-        without = activations - rows[:, column, None] * effect
-        odds[:, column] += hidden_posteriors(without + effect, max_active)[0]
-        odds[:, column] -= hidden_posteriors(without - effect, max_active)[0]
+def known_log_odds(params, signs):
+    """Compute the log-odds of each bit of complete samples given all other bits."""
+    signs = signs.astype(np.float64)
+    activations = params.activations(signs)
+    odds = 2 * _fields_of_known(params, signs)
+    for column in range(signs.shape[1]):
+        effect = params.components[:, column]
+        without = activations - signs[:, column, None] * effect
+        odds[:, column] += hidden_posteriors(without + effect, params.max_active)[0]
+        odds[:, column] -= hidden_posteriors(without - effect, params.max_active)[0]
     return odds
 
 
-def reconstruction_error(weights, signs, max_active=None):
-    """Return the mean of -log2 p(x | h) for a bit, h the likeliest state given x.
+# The most probable completion
 
-    Freund, section 4.4, with the minus sign that H(x | h) has lost there and with
-    p_i = logistic(2 sum w h) of section 4.2.3.
+
+def most_probable(params, signs):
+    """Find the jointly most probable values of all missing bits of each sample.
+
+    With the hidden units summed out this is a search among all completions. Few missing
+    bits are enumerated. With many, ascents that flip one bit at a time start from the
+    conditional means and from draws.
+
+    Parameters
+    ----------
+    params : RBMParams
+    signs : ndarray of shape (n_samples, n), dtype int8
+        0 where a bit is missing.
+
+    Returns
+    -------
+    signs : ndarray of shape (n_samples, n), dtype int8
+        Exact for samples with up to 12 missing bits. With more, no single change of a
+        bit raises the probability.
+
+    Warns
+    -----
+    UserWarning
+        If some sample has more missing bits.
     """
-    activations = signs @ weights.components.T + weights.hidden_bias
+    filled, n_missing = signs.copy(), (signs == 0).sum(axis=1)
+    for k in np.unique(n_missing[n_missing > 0]):
+        samples = np.flatnonzero(n_missing == k)
+        free = signs[samples] == 0
+        if k <= MAX_ENUMERATED:
+            best = missing_probabilities(params, signs[samples]).argmax(axis=1)
+            columns = np.nonzero(free)[1].reshape(-1, k)
+            filled[samples[:, None], columns] = all_signs(k)[best]
+        else:
+            filled[samples] = _best_ascent(params, signs[samples], free)
+    n_inexact = np.count_nonzero(n_missing > MAX_ENUMERATED)
+    if n_inexact:
+        warnings.warn(
+            f"In {n_inexact} samples more than {MAX_ENUMERATED} bits are missing, too "
+            "many to compare all completions. A good completion is returned, which may "
+            "not be the most probable one. method='mean' and 'sample' are exact.",
+            UserWarning,
+            stacklevel=6,
+        )
+    return filled
+
+
+def _best_ascent(params, signs, free):
+    means = complete_by_means(params, signs)
+    rng = np.random.RandomState(0)  # the same completion in each call
+    copies = np.tile(signs, (N_STARTS, 1))
+    drawn = complete_at_random(params, copies, rng)
+    starts = np.concatenate([np.where(means >= 0, 1, -1).astype(np.int8), drawn])
+    tops = _ascend(params, starts, np.tile(free, (N_STARTS + 1, 1)))
+    scores = log_sums_of_known(params, tops).reshape(N_STARTS + 1, -1)
+    tops = tops.reshape(N_STARTS + 1, *signs.shape)
+    return tops[scores.argmax(axis=0), np.arange(len(signs))]
+
+
+def _ascend(params, signs, free):
+    """Flip the free bit with the largest gain in each sample until none gains."""
+    signs, moving = signs.copy(), np.arange(len(signs))
+    while len(moving):
+        gains = -signs[moving] * known_log_odds(params, signs[moving])
+        gains[~free[moving]] = 0.0
+        best = gains.argmax(axis=1)
+        # A positive threshold: rounding must not cause cycles.
+        up = gains[np.arange(len(moving)), best] > 1e-9
+        moving, best = moving[up], best[up]
+        signs[moving, best] *= -1
+    return signs
+
+
+def reconstruction_error(params, signs):
+    """Compute the mean of -log2 p(x | h) per bit, h the most probable state given x.
+
+    Freund, section 4.4, with the minus sign that is missing from H(x | h) there and
+    with p_i = logistic(2 sum w h) of section 4.2.3.
+    """
+    activations = params.activations(signs)
     states = (activations > 0).astype(np.float64)
-    if max_active is not None and max_active < states.shape[1]:
+    if params.max_active is not None:
         ranks = np.argsort(np.argsort(-activations, axis=1, kind="stable"), axis=1)
-        states[ranks >= max_active] = 0.0
-    # Without hidden units the numerator is the part of the inputs and their tree.
-    bare = weights._replace(
-        components=np.zeros_like(weights.components),
-        hidden_bias=np.full_like(weights.hidden_bias, -np.inf),
+        states[ranks >= params.max_active] = 0.0
+    # Without hidden units the numerator is the factor of the inputs and their tree.
+    bare = params.replace(
+        components=np.zeros_like(params.components),
+        hidden_bias=np.full_like(params.hidden_bias, -np.inf),
+        max_active=None,
     )
     joint = (states * activations).sum(axis=1) + log_numerators(bare, signs)
-    costs = log_space.log_sums(weights, states)[0] - joint
+    costs = log_sums_over_inputs(params, states)[0] - joint
     return float(costs.mean() / (signs.shape[1] * np.log(2)))
+
+
+def check_missing(params, signs, exact_limit):
+    """Refuse samples with too many missing bits for sums over states or completions."""
+    if params.n_hidden_states <= 2**exact_limit:
+        return
+    # A table of completions has a number for each unit.
+    m = len(params.hidden_bias)
+    most = max(exact_limit + TABLE_BITS - m.bit_length(), 0)
+    n_missing = np.count_nonzero(signs == 0, axis=1)
+    if n_missing.max(initial=0) > most:
+        worst = n_missing[np.argmax(n_missing > most)]
+        raise ValueError(
+            f"A sample of X misses {worst} bits; with {m} hidden units at most {most} "
+            "can be summed out or filled in. Fit fewer units, or raise "
+            f"exact_limit={exact_limit}."
+        )

@@ -4,49 +4,49 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.density import draw_weights, joint_log_weights
+from oracles.density import all_joint_log_weights, draw_weights
 from scipy.special import logsumexp, softmax
 
-from sklboolean.density._annealing import (
+from sklboolean.density._conditionals import draw_inputs
+from sklboolean.density._pcd import (
     anneal,
     estimate_log_partition,
-    line_to,
     log_mean_exp,
+    path_to,
 )
-from sklboolean.density._block_gibbs import draw_inputs
-from sklboolean.density._likelihood import hidden_posteriors
+from sklboolean.density._rbm_params import hidden_posteriors
 
 SIGMAS = 5  # an error beyond it comes once in a million
 
 
 def exact_log_partition(weights):
-    return logsumexp(joint_log_weights(weights)[2])
+    return logsumexp(all_joint_log_weights(weights)[2])
 
 
 def exact_draws(weights, n_samples, rng):
     """Independent inputs, and the probabilities of the hidden units given them."""
-    inputs, _, scores = joint_log_weights(weights)
+    inputs, _, scores = all_joint_log_weights(weights)
     chances = softmax(scores.ravel()).reshape(scores.shape).sum(axis=1)
     signs = inputs[rng.choice(len(inputs), size=n_samples, p=chances)]
     means = hidden_posteriors(signs @ weights.components.T + weights.hidden_bias)[1]
     return signs, means
 
 
-def line_of(weights, rng):
-    return line_to(weights, *exact_draws(weights, 2000, rng))
+def path_of(weights, rng):
+    return path_to(weights, *exact_draws(weights, 2000, rng))
 
 
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=20)
 def test_the_line_begins_without_units_and_ends_at_the_machine(seed, tree):
     weights = draw_weights(seed, 3, 4, tree=tree)
-    line = line_of(weights, np.random.default_rng(seed))
-    expected = exact_log_partition(line.at(0.0))
-    assert line.log_first() == pytest.approx(expected, rel=1e-12)
-    assert not line.at(0.0).components.any()
-    for found, given_part in zip(line.at(1.0), weights, strict=True):
-        if given_part is not None:
-            np.testing.assert_array_equal(found, given_part)
+    path = path_of(weights, np.random.default_rng(seed))
+    expected = exact_log_partition(path.at(0.0))
+    assert path.log_first() == pytest.approx(expected, rel=1e-12)
+    assert not path.at(0.0).components.any()
+    for name, part in vars(weights).items():
+        if part is not None:
+            np.testing.assert_array_equal(getattr(path.at(1.0), name), part)
 
 
 @pytest.mark.parametrize("tree", [False, True])
@@ -54,19 +54,19 @@ def test_the_line_begins_without_units_and_ends_at_the_machine(seed, tree):
 def test_weights_are_unbiased_in_both_directions(seed, tree):
     rng, n_chains = np.random.default_rng(seed), 40000
     weights = draw_weights(seed, 3, 4, tree=tree, scale=0.7)
-    line, exact = line_of(weights, rng), exact_log_partition(weights)
-    places = np.array([0.0, 0.3, 0.7, 1.0])
-    start = draw_inputs(line.first, np.zeros((n_chains, 3)), rng)
-    forward = anneal(line, start, places, rng)
+    path, exact = path_of(weights, rng), exact_log_partition(weights)
+    betas = np.array([0.0, 0.3, 0.7, 1.0])
+    start = draw_inputs(path.first, np.zeros((n_chains, 3)), rng)
+    forward = anneal(path, start, betas, rng)
     ratio, error = log_mean_exp(forward)
-    assert abs(line.log_first() + ratio - exact) < SIGMAS * error
+    assert abs(path.log_first() + ratio - exact) < SIGMAS * error
     start = exact_draws(weights, n_chains, rng)[0]
-    backward = anneal(line, start, places[::-1], rng)
+    backward = anneal(path, start, betas[::-1], rng)
     ratio, back_error = log_mean_exp(backward)
-    assert abs(line.log_first() - ratio - exact) < SIGMAS * back_error
+    assert abs(path.log_first() - ratio - exact) < SIGMAS * back_error
     # Jensen: the mean of the logarithms is too low, on the way back too high.
     assert (
-        forward.mean() + line.log_first() < exact < line.log_first() - backward.mean()
+        forward.mean() + path.log_first() < exact < path.log_first() - backward.mean()
     )
 
 

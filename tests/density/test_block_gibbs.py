@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.density import all_inputs, distribution, draw_weights, joint_log_weights
+from oracles.density import (
+    all_inputs,
+    all_joint_log_weights,
+    distribution,
+    draw_weights,
+)
 from scipy.special import softmax
 
-from sklboolean.density._block_gibbs import draw_hidden, draw_inputs, mix
-from sklboolean.density._likelihood import hidden_posteriors
+from sklboolean.density._conditionals import draw_hidden, draw_inputs
+from sklboolean.density._pcd import gibbs_chain
+from sklboolean.density._rbm_params import hidden_posteriors
 
 N_HALVINGS = 40
 
@@ -50,7 +56,7 @@ def drawn_probabilities(weights, states):
 @given(machines)
 @settings(max_examples=20)
 def test_inputs_are_drawn_with_their_conditional_probabilities(weights):
-    _, states, scores = joint_log_weights(weights)
+    _, states, scores = all_joint_log_weights(weights)
     expected = softmax(scores, axis=0).T
     found = drawn_probabilities(weights, states)
     np.testing.assert_allclose(found, expected, atol=1e-9)
@@ -59,7 +65,7 @@ def test_inputs_are_drawn_with_their_conditional_probabilities(weights):
 @given(machines)
 @settings(max_examples=20)
 def test_a_step_leaves_the_distribution_as_it_is(weights):
-    inputs, states, _ = joint_log_weights(weights)
+    inputs, states, _ = all_joint_log_weights(weights)
     active = hidden_posteriors(inputs @ weights.components.T + weights.hidden_bias)[1]
     of_units = np.where(states[None] == 1, active[:, None], 1 - active[:, None])
     moves = of_units.prod(axis=2) @ drawn_probabilities(weights, states)
@@ -70,7 +76,7 @@ def test_a_step_leaves_the_distribution_as_it_is(weights):
 @pytest.mark.parametrize("coupling", [-1000.0, 1000.0])
 def test_huge_weights_that_disagree_are_drawn_without_nan(coupling):
     # Six children force their root one way, six the other: 0 wins, the root is even.
-    weights = draw_weights(0, 1, 13)._replace(
+    weights = draw_weights(0, 1, 13).replace(
         components=np.zeros((1, 13)),
         visible_bias=np.r_[0.0, np.full(6, 1e5), np.full(6, -1e5)],
         parents=np.r_[-1, np.zeros(12, dtype=int)],
@@ -93,8 +99,8 @@ def test_hidden_units_follow_their_probabilities():
 
 def test_chains_started_anywhere_reach_the_distribution():
     weights = draw_weights(3, 3, 4, tree=True, scale=0.5)
-    states = mix(weights, np.ones((20000, 3)), 30, np.random.default_rng(0))
-    _, all_states, scores = joint_log_weights(weights)
+    states = gibbs_chain(weights, np.ones((20000, 3)), 30, np.random.default_rng(0))
+    _, all_states, scores = all_joint_log_weights(weights)
     expected = softmax(scores.ravel()).reshape(scores.shape).sum(axis=0)
     numbers = np.array([4, 2, 1])
     found = np.bincount((states @ numbers).astype(int), minlength=8) / len(states)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.density import agreeing, all_inputs, joint_log_weights
+from oracles.density import agreeing, all_inputs, all_joint_log_weights
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -14,7 +14,7 @@ from sklearn.neural_network import BernoulliRBM
 
 from sklboolean import ChowLiuTree, CombinationMachine
 from sklboolean.density._conditionals import complete_at_random
-from sklboolean.density._hidden_states import Weights
+from sklboolean.density._rbm_params import RBMParams
 
 N = 6
 EVERYTHING = (all_inputs(N) > 0).astype(float)
@@ -25,7 +25,7 @@ def rows_of_patterns(n_samples=400, seed=0, n=N):
     rng = np.random.default_rng(seed)
     components = np.zeros((2, n))
     components[0, : n // 2 + 1], components[1, n // 2 :] = 1.5, -1.2
-    truth = Weights(components, np.array([-1.0, 0.5]), rng.normal(size=n) / 4)
+    truth = RBMParams(components, np.array([-1.0, 0.5]), rng.normal(size=n) / 4)
     nothing = np.zeros((n_samples, n), dtype=np.int8)
     drawn = complete_at_random(truth, nothing, np.random.RandomState(seed))
     return (drawn > 0).astype(float), truth
@@ -56,7 +56,7 @@ def fitted(request):
 
 
 def weights_of(model):
-    return Weights(
+    return RBMParams(
         model.components_,
         model.hidden_bias_,
         model.visible_bias_,
@@ -68,7 +68,7 @@ def weights_of(model):
 def test_probabilities_sum_to_one(fitted):
     probabilities = np.exp(fitted.score_samples(EVERYTHING))
     assert probabilities.sum() == pytest.approx(1, abs=1e-12)
-    scores = joint_log_weights(weights_of(fitted), fitted.max_active)[2]
+    scores = all_joint_log_weights(weights_of(fitted), fitted.max_active)[2]
     assert fitted.log_partition_ == pytest.approx(logsumexp(scores))
     np.testing.assert_allclose(
         np.log(probabilities), logsumexp(scores, axis=1) - fitted.log_partition_
@@ -131,12 +131,12 @@ def test_errors_are_those_of_the_thesis(fitted):
 
 
 def test_hidden_units_and_back(fitted):
-    _, states, scores = joint_log_weights(weights_of(fitted), fitted.max_active)
+    _, states, scores = all_joint_log_weights(weights_of(fitted), fitted.max_active)
     posterior = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
     np.testing.assert_allclose(
         fitted.transform(EVERYTHING), posterior @ states, atol=1e-10
     )
-    _, states, free = joint_log_weights(weights_of(fitted))
+    _, states, free = all_joint_log_weights(weights_of(fitted))
     means = np.exp(free - logsumexp(free, axis=0)).T @ EVERYTHING
     np.testing.assert_allclose(fitted.inverse_transform(states), means, atol=1e-10)
 
@@ -163,7 +163,7 @@ def test_likelihood_is_at_least_that_of_the_truth():
     """The maximum over all machines is; found from four starts."""
     rows, truth = rows_of_patterns(2000)
     index = rows @ 2 ** np.arange(N)[::-1]
-    scores = logsumexp(joint_log_weights(truth)[2], axis=1)
+    scores = logsumexp(all_joint_log_weights(truth)[2], axis=1)
     of_truth = (scores - logsumexp(scores))[index.astype(int)].mean()
     learned = machine(n_components=2, alpha=0.0, max_iter=500).fit(rows)
     assert learned.score(rows) > of_truth

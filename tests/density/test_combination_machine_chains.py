@@ -5,13 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from oracles.density import all_inputs, joint_log_weights
+from oracles.density import all_inputs, all_joint_log_weights
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import CombinationMachine
-from sklboolean.density import _machine_starts as machine_starts
-from sklboolean.density._hidden_states import Weights
+from sklboolean.density import _initialization as initialization
+from sklboolean.density._rbm_params import RBMParams
 
 N = 6
 EVERYTHING = (all_inputs(N) > 0).astype(float)
@@ -30,8 +30,8 @@ def machine(**parameters):
 
 def log_joint(model):
     inputs = model.visible_bias_, model.tree_, model.couplings_
-    weights = Weights(model.components_, model.hidden_bias_, *inputs)
-    return logsumexp(joint_log_weights(weights)[2], axis=1)
+    weights = RBMParams(model.components_, model.hidden_bias_, *inputs)
+    return logsumexp(all_joint_log_weights(weights)[2], axis=1)
 
 
 @BASES
@@ -55,7 +55,7 @@ def test_estimates_in_the_wrong_order_are_told():
     with pytest.warns(UserWarning, match=r"have not mixed.*smaller learning_rate"):
         model.score_samples(X)
     model.log_partition_bounds_ = 8.0, 9.0
-    with pytest.warns(UserWarning, match=r"lower likelihood\.$"):
+    with pytest.warns(UserWarning, match=r"smaller likelihood\.$"):
         model.score_samples(X)
 
 
@@ -220,13 +220,13 @@ def test_progress_is_shown(capsys):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", ESTIMATE)
 def test_chains_pursue_one_start_only(monkeypatch):
     pursued = []
-    pursue = machine_starts.pursue
+    pursue = initialization.pursue
 
     def counted(*arguments):
         pursued.append(arguments)
         return pursue(*arguments)
 
-    monkeypatch.setattr(machine_starts, "pursue", counted)
+    monkeypatch.setattr(initialization, "pursue", counted)
     machine(init="projection_pursuit", n_init=3).fit(X)
     assert len(pursued) == 1
     machine(init="projection_pursuit", n_init=3, solver="lbfgs", exact_limit=9).fit(X)

@@ -7,26 +7,30 @@ from hypothesis import strategies as st
 from oracles.density import (
     agreeing,
     all_inputs,
+    all_joint_log_weights,
     conditional,
     distribution,
     draw_weights,
-    joint_log_weights,
 )
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from sklboolean.density import _conditionals as conditionals
-from sklboolean.density._coordinates import Coordinates
-from sklboolean.density._hidden_states import Weights, log_partition
-from sklboolean.density._likelihood import (
+from sklboolean.density._conditionals import most_probable
+from sklboolean.density._maximum_likelihood import (
+    coupling_gains,
     edge_means,
-    hidden_posteriors,
-    log_numerators,
     make_table,
     mean_log_likelihood,
+    with_new_tree,
 )
-from sklboolean.density._most_probable import most_probable
-from sklboolean.density._tree_updates import coupling_gains, with_new_tree
+from sklboolean.density._partition_function import log_partition
+from sklboolean.density._rbm_params import (
+    Coordinates,
+    RBMParams,
+    hidden_posteriors,
+    log_numerators,
+)
 
 machines = st.builds(
     draw_weights,
@@ -42,18 +46,19 @@ limits = st.sampled_from([None, 1, 2])
 @given(machines, limits)
 @settings(deadline=None)
 def test_numerators_and_partition_are_the_sums(weights, max_active):
-    _, _, scores = joint_log_weights(weights, max_active)
+    _, _, scores = all_joint_log_weights(weights, max_active)
     rows = all_inputs(len(weights.visible_bias))
-    found = log_numerators(weights, rows, max_active)
+    weights = weights.replace(max_active=max_active)
+    found = log_numerators(weights, rows)
     np.testing.assert_allclose(found, logsumexp(scores, axis=1), atol=1e-10)
-    log_z = log_partition(weights, max_active)
+    log_z = log_partition(weights)
     assert np.exp(found - log_z).sum() == pytest.approx(1, abs=1e-12)
 
 
 @given(machines, limits)
 @settings(deadline=None)
 def test_hidden_posteriors_are_those_of_bayes(weights, max_active):
-    inputs, states, scores = joint_log_weights(weights, max_active)
+    inputs, states, scores = all_joint_log_weights(weights, max_active)
     activations = inputs @ weights.components.T + weights.hidden_bias
     posterior = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
     found = hidden_posteriors(activations, max_active)[1]
@@ -82,14 +87,14 @@ def test_table_merges_equal_rows(seed, n):
     signs, weights = draw_table(seed, n)
     signs[5:12] = signs[4]
     table = make_table(signs, weights)
-    assert len(np.unique(table.signs, axis=0)) == len(table.signs)
+    assert len(np.unique(table.samples, axis=0)) == len(table.samples)
     assert table.shares.min() > 0
-    for row, share in zip(table.signs, table.shares, strict=True):
+    for row, share in zip(table.samples, table.shares, strict=True):
         same = (signs == row).all(axis=1)
         assert share == pytest.approx(weights[same].sum() / weights.sum())
     assert table.shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(
-        table.visible, np.average(signs, axis=0, weights=weights), atol=1e-14
+        table.means, np.average(signs, axis=0, weights=weights), atol=1e-14
     )
 
 
@@ -109,28 +114,30 @@ def test_table_does_not_depend_on_the_order_of_rows():
 def test_gradient_is_that_of_the_enumerated_likelihood(
     weights, max_active, visible_bias, seed
 ):
-    m, n = weights.components.shape
+    n = weights.components.shape[1]
     signs, row_weights = draw_table(seed, n)
     table = make_table(signs, row_weights)
-    coordinates = Coordinates(m, table.visible, visible_bias, weights.parents)
-    vector = coordinates.vector_of(weights)
+    weights = weights.replace(max_active=max_active)
+    coordinates = Coordinates.of(weights, table.means, visible_bias)
+    vector = coordinates.to_vector(weights)
     if not visible_bias:
-        weights = weights._replace(visible_bias=np.zeros(n))
-    for found, given_part in zip(coordinates.weights_of(vector), weights, strict=True):
-        if given_part is not None:
-            np.testing.assert_allclose(found, given_part, atol=1e-12)
+        weights = weights.replace(visible_bias=np.zeros(n))
+    found = coordinates.to_params(vector)
+    for name, part in vars(weights).items():
+        if part is not None:
+            np.testing.assert_allclose(getattr(found, name), part, atol=1e-12)
     index = (signs > 0) @ 2 ** np.arange(n)[::-1]
 
     def by_enumeration(vector):
-        scores = joint_log_weights(coordinates.weights_of(vector), max_active)[2]
+        scores = all_joint_log_weights(coordinates.to_params(vector), max_active)[2]
         rows = logsumexp(scores, axis=1)
         return np.average(rows[index], weights=row_weights) - logsumexp(rows)
 
     edges = None if weights.parents is None else edge_means(table, weights.parents)
-    value, gradient, log_z = mean_log_likelihood(weights, table, edges, max_active)
-    assert log_z == pytest.approx(log_partition(weights, max_active))
+    value, gradient, log_z = mean_log_likelihood(weights, table, edges)
+    assert log_z == pytest.approx(log_partition(weights))
     assert value == pytest.approx(by_enumeration(vector), abs=1e-9)
-    slope = coordinates.gradient_of(gradient)
+    slope = coordinates.to_gradient(gradient)
     step = 1e-6
     expected = np.array(
         [
@@ -162,12 +169,12 @@ def test_gradient_does_not_depend_on_threads():
 def test_turning_a_unit_around_keeps_the_machine():
     weights = draw_weights(3, 3, 4)
     coordinates = Coordinates(3, np.full(4, 0.3), True, None)
-    vector = coordinates.vector_of(weights)
+    vector = coordinates.to_vector(weights)
     turned = vector.copy()
     turned[:4] *= -1  # the first unit's components
     turned[12] *= -1  # and its bias
     np.testing.assert_allclose(
-        distribution(coordinates.weights_of(turned)), distribution(weights), atol=1e-14
+        distribution(coordinates.to_params(turned)), distribution(weights), atol=1e-14
     )
 
 
@@ -183,7 +190,9 @@ def way(request, monkeypatch):
     """Sums over what is less work, and each way on its own."""
     if request.param != "the fewer":
         chosen = request.param == "inputs"
-        monkeypatch.setattr(conditionals, "_few_inputs", lambda *_: chosen)
+        monkeypatch.setattr(
+            conditionals.MissingGroup, "sums_over_inputs", lambda group: chosen
+        )
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -194,12 +203,13 @@ def test_marginals_and_means_are_those_of_enumeration(seed, max_active, tree):
     weights = draw_weights(seed, 1 + seed % 4, 2 + seed % 5, tree=tree)
     signs = draw_gaps(seed, 2 + seed % 5)
     probabilities = distribution(weights, max_active)
-    log_z = logsumexp(joint_log_weights(weights, max_active)[2])
-    sums = conditionals.log_sums_of_known(weights, signs, max_active) - log_z
+    log_z = logsumexp(all_joint_log_weights(weights, max_active)[2])
+    weights = weights.replace(max_active=max_active)
+    sums = conditionals.log_sums_of_known(weights, signs) - log_z
     expected = [np.log(probabilities[agreeing(row)].sum()) for row in signs]
     np.testing.assert_allclose(sums, expected, atol=1e-10)
     means = [conditional(probabilities, row) @ all_inputs(len(row)) for row in signs]
-    filled = conditionals.complete_by_means(weights, signs, max_active)
+    filled = conditionals.complete_by_means(weights, signs)
     np.testing.assert_allclose(filled, means, atol=1e-10)
 
 
@@ -207,12 +217,13 @@ def test_marginals_and_means_are_those_of_enumeration(seed, max_active, tree):
 @settings(deadline=None)
 def test_log_odds_are_those_of_flips(weights, max_active):
     rows = all_inputs(len(weights.visible_bias))
-    odds = conditionals.known_log_odds(weights, rows, max_active)
+    weights = weights.replace(max_active=max_active)
+    odds = conditionals.known_log_odds(weights, rows)
     for column in range(rows.shape[1]):
         up, down = rows.copy(), rows.copy()
         up[:, column], down[:, column] = 1, -1
-        expected = log_numerators(weights, up, max_active)
-        expected -= log_numerators(weights, down, max_active)
+        expected = log_numerators(weights, up)
+        expected -= log_numerators(weights, down)
         np.testing.assert_allclose(odds[:, column], expected, atol=1e-9)
 
 
@@ -221,7 +232,7 @@ def test_log_odds_are_those_of_flips(weights, max_active):
 def test_most_probable_completion_is_the_best_of_all(weights, max_active, seed):
     signs = draw_gaps(seed, len(weights.visible_bias))
     probabilities = distribution(weights, max_active)
-    filled = most_probable(weights, signs, max_active)
+    filled = most_probable(weights.replace(max_active=max_active), signs)
     index = (filled > 0) @ 2 ** np.arange(signs.shape[1])[::-1]
     for row, found in zip(signs, index, strict=True):
         assert agreeing(row)[found]
@@ -233,7 +244,7 @@ def test_completion_of_many_bits_is_a_local_maximum_and_says_so():
     weights = draw_weights(5, 4, 20, tree=True)
     signs = np.zeros((2, 20), dtype=np.int8)
     signs[0, 0] = 1
-    with pytest.warns(UserWarning, match="In 2 rows more than 12 bits"):
+    with pytest.warns(UserWarning, match="In 2 samples more than 12 bits"):
         filled = most_probable(weights, signs)
     assert filled[0, 0] == 1
     odds = conditionals.known_log_odds(weights, filled)
@@ -266,7 +277,8 @@ def test_draws_follow_the_conditional_distribution(tree, max_active):
     for known in ([0, 0, 0, 0, 0], [0, 1, 0, -1, 0]):
         signs = np.tile(np.array(known, dtype=np.int8), (20000, 1))
         rng = np.random.RandomState(0)
-        drawn = conditionals.complete_at_random(weights, signs, rng, max_active)
+        limited = weights.replace(max_active=max_active)
+        drawn = conditionals.complete_at_random(limited, signs, rng)
         assert (drawn[:, signs[0] != 0] == signs[:, signs[0] != 0]).all()
         assert_drawn_from((drawn > 0) @ powers, conditional(probabilities, signs[0]))
 
@@ -282,14 +294,13 @@ def test_a_wrong_distribution_would_be_seen():
 def test_reconstruction_error_is_the_code_length_given_the_likeliest_state():
     for tree, max_active in [(False, None), (True, None), (True, 1)]:
         weights = draw_weights(2, 3, 5, tree=tree)
-        inputs, _, scores = joint_log_weights(weights, max_active)
+        inputs, _, scores = all_joint_log_weights(weights, max_active)
         likeliest = scores.argmax(axis=1)
         given_state = scores[np.arange(len(inputs)), likeliest]
         given_state = given_state - logsumexp(scores, axis=0)[likeliest]
         expected = -given_state.mean() / (5 * np.log(2))
-        found = conditionals.reconstruction_error(
-            weights, inputs.astype(np.int8), max_active
-        )
+        limited = weights.replace(max_active=max_active)
+        found = conditionals.reconstruction_error(limited, inputs.astype(np.int8))
         assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -317,7 +328,7 @@ def test_new_tree_links_what_depends():
     signs[:, 3] = np.where(flipped, -signs[:, 1], signs[:, 1])
     table = make_table(signs)
     chain = np.array([-1, 0, 1, 2])
-    weights = Weights(np.zeros((1, 4)), np.zeros(1), np.zeros(4), chain, np.zeros(4))
+    weights = RBMParams(np.zeros((1, 4)), np.zeros(1), np.zeros(4), chain, np.zeros(4))
     renewed = with_new_tree(weights, table, 3000, np.random.RandomState(0))
     edges = {frozenset(edge) for edge in enumerate(renewed.parents)}
     assert frozenset([1, 3]) in edges

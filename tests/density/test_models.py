@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
-from sklboolean.density import _model as model_module
+from sklboolean.density import _base as model_module
 
 MODELS = {
     "mixture": lambda: BernoulliMixture(3, random_state=0),
@@ -168,6 +168,22 @@ def test_random_state_repeats_draws(make):
     assert not np.array_equal(first, model.sample(9, random_state=4))
 
 
+@every_model
+def test_draws_use_the_random_state_of_the_estimator_by_default(make):
+    model = make().set_params(random_state=7).fit(some_rows())
+    X = some_rows()
+    X[:, :3] = np.nan
+    drawn, filled = model.sample(9), model.impute(X, "sample")
+    np.testing.assert_array_equal(drawn, model.sample(9))
+    np.testing.assert_array_equal(drawn, model.sample(9, random_state=7))
+    np.testing.assert_array_equal(filled, model.impute(X, "sample", random_state=7))
+    assert not np.array_equal(drawn, model.sample(9, random_state=8))
+    # A generator given to the estimator goes on from call to call.
+    model.set_params(random_state=np.random.RandomState(7))
+    np.testing.assert_array_equal(drawn, model.sample(9))
+    assert not np.array_equal(drawn, model.sample(9))
+
+
 def written_differently(X):
     """The same rows in all codes and containers."""
     names = [f"c{j}" for j in range(X.shape[1])]
@@ -238,7 +254,7 @@ def test_blocks_change_no_number(make, monkeypatch):
         yield np.array([model.completion_error(X), model.scaled_log_loss(X)])
 
     before = list(answers())
-    monkeypatch.setattr(model_module, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(model_module, "BLOCK_SIZE", 3)
     for one, other in zip(before, answers(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
@@ -246,7 +262,7 @@ def test_blocks_change_no_number(make, monkeypatch):
 # Bad input
 
 
-@pytest.mark.filterwarnings("ignore:In 2 rows more than 12 bits are missing")
+@pytest.mark.filterwarnings("ignore:In 2 samples more than 12 bits are missing")
 @every_model
 @pytest.mark.parametrize(
     "X",

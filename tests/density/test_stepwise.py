@@ -8,19 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.density import mean_counts, stepwise_em
+from oracles.density import mean_counts
+from oracles.density import stepwise_em as stepwise_em_by_definition
 from scipy import sparse
 from scipy.special import logit
 
 from sklboolean import BernoulliMixture
-from sklboolean.density._products import (
+from sklboolean.density._em import (
     Counts,
+    EMOptions,
+    MixtureState,
     ProductMixture,
+    blend_counts,
     em_step,
     expected_counts,
-    mixture_of,
+    implied_counts,
+    maximising_mixture,
+    stepwise_em,
 )
-from sklboolean.density._stepwise import blend, implied_counts, learn_batches
 
 
 @st.composite
@@ -37,6 +42,13 @@ def streams(draw):
         draw(st.sampled_from([0.6, 1])),
     )
     return mixture, batches.astype(np.int8), alpha, decay
+
+
+def options(alpha, learning_decay, batch_size):
+    return EMOptions(
+        n_components=1, alpha=alpha, growth=None, n_init=1, max_iter=1, tol=0.0,
+        batch_size=batch_size, learning_decay=learning_decay, n_jobs=None, verbose=0,
+    )  # fmt: skip
 
 
 def empty_counts(mixture):
@@ -58,9 +70,11 @@ def test_a_first_batch_is_one_step_of_em(stream):
     mixture, batches, alpha, decay = stream
     signs = batches.reshape(-1, batches.shape[2])
     weights = np.random.default_rng(len(signs)).random(len(signs))
-    better, _, total, history = learn_batches(
-        mixture, empty_counts(mixture), 0.0, signs, weights, alpha, decay, len(signs)
+    state = MixtureState(mixture, empty_counts(mixture), 0.0)
+    state, history = stepwise_em(
+        state, signs, weights, options(alpha, decay, len(signs))
     )
+    better, total = state.mixture, state.total
     expected, log_likelihood = em_step(mixture, signs, weights, alpha)
     np.testing.assert_array_equal(better.log_weights, expected.log_weights)
     np.testing.assert_array_equal(better.logits, expected.logits)
@@ -75,13 +89,19 @@ def test_batches_follow_the_definition(stream):
     first, weights = batches[0], np.ones(len(batches[0]))
     signs = batches.reshape(-1, batches.shape[2])
     counts, _ = expected_counts(mixture, first, weights)
-    found, kept, total, history = learn_batches(
-        mixture, counts, float(len(first)), signs, np.ones(len(signs)), alpha, decay,
-        len(first),
-    )  # fmt: skip
+    state = MixtureState(mixture, counts, float(len(first)))
+    before = state.copy()
+    after, history = stepwise_em(
+        state, signs, np.ones(len(signs)), options(alpha, decay, len(first))
+    )
+    found, kept, total = after.mixture, after.counts, after.total
+    for one, other in zip(state.counts, before.counts, strict=True):
+        np.testing.assert_array_equal(one, other)
     rows = np.where(batches == 0, np.nan, batches > 0)
     start = np.exp(mixture.log_weights), 1 / (1 + np.exp(-mixture.logits))
-    expected = stepwise_em(*start, mean_counts(*start, rows[0]), rows, alpha, decay)
+    expected = stepwise_em_by_definition(
+        *start, mean_counts(*start, rows[0]), rows, alpha, decay
+    )
     np.testing.assert_allclose(np.exp(found.log_weights), expected[0], rtol=1e-9)
     np.testing.assert_allclose(found.logits, logit(expected[1]), atol=1e-7)
     assert len(history) == len(batches)
@@ -99,7 +119,7 @@ def test_a_mixture_is_the_maximum_of_the_counts_that_it_implies(stream):
     found, _ = em_step(mixture, signs, weights, alpha)
     counts = implied_counts(found, weights.sum(), alpha)
     assert min(counts.members.min(), (counts.known - abs(counts.sums)).min()) >= 0
-    again = mixture_of(counts, alpha)
+    again = maximising_mixture(counts, alpha)
     np.testing.assert_allclose(again.log_weights, found.log_weights, atol=1e-9)
     np.testing.assert_allclose(again.logits, found.logits, atol=1e-7)
 
@@ -111,7 +131,7 @@ def test_without_forgetting_counts_are_added():
     )
     for total, weight in [(5.0, 2.0), (1e-9, 1.0), (1e18, 1.0)]:
         for a, b, both in zip(
-            one, other, blend(one, total, other, weight, 1.0), strict=True
+            one, other, blend_counts(one, total, other, weight, 1.0), strict=True
         ):
             np.testing.assert_allclose(both, a + b, rtol=1e-12)
 
@@ -119,7 +139,9 @@ def test_without_forgetting_counts_are_added():
 @pytest.mark.parametrize("ratio", [1e-300, 1e-20, 1.0, 1e20, 1e300])
 def test_weights_of_any_size_are_blended(ratio):
     """Counts for a unit of weight move by the share to the power of the decay."""
-    counts = blend(Counts(ratio, 0.0, 0.0), ratio, Counts(0.0, 1.0, 1.0), 1.0, 0.7)
+    counts = blend_counts(
+        Counts(ratio, 0.0, 0.0), ratio, Counts(0.0, 1.0, 1.0), 1.0, 0.7
+    )
     rate = (1 + ratio) ** -0.7
     assert counts.sums / (1 + ratio) == pytest.approx(rate, rel=1e-12)
     # What is left of the first counts: 1 - rate, which rounds to 0 where the batch is

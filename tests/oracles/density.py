@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 from scipy.stats import multivariate_normal
 
-from sklboolean.density._hidden_states import Weights
+from sklboolean.density._rbm_params import RBMParams
 
 
 def every_row(n, low=0.0):
@@ -60,7 +60,7 @@ def draw_weights(seed, m, n, *, tree=False, scale=1.0):
             parent = rng.integers(-1, place)
             parents[column] = order[parent] if parent >= 0 else -1
         couplings = np.where(parents < 0, 0.0, scale * rng.normal(size=n))
-    return Weights(
+    return RBMParams(
         scale * rng.normal(size=(m, n)),
         scale * rng.normal(size=m),
         scale * rng.normal(size=n),

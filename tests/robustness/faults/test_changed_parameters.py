@@ -24,7 +24,7 @@ FIXED = {
     },
     "bernoulli_mixture": {"binarize": 0.5, "n_components": 3},
     "combination_machine": {
-        "base": "chow_liu", "binarize": 0.5, "n_components": 3, "visible": "real",
+        "base": "chow_liu", "binarize": 0.5, "n_components": 3,
         "visible_bias": False,
     },
     "combination_machine_tree": {

@@ -61,7 +61,6 @@ VALUES = {
     "target": ["conjunction", "disjunction"],
     "variant": ["balanced", "positive", "complement", "auto", "resample"],
     "verbose": [0],
-    "visible": ["binary", "real"],
 }  # fmt: skip
 PLAIN = [None, True, False, 1, 2, 3, 5, 0.1, 0.5, 2.0]
 

@@ -14,6 +14,7 @@ from sklboolean import (
     BoostByMajorityRegressor,
     ChowLiuTree,
     CombinationMachine,
+    GaussianCombinationMachine,
     KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
@@ -32,7 +33,7 @@ BOOSTERS = [
 ]
 WEIGHED = [
     BernoulliMixture(2), BooleanStump(), *BOOSTERS[:4], ChowLiuTree(),
-    CombinationMachine(2, n_init=1), CombinationMachine(2, n_init=1, visible="real"),
+    CombinationMachine(2, n_init=1), GaussianCombinationMachine(2, n_init=1),
 ]  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from scipy.special import logit
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import BernoulliMixture
-from sklboolean.density._completion import most_probable_bits
-from sklboolean.density._products import (
+from sklboolean.density._bernoulli_mixture import most_probable_bits
+from sklboolean.density._em import (
     ProductMixture,
     em_step,
     log_prior,
@@ -133,10 +133,10 @@ def test_too_many_likely_completions_bring_a_warning(monkeypatch):
     mixture = BernoulliMixture(6, random_state=0).fit(X)
     asked = np.full((2, 12), np.nan)
     monkeypatch.setattr(
-        "sklboolean.density._completion.most_probable_bits",
+        "sklboolean.density._bernoulli_mixture.most_probable_bits",
         lambda weights, logits: most_probable_bits(weights, logits, max_branches=1),
     )
-    with pytest.warns(UserWarning, match="In 2 rows .* exact"):
+    with pytest.warns(UserWarning, match="In 2 samples .* exact"):
         filled = mixture.impute(asked, "map")
     assert set(np.unique(filled)) <= {0.0, 1.0}
 

@@ -9,12 +9,12 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sklboolean.density._tables import distinct_rows, read_signs, to_codes
+from sklboolean.density._base import BinaryDensityMixin, merge_equal_samples
 
 NAN = math.nan
 
 
-class Reader(BaseEstimator):
+class Reader(BinaryDensityMixin, BaseEstimator):
     def __init__(self, binarize=0.0):
         self.binarize = binarize
 
@@ -61,12 +61,12 @@ CASES = {
 def test_values_become_signs_and_zero_is_missing(case):
     X, expected, codes = case
     reader = Reader()
-    signs = read_signs(reader, X, reset=True)
+    signs = reader._read(X, reset=True)
     assert signs.dtype == np.int8
     assert signs.flags.c_contiguous
     np.testing.assert_array_equal(signs, expected)
     assert reader.codes_.tolist() == codes
-    written = to_codes(signs[signs != 0], reader.codes_)
+    written = reader._write(signs[signs != 0])
     assert set(written) <= set(map(float, codes))
 
 
@@ -75,13 +75,13 @@ def test_values_become_signs_and_zero_is_missing(case):
     [([[0.3, 0.5, 0.7]], [[-1, -1, 1]]), ([[0, 1, NAN]], [[-1, 1, 0]])],
 )
 def test_a_value_above_the_threshold_is_true(X, expected):
-    np.testing.assert_array_equal(read_signs(Reader(0.5), X, reset=True), expected)
+    np.testing.assert_array_equal(Reader(0.5)._read(X, reset=True), expected)
 
 
 def test_codes_are_those_of_the_first_table():
     reader = Reader()
-    read_signs(reader, [[-1, 1]], reset=True)
-    signs = read_signs(reader, [[0, 1]])
+    reader._read([[-1, 1]], reset=True)
+    signs = reader._read([[0, 1]])
     np.testing.assert_array_equal(signs, [[-1, 1]])
     assert reader.codes_.tolist() == [-1, 1]
 
@@ -97,36 +97,37 @@ def test_codes_are_those_of_the_first_table():
 )
 def test_strict_reading_names_the_odd_column(X, words):
     with pytest.raises(ValueError, match=words):
-        read_signs(Reader(None), X, reset=True)
+        Reader(None)._read(X, reset=True)
 
 
 def test_strict_signs_do_not_take_zeros_that_are_left_out():
     reader = Reader(None)
-    read_signs(reader, [[-1, 1]], reset=True)
+    reader._read([[-1, 1]], reset=True)
     with pytest.raises(ValueError, match=r"holds 0 .*codes -1 and 1"):
-        read_signs(reader, sparse.csr_array([[0, 1]]))
-    full = read_signs(reader, sparse.csr_array([[-1, 1]]))
+        reader._read(sparse.csr_array([[0, 1]]))
+    full = reader._read(sparse.csr_array([[-1, 1]]))
     np.testing.assert_array_equal(full, [[-1, 1]])
 
 
 def test_refused_tables_set_no_codes():
     reader = Reader()
     with pytest.raises(ValueError, match="NaN in column 1"):
-        read_signs(reader, [[0, NAN]], reset=True, allow_missing=False)
+        reader._read([[0, NAN]], reset=True, allow_missing=False)
     with pytest.raises(ValueError, match="infinity"):
-        read_signs(reader, [[0, math.inf]], reset=True)
+        reader._read([[0, math.inf]], reset=True)
     assert not hasattr(reader, "codes_")
 
 
 def test_the_users_table_is_not_touched():
     X = np.array([[0.0, NAN], [1.0, 1.0]])
     X.flags.writeable = False
-    read_signs(Reader(), X, reset=True)
+    Reader()._read(X, reset=True)
 
 
 def test_repeated_rows_are_joined_with_their_weights():
     signs = np.array([[1, 0], [-1, 1], [1, 0], [0, 0], [-1, 1]], np.int8)
-    rows, weights = distinct_rows(signs, np.array([1.0, 2, 4, 8, 16]))
+    first, weights = merge_equal_samples(signs, np.array([1.0, 2, 4, 8, 16]))
+    rows = signs[first]
     found = dict(zip(map(tuple, rows.tolist()), weights, strict=True))
     assert found == {(1, 0): 5.0, (-1, 1): 18.0, (0, 0): 8.0}
     assert len(rows) == 3

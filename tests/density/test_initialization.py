@@ -16,24 +16,24 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, multivariate_normal
 
 from sklboolean import CombinationMachine
-from sklboolean.density._likelihood import make_table
-from sklboolean.density._projection_pursuit import (
-    FEWEST,
+from sklboolean.density._initialization import (
+    MIN_ACTIVE,
     Unit,
     count_units,
     em_step,
+    expand_samples,
     find_unit,
     log_gains,
     pursue,
     remove_structure,
-    rows_of,
-    unit_of,
+    unit_with,
 )
+from sklboolean.density._maximum_likelihood import make_table
 
 
 def draw_unit(seed, n, scale=1.0, *, centred=False):
     rng = np.random.default_rng(seed)
-    return unit_of(scale * rng.normal(size=n), rng.uniform(0.1, 0.9), centred)
+    return unit_with(scale * rng.normal(size=n), rng.uniform(0.1, 0.9), centred)
 
 
 def draw_rows(seed, n_samples, n, n_distinct, centred):
@@ -94,7 +94,7 @@ def test_the_density_of_one_input_integrates_to_one(scale, centred):
 @settings(deadline=None, max_examples=60)
 def test_em_never_lowers_the_likelihood(seed, n_samples, n_distinct, centred):
     rows, row_weights = draw_rows(seed, n_samples, 4, n_distinct, centred)
-    unit = unit_of(rows[0] + 0.1, 0.5, centred)
+    unit = unit_with(rows[0] + 0.1, 0.5, centred)
     before = -np.inf
     for _ in range(8):
         unit, _ = em_step(rows, row_weights, unit, centred)
@@ -119,7 +119,7 @@ def test_em_step_maximises_the_likelihood_of_complete_rows(seed, centred):
     for step in (1e-3, 0.1, 1.0):
         weights = found.weights + step * rng.normal(size=3)
         other = expit(logit(share) + step * rng.normal())
-        other = unit_of(weights, np.clip(other, edge, 1 - edge), centred)
+        other = unit_with(weights, np.clip(other, edge, 1 - edge), centred)
         value = complete_log_likelihood(rows, row_weights, active, other)
         assert value <= best + 1e-9 * abs(best)
 
@@ -155,7 +155,7 @@ def test_rows_of_an_active_unit_are_moved_to_the_base():
     rows, row_weights = rng.choice([-1.0, 1.0], size=(400, 6)), rng.uniform(size=400)
     rows[:150] *= 3
     rows[:150, :4] += 2.0
-    unit = unit_of(np.array([2.0, 2.0, 2.0, 2.0, 0.0, 0.0]), 0.5, False)
+    unit = unit_with(np.array([2.0, 2.0, 2.0, 2.0, 0.0, 0.0]), 0.5, False)
     for _ in range(500):
         unit, _ = em_step(rows, row_weights, unit)
     active = row_weights * expit(rows @ unit.weights + unit.bias)
@@ -173,7 +173,7 @@ def test_rows_of_an_active_unit_are_moved_to_the_base():
 @pytest.mark.parametrize("centred", [False, True])
 def test_a_planted_unit_is_found(centred):
     n_samples = 4000
-    unit = unit_of(np.array([2.0, -2.0, 2.0, 0.0, 2.0, 0.0]), 0.4, centred)
+    unit = unit_with(np.array([2.0, -2.0, 2.0, 0.0, 2.0, 0.0]), 0.4, centred)
     rows = planted(n_samples, unit, 3)
     if centred:
         rows -= rows.mean(axis=0)
@@ -192,7 +192,7 @@ def test_orthogonal_units_are_learned_one_by_one_exactly():
     rng = np.random.default_rng(0)
     directions = np.linalg.qr(rng.normal(size=(5, 5)))[0][:3]
     units = [
-        unit_of(3 * w, share, False)
+        unit_with(3 * w, share, False)
         for w, share in zip(directions, (0.2, 0.5, 0.7), strict=True)
     ]
     rows = rng.normal(scale=2, size=(30, 5))
@@ -203,7 +203,7 @@ def test_orthogonal_units_are_learned_one_by_one_exactly():
         left = remove_structure(left, unit, np.random.RandomState(0))
     np.testing.assert_allclose(total, expected, rtol=1e-10)
     # Not so when the weights are not orthogonal.
-    units[1] = unit_of(units[0].weights + units[1].weights, 0.5, False)
+    units[1] = unit_with(units[0].weights + units[1].weights, 0.5, False)
     gaussian = multivariate_normal(np.zeros(5)).logpdf(rows)
     total = gaussian + sum(log_gains(rows, unit) for unit in units)
     assert np.abs(total - joint_log_density(rows, units)).max() > 0.1
@@ -225,10 +225,14 @@ def test_noise_has_next_to_no_units():
 
 def test_rows_of_whole_weight_are_written_out():
     signs = np.array([[1, -1], [1, 1], [1, -1]], dtype=np.int8)
-    rows, row_weights = rows_of(make_table(signs, np.array([1.0, 2.0, 1.0])), 4.0)
+    rows, row_weights = expand_samples(
+        make_table(signs, np.array([1.0, 2.0, 1.0])), 4.0
+    )
     assert sorted(map(tuple, rows)) == [(1, -1), (1, -1), (1, 1), (1, 1)]
     assert (row_weights == 1).all()
-    rows, row_weights = rows_of(make_table(signs, np.array([0.5, 2.0, 1.0])), 3.5)
+    rows, row_weights = expand_samples(
+        make_table(signs, np.array([0.5, 2.0, 1.0])), 3.5
+    )
     assert dict(zip(map(tuple, rows), row_weights, strict=True)) == {
         (1, -1): 1.5,
         (1, 1): 2.0,
@@ -264,10 +268,12 @@ def test_degenerate_rows(rows, centred):
 
 def test_a_unit_stands_for_five_rows():
     rows = np.zeros((100, 6))
-    rows[: FEWEST - 1] = 9.0  # a unit for these four alone would be most likely
+    rows[: MIN_ACTIVE - 1] = 9.0  # a unit for these four alone would be most likely
     for seed in range(5):
         unit, _ = find_unit(rows, np.ones(100), np.random.RandomState(seed))
-        assert unit is None or expit(rows @ unit.weights + unit.bias).sum() >= FEWEST
+        assert (
+            unit is None or expit(rows @ unit.weights + unit.bias).sum() >= MIN_ACTIVE
+        )
 
 
 def test_a_unit_without_rows_stays():

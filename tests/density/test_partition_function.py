@@ -10,17 +10,16 @@ from oracles.density import enumerate_machine, every_row, hidden_rows, joint_log
 from scipy.special import logsumexp
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 
-from sklboolean.density import _halves as halves
-from sklboolean.density import _hidden_states as hidden_states
-from sklboolean.density._active_sums import log_active_sums
-from sklboolean.density._hidden_states import (
-    Weights,
+from sklboolean.density import _partition_function as partition_function
+from sklboolean.density import _state_sums as state_sums
+from sklboolean.density._partition_function import (
+    estimate_cost,
+    hidden_log_weights,
     log_marginals,
     log_partition,
     partition_moments,
-    state_log_weights,
-    work_of,
 )
+from sklboolean.density._rbm_params import RBMParams, hidden_posteriors
 
 
 def random_weights(rng, m, n, scale=1.0, forest=False, zeros=0.0):
@@ -35,14 +34,14 @@ def random_weights(rng, m, n, scale=1.0, forest=False, zeros=0.0):
             if rng.random() < 0.8:
                 parents[order[place]] = order[rng.integers(place)]
         couplings = np.where(parents < 0, 0.0, draw(n))
-    return Weights(draw(m, n), draw(m), draw(n), parents, couplings)
+    return RBMParams(draw(m, n), draw(m), draw(n), parents, couplings)
 
 
 def rounding(weights):
     """Log weights are sums of this size: what float64 leaves uncertain in them."""
-    parts = [
-        np.abs(part).sum() for part in (*weights[:3], weights[4]) if part is not None
-    ]
+    names = ("components", "hidden_bias", "visible_bias", "couplings")
+    parts = [getattr(weights, name) for name in names]
+    parts = [np.abs(part).sum() for part in parts if part is not None]
     return 1e-12 + 4 * np.finfo(float).eps * sum(parts)
 
 
@@ -65,10 +64,11 @@ def each_path(request):
 
 def assert_moments_are_enumerated(weights, max_active, n_jobs=None):
     expected_log_z, *expected = enumerate_machine(weights, max_active)
-    log_z, moments = partition_moments(weights, max_active, n_jobs)
+    weights = weights.replace(max_active=max_active)
+    log_z, moments = partition_moments(weights, n_jobs)
     error = rounding(weights)
     assert log_z == pytest.approx(expected_log_z, rel=1e-13, abs=error)
-    assert log_partition(weights, max_active, n_jobs) == pytest.approx(log_z, rel=1e-14)
+    assert log_partition(weights, n_jobs) == pytest.approx(log_z, rel=1e-14)
     for ours, theirs in zip(moments, expected, strict=True):
         if theirs is None:
             assert ours is None
@@ -97,12 +97,10 @@ def test_compiled_sums_equal_logarithms(each_path, scale, forest):
     # many blocks of right states, several slabs, weights that span many exponents
     rng = np.random.default_rng(7)
     weights = random_weights(rng, 15, 21, 1.0, forest)
-    weights = weights._replace(hidden_bias=scale * rng.normal(size=15))
-    left, right, limits, tables = hidden_states._tables(weights)
+    weights = weights.replace(hidden_bias=scale * rng.normal(size=15))
+    *halves, tables = partition_function._half_tables(weights)
     assert tables is not None
-    expected_log_z, expected = hidden_states._moments_by_logs(
-        weights, left, right, limits
-    )
+    expected_log_z, expected = partition_function._moments_by_logs(weights, halves)
     log_z, moments = partition_moments(weights)
     assert log_z == pytest.approx(expected_log_z, rel=1e-13, abs=1e-12)
     for ours, theirs in zip(moments, expected, strict=True):
@@ -116,30 +114,31 @@ def test_weights_that_rise_beyond_the_first_scale(forest):
     rng = np.random.default_rng(3)
     weights = random_weights(rng, 8, 9, 1.0, forest)
     for bias in (150.0 * np.arange(8), -150.0 * np.arange(8), np.full(8, 90.0)):
-        assert_moments_are_enumerated(weights._replace(hidden_bias=bias), None)
+        assert_moments_are_enumerated(weights.replace(hidden_bias=bias), None)
 
 
 def test_every_field_that_the_compiled_loop_accepts():
     # halves that cancel or add, just inside and just outside the range of the tables
-    limit = halves.LARGEST_FIELD
+    limit = state_sums.MAX_FIELD
     for size in (0.99 * limit, limit, 1.01 * limit):
         for signs in (np.ones(9), -np.ones(9), np.where(np.arange(9) % 2, 1, -1)):
             components = size * np.array([[1.0], [-1.0]]) * signs
-            weights = Weights(components, np.zeros(2), np.zeros(9))
+            weights = RBMParams(components, np.zeros(2), np.zeros(9))
             assert_moments_are_enumerated(weights, None)
             star = np.where(np.arange(9) == 4, -1, 4)
             couplings = np.where(star < 0, 0.0, 3.0 * signs)
-            assert_moments_are_enumerated(Weights(*weights[:3], star, couplings), None)
+            weights = weights.replace(parents=star, couplings=couplings)
+            assert_moments_are_enumerated(weights, None)
 
 
 def test_every_ratio_that_the_compiled_loop_accepts(each_path):
     # fields from -size to size around the limit, and from -size to -size / 2
-    for size in np.array([0.99, 1.0, 1.01]) * halves.LARGEST_TURNED:
+    for size in np.array([0.99, 1.0, 1.01]) * state_sums.MAX_AGAINST_SIGN:
         for signs in (np.ones(9), -np.ones(9), np.where(np.arange(9) % 2, 1, -1)):
             components = size * np.ones((2, 1)) * signs
-            weights = Weights(components, np.zeros(2), -size * signs)
+            weights = RBMParams(components, np.zeros(2), -size * signs)
             assert_moments_are_enumerated(weights, None)
-            halved = weights._replace(components=components / 4)
+            halved = weights.replace(components=components / 4)
             assert_moments_are_enumerated(halved, None)
 
 
@@ -156,7 +155,8 @@ def test_result_does_not_depend_on_threads(forest):
 @settings(max_examples=30, deadline=None)
 def test_moments_are_the_gradient(machine):
     weights, max_active = machine
-    _, moments = partition_moments(weights, max_active)
+    weights = weights.replace(max_active=max_active)
+    _, moments = partition_moments(weights)
     pairs = [
         ("hidden_bias", moments.hidden),
         ("visible_bias", moments.visible),
@@ -170,9 +170,7 @@ def test_moments_are_the_gradient(machine):
             for step in (1e-5, -1e-5):
                 moved = getattr(weights, name).copy()
                 moved[index] += step
-                values.append(
-                    log_partition(weights._replace(**{name: moved}), max_active)
-                )
+                values.append(log_partition(weights.replace(**{name: moved})))
             assert (values[0] - values[1]) / 2e-5 == pytest.approx(
                 gradient[index], abs=1e-7
             )
@@ -180,13 +178,13 @@ def test_moments_are_the_gradient(machine):
 
 @given(machines())
 @settings(max_examples=100, deadline=None)
-def test_state_log_weights_and_marginals(machine):
+def test_hidden_log_weights_and_marginals(machine):
     weights, max_active = machine
     m, n = weights.components.shape
     X, H = every_row(n, -1.0), every_row(m)
     error = rounding(weights)
     np.testing.assert_allclose(
-        state_log_weights(weights),
+        hidden_log_weights(weights),
         logsumexp(joint_log_weights(weights, X, H), axis=1),
         rtol=1e-13,
         atol=error,
@@ -199,10 +197,10 @@ def test_state_log_weights_and_marginals(machine):
         [1000],
     ]
     expected = [
-        enumerate_machine(weights._replace(hidden_bias=row), max_active)[0]
+        enumerate_machine(weights.replace(hidden_bias=row), max_active)[0]
         for row in biases
     ]
-    ours = log_marginals(weights, biases, max_active)
+    ours = log_marginals(weights.replace(max_active=max_active), biases)
     np.testing.assert_allclose(ours, expected, rtol=1e-13, atol=error)
 
 
@@ -211,13 +209,14 @@ def test_state_log_weights_and_marginals(machine):
 @pytest.mark.parametrize("n", [0, 3, 12])
 @pytest.mark.parametrize("max_active", [None, 3])
 def test_marginals_of_many_rows(n, scale, forest, max_active, monkeypatch):
-    monkeypatch.setattr(hidden_states, "TABLE", 64)  # several tables
+    monkeypatch.setattr(partition_function, "MAX_TABLE", 64)  # several tables
     rng = np.random.default_rng(n)
     weights = random_weights(rng, 9, n, scale, forest and n > 0)
     biases = rng.normal(size=(600, 9)) * scale
-    ours = log_marginals(weights, biases, max_active, n_jobs=2)
+    limited = weights.replace(max_active=max_active)
+    ours = log_marginals(limited, biases, n_jobs=2)
     H = hidden_rows(9, max_active)
-    free = weights._replace(hidden_bias=np.zeros(9))
+    free = weights.replace(hidden_bias=np.zeros(9))
     sums = logsumexp(joint_log_weights(free, every_row(n, -1.0), H), axis=1)
     expected = logsumexp(biases @ H.T + sums, axis=1)
     np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-11)
@@ -232,7 +231,7 @@ def test_active_sums_by_enumeration(seed, m, scale):
         H = hidden_rows(m, max_active)
         terms = activations @ H.T
         expected = logsumexp(terms, axis=1)
-        log_sums, means = log_active_sums(activations, max_active)
+        log_sums, means = hidden_posteriors(activations, max_active)
         np.testing.assert_allclose(log_sums, expected, rtol=1e-13, atol=1e-12)
         expected_means = np.exp(terms - expected[:, None]) @ H
         np.testing.assert_allclose(means, expected_means, rtol=0, atol=1e-11)
@@ -250,13 +249,14 @@ def test_mass_is_one(machine):
         logs += (X * X[:, weights.parents]) @ inside
     activations = X @ weights.components.T + weights.hidden_bias
     most = m if max_active is None else max_active
-    logs += log_active_sums(activations, most)[0] - log_partition(weights, max_active)
+    limited = weights.replace(max_active=max_active)
+    logs += hidden_posteriors(activations, most)[0] - log_partition(limited)
     assert np.exp(logs).sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_many_units_with_few_active():
     weights = random_weights(np.random.default_rng(0), 60, 8, 0.5)
-    log_z, moments = partition_moments(weights, 2)
+    log_z, moments = partition_moments(weights.replace(max_active=2))
     exact = -np.inf
     for i in range(60):
         for j in range(i, 60):  # i == j stands for one active unit
@@ -272,7 +272,7 @@ def test_many_units_with_few_active():
 
 def test_few_inputs_allow_any_number_of_units():
     # 2^12 inputs instead of 2^200 hidden states; without weights units are coins
-    weights = Weights(np.zeros((200, 12)), np.zeros(200), np.zeros(12))
+    weights = RBMParams(np.zeros((200, 12)), np.zeros(200), np.zeros(12))
     log_z, moments = partition_moments(weights)
     assert log_z == pytest.approx(212 * np.log(2), rel=1e-13)
     np.testing.assert_allclose(moments.hidden, 0.5)
@@ -280,7 +280,7 @@ def test_few_inputs_allow_any_number_of_units():
 
 
 def test_a_cycle_is_an_error():
-    weights = Weights(
+    weights = RBMParams(
         np.ones((2, 3)), np.ones(2), np.ones(3), np.array([1, 2, 0]), np.ones(3)
     )
     with pytest.raises(ValueError, match="cycle"):
@@ -288,10 +288,10 @@ def test_a_cycle_is_an_error():
 
 
 def test_work_grows_with_the_smaller_side():
-    assert work_of(64, 20)[0] == 2**20 * 64
-    assert work_of(16, 500)[0] == 2**16 * 500
-    assert work_of(16, 20, tree=True)[0] == 2**20 * 16
-    assert work_of(64, 45, 1)[0] == 46 * 64
+    assert estimate_cost(64, 20)[0] == 2**20 * 64
+    assert estimate_cost(16, 500)[0] == 2**16 * 500
+    assert estimate_cost(16, 20, hidden_only=True)[0] == 2**20 * 16
+    assert estimate_cost(64, 45, 1)[0] == 46 * 64
 
 
 @pytest.mark.parametrize("forest", [False, True])
@@ -305,21 +305,21 @@ def test_memory_is_that_of_half_the_units(forest):
     finally:
         tracemalloc.stop()
     # and temporary copies of one table; the means of all states would take 200 MiB
-    assert peak < 2 * work_of(100, 18, tree=forest)[1]
+    assert peak < 2 * estimate_cost(100, 18, hidden_only=forest)[1]
 
 
 def test_slices_are_short(monkeypatch):
-    # an interrupt is seen between two calls: none does more than SLICE multiplications
+    # an interrupt is seen between two calls, each of up to MAX_WORK multiplications
     calls = []
-    original = halves.sum_states
+    original = state_sums.sum_states
 
     def counted(*args):
         calls.append(1)
         original(*args)
 
-    monkeypatch.setattr(halves, "sum_states", counted)
+    monkeypatch.setattr(state_sums, "sum_states", counted)
     weights = random_weights(np.random.default_rng(1), 18, 64, 0.1)
-    monkeypatch.setattr(halves, "SLICE", 1 << 16)
+    monkeypatch.setattr(state_sums, "MAX_WORK", 1 << 16)
     log_z = log_partition(weights)
     assert len(calls) >= 2**18 * 64 >> 16
     monkeypatch.undo()

@@ -1,0 +1,423 @@
+"""Mixtures of Bernoulli products, and EM on whole data and on streams."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import expit
+
+BLOCK_SIZE = 4096
+MAX_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class EMOptions:
+    """Checked parameters of ``BernoulliMixture``; see there."""
+
+    n_components: int
+    alpha: float
+    growth: str | None
+    n_init: int
+    max_iter: int
+    tol: float
+    batch_size: int
+    learning_decay: float
+    n_jobs: int | None
+    verbose: int
+
+
+def posterior(log_joint):
+    """Compute the posterior of the components and the log-likelihood of each sample.
+
+    Parameters
+    ----------
+    log_joint : ndarray of shape (n_samples, n_components), dtype float64
+
+    Returns
+    -------
+    responsibilities : ndarray of shape (n_samples, n_components), dtype float64
+        Each row sums to 1.
+    log_likelihoods : ndarray of shape (n_samples,), dtype float64
+    """
+    largest = log_joint.max(axis=1, keepdims=True)
+    responsibilities = np.exp(log_joint - largest)
+    sums = responsibilities.sum(axis=1, keepdims=True)
+    responsibilities /= sums
+    return responsibilities, (largest + np.log(sums))[:, 0]
+
+
+@dataclass(frozen=True)
+class ProductMixture:
+    """Parameters of a mixture of products, in logarithms.
+
+    Attributes
+    ----------
+    log_weights : ndarray of shape (n_components,), dtype float64
+        Finite.
+    logits : ndarray of shape (n_components, n_features), dtype float64
+        Log-odds of each bit. Finite.
+    """
+
+    log_weights: np.ndarray
+    logits: np.ndarray
+
+    def log_joint(self, signs):
+        """Compute the log-probability of each component with the known bits of samples.
+
+        Parameters
+        ----------
+        signs : ndarray of shape (n_samples, n_features)
+            0 where a bit is missing.
+
+        Returns
+        -------
+        log_joint : ndarray of shape (n_samples, n_components), dtype float64
+        """
+        signs, half = signs.astype(np.float64), self.logits / 2
+        # log P(x) = x logit / 2 - |x| log(2 cosh(logit / 2)): a missing bit adds 0.
+        scale = np.logaddexp(half, -half)
+        if signs.all():
+            return signs @ half.T + (self.log_weights - scale.sum(axis=1))
+        return signs @ half.T - np.abs(signs) @ scale.T + self.log_weights
+
+    def log_odds(self, signs):
+        """Compute the log-odds of each bit given all other known bits of its sample.
+
+        A component with responsibility r for a sample has r / P(x_j) without bit j:
+        true bits need the sums of r / odds, false bits those of r * odds.
+        """
+        shares, _ = posterior(self.log_joint(signs))
+        # exp must not overflow; odds of 10**304 are as good as certainty.
+        logits = np.clip(self.logits, -700, 700)
+        odds = np.exp(logits)
+        known_true, known_false = -np.log(shares @ (1 / odds)), np.log(shares @ odds)
+        missing = np.log(shares @ expit(logits)) - np.log(shares @ expit(-logits))
+        return np.select([signs > 0, signs < 0], [known_true, known_false], missing)
+
+
+def log_prior(mixture, alpha):
+    """Compute the log-density of the prior that smooths EM, up to a constant.
+
+    Beta(1 + alpha, 1 + alpha) for the probability of each bit in each component,
+    Dirichlet(1 + alpha) for the weights.
+    """
+    half = mixture.logits / 2
+    spread = -2 * np.logaddexp(half, -half).sum()
+    return alpha * (spread + mixture.log_weights.sum())
+
+
+class Counts(NamedTuple):
+    """Sufficient statistics of a mixture, by component."""
+
+    members: np.ndarray  # (n_components,): weight of the samples
+    sums: np.ndarray  # (n_components, n_features): known bits, true minus false
+    known: np.ndarray  # (n_components, n_features): known bits
+
+
+@dataclass(frozen=True)
+class MixtureState:
+    """The state of a mixture that learns in batches.
+
+    Attributes
+    ----------
+    mixture : ProductMixture
+    counts : Counts or None
+        None after a fit to whole data: ``implied_counts`` computes them if needed.
+    total : float
+        Weight of all samples so far.
+    """
+
+    mixture: ProductMixture
+    counts: Counts | None
+    total: float
+
+    def copy(self):
+        """Copy the state with its arrays."""
+        mixture = ProductMixture(
+            self.mixture.log_weights.copy(), self.mixture.logits.copy()
+        )
+        counts = self.counts and Counts(*(part.copy() for part in self.counts))
+        return MixtureState(mixture, counts, self.total)
+
+
+def expected_counts(mixture, signs, weights):
+    """Divide samples among the components and count: the E-step.
+
+    Parameters
+    ----------
+    mixture : ProductMixture
+    signs : ndarray of shape (n_samples, n_features)
+        0 where a bit is missing: it is not counted.
+    weights : ndarray of shape (n_samples,), dtype float64
+
+    Returns
+    -------
+    counts : Counts
+    log_likelihood : float
+        Weighted sum over the samples.
+    """
+    n_components, n_features = mixture.logits.shape
+    members = np.zeros(n_components)
+    sums = np.zeros((n_components, n_features))
+    known = np.zeros((n_components, n_features))
+    log_likelihood = 0.0
+    for start in range(0, len(signs), BLOCK_SIZE):
+        block = slice(start, start + BLOCK_SIZE)
+        samples, sample_weights = signs[block].astype(np.float64), weights[block]
+        shares, scores = posterior(mixture.log_joint(signs[block]))
+        log_likelihood += float(sample_weights @ scores)
+        shares *= sample_weights[:, None]
+        part = shares.sum(axis=0)
+        members += part
+        sums += shares.T @ samples
+        known += part[:, None] if samples.all() else shares.T @ np.abs(samples)
+    return Counts(members, sums, known), log_likelihood
+
+
+def maximising_mixture(counts, alpha):
+    """Compute the mixture with the largest smoothed likelihood of counts: the M-step.
+
+    Parameters
+    ----------
+    counts : Counts
+    alpha : float
+        Above 0: added to each count.
+
+    Returns
+    -------
+    mixture : ProductMixture
+    """
+    members, sums, known = counts
+    # Rounding must not make a count of zero negative.
+    true = np.maximum((known + sums) / 2, 0.0) + alpha
+    false = np.maximum((known - sums) / 2, 0.0) + alpha
+    log_weights = np.log((members + alpha) / (members.sum() + len(members) * alpha))
+    return ProductMixture(log_weights, np.log(true) - np.log(false))
+
+
+def em_step(mixture, signs, weights, alpha):
+    """Take one step of EM.
+
+    Parameters
+    ----------
+    mixture, signs, weights
+        As for ``expected_counts``.
+    alpha : float
+        As for ``maximising_mixture``.
+
+    Returns
+    -------
+    better : ProductMixture
+        Its log-likelihood plus ``log_prior`` is not smaller than before.
+    log_likelihood : float
+        Weighted sum over the samples, of the mixture before the step.
+    """
+    counts, log_likelihood = expected_counts(mixture, signs, weights)
+    return maximising_mixture(counts, alpha), log_likelihood
+
+
+class EMResult(NamedTuple):
+    """A mixture found by EM."""
+
+    mixture: ProductMixture
+    objective: float  # log-likelihood plus log-prior, per sample
+    log_likelihoods: list[float]  # per sample, before the first step and after each
+    converged: bool
+
+
+def run_em(mixture, signs, weights, options):
+    """Repeat EM until the likelihood times the prior gains less than ``tol``.
+
+    Parameters
+    ----------
+    mixture, signs, weights
+        As for ``em_step``.
+    options : EMOptions
+        alpha, tol (in nats per sample) and max_iter, at least 1.
+
+    Returns
+    -------
+    result : EMResult
+    """
+    total, before, history = weights.sum(), -np.inf, []
+    while True:
+        better, log_likelihood = em_step(mixture, signs, weights, options.alpha)
+        history.append(log_likelihood / total)
+        objective = (log_likelihood + log_prior(mixture, options.alpha)) / total
+        converged = bool(objective - before < options.tol)
+        if len(history) > 1 and (converged or len(history) > options.max_iter):
+            return EMResult(mixture, objective, history, converged)
+        mixture, before = better, objective
+
+
+def split_components(mixture, n_more, rng, spread=0.5):
+    """Split the components with the largest weights into two perturbed halves.
+
+    Freund, section 4.4.
+
+    Parameters
+    ----------
+    mixture : ProductMixture
+    n_more : int
+        Number of components to split; at most all.
+    rng : RandomState
+    spread : float
+        Standard deviation of the noise that is added to the log-odds of one half and
+        subtracted from those of the other.
+    """
+    chosen = np.argsort(-mixture.log_weights, kind="stable")[:n_more]
+    noise = spread * rng.standard_normal((n_more, mixture.logits.shape[1]))
+    logits, log_weights = mixture.logits.copy(), mixture.log_weights.copy()
+    logits[chosen] += noise
+    log_weights[chosen] -= np.log(2)
+    return ProductMixture(
+        np.concatenate([log_weights, log_weights[chosen]]),
+        np.concatenate([logits, mixture.logits[chosen] - noise]),
+    )
+
+
+def fit_from_seed(seed, signs, weights, options):
+    """Run EM from one random start: a component that is doubled, or all at once."""
+    rng, n_features = np.random.RandomState(seed), signs.shape[1]
+    uniform = ProductMixture(np.zeros(1), np.zeros((1, n_features)))
+    result = run_em(uniform, signs, weights, options)
+    if options.growth is None:
+        noise = rng.standard_normal((options.n_components, n_features))
+        log_weights = np.full(options.n_components, -np.log(options.n_components))
+        mixture = ProductMixture(log_weights, result.mixture.logits + noise)
+        return run_em(mixture, signs, weights, options)
+    history = result.log_likelihoods
+    while len(result.mixture.logits) < options.n_components:
+        n_present = len(result.mixture.logits)
+        n_more = min(n_present, options.n_components - n_present)
+        mixture = split_components(result.mixture, n_more, rng)
+        result = run_em(mixture, signs, weights, options)
+        history = history + result.log_likelihoods
+    return result._replace(log_likelihoods=history)
+
+
+def fit_best_start(signs, weights, options, rng):
+    """Run EM from several random starts and select the most likely mixture.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_samples, n_features)
+    weights : ndarray of shape (n_samples,), dtype float64
+    options : EMOptions
+    rng : RandomState
+
+    Returns
+    -------
+    result : EMResult
+    """
+    seeds = rng.randint(MAX_SEED, size=options.n_init)
+    # BLAS releases the GIL: threads share the data.
+    results = Parallel(n_jobs=options.n_jobs, prefer="threads")(
+        delayed(fit_from_seed)(seed, signs, weights, options) for seed in seeds
+    )
+    if options.verbose:
+        for number, result in enumerate(results, 1):
+            history = result.log_likelihoods
+            print(
+                f"Start {number}: log-likelihood {history[-1]:.4f} nats after "
+                f"{len(history) - 1} steps"
+                f"{'' if result.converged else ', not converged'}."
+            )
+    return max(results, key=lambda result: result.objective)
+
+
+# Stepwise EM
+
+
+def implied_counts(mixture, total, alpha):
+    """Compute counts of complete samples for which a mixture is the maximum.
+
+    Parameters
+    ----------
+    mixture : ProductMixture
+    total : float
+        Weight of the samples.
+    alpha : float
+        Smoothing of each count. With another value than the mixture was fitted with,
+        the counts are approximate.
+
+    Returns
+    -------
+    counts : Counts
+    """
+    weights, means = np.exp(mixture.log_weights), np.tanh(mixture.logits / 2)
+    members = np.maximum(weights * (total + len(weights) * alpha) - alpha, 0.0)
+    known = np.tile(members[:, None], means.shape[1])
+    sums = np.clip(means * (known + 2 * alpha), -known, known)
+    return Counts(members, sums, known)
+
+
+def blend_counts(counts, total, more, weight, learning_decay):
+    """Discount the counts so far and add those of a batch.
+
+    With s the counts for a unit of weight, s becomes (1 - r) s + r s_batch. The step r
+    is the batch's share of the weight so far, to the power ``learning_decay``:
+    (t + 2)**-learning_decay after a start and t batches of equal weight (Liang and
+    Klein, section 3). The first batch is taken as it is, which is a step of EM.
+
+    Parameters
+    ----------
+    counts : Counts
+    total : float
+        Weight of the samples so far.
+    more : Counts
+        Of the batch.
+    weight : float
+        Of the batch.
+    learning_decay : float
+        1: counts are added up.
+
+    Returns
+    -------
+    counts : Counts
+        For the weight ``total + weight``.
+    """
+    # A difference of logarithms of shares loses no digits near 0 and 1.
+    log_share = -np.log1p(total / weight)
+    keep = 0.0
+    if log_share:
+        keep = np.expm1(learning_decay * log_share) / np.expm1(log_share)
+    take = np.exp((learning_decay - 1) * log_share)
+    return Counts(*(keep * a + take * b for a, b in zip(counts, more, strict=True)))
+
+
+def stepwise_em(state, signs, weights, options):
+    """Take a step of stepwise EM for each batch of samples, in their order.
+
+    Parameters
+    ----------
+    state : MixtureState
+    signs, weights
+        As for ``em_step``.
+    options : EMOptions
+        alpha, learning_decay and batch_size.
+
+    Returns
+    -------
+    state : MixtureState
+        A new one.
+    log_likelihoods : list of float
+        Mean per sample of each batch, before it is learned. Batches without weight are
+        skipped.
+    """
+    mixture, counts, total = state.mixture, state.counts, state.total
+    if counts is None:
+        counts = implied_counts(mixture, total, options.alpha)
+    log_likelihoods = []
+    for start in range(0, len(signs), options.batch_size):
+        batch = slice(start, start + options.batch_size)
+        weight = float(weights[batch].sum())
+        if not weight or np.isinf(total / weight):
+            continue
+        more, log_likelihood = expected_counts(mixture, signs[batch], weights[batch])
+        log_likelihoods.append(log_likelihood / weight)
+        counts = blend_counts(counts, total, more, weight, options.learning_decay)
+        mixture = maximising_mixture(counts, options.alpha)
+        total += weight
+    return MixtureState(mixture, counts, total), log_likelihoods

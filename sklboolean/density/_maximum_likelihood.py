@@ -1,0 +1,490 @@
+"""Maximum likelihood for a machine (Freund, 4.10 to 4.15).
+
+The gradient of the mean log-likelihood is the difference of two sets of moments: those
+of the samples with the hidden units given these, and those of the machine itself. As
+all gradients are exact, the one difficulty is local maxima. Successive halving finds
+good ones at the price of a few: of many short ascents the better half continues.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import minimize
+from scipy.special import rel_entr
+from sklearn.exceptions import ConvergenceWarning
+
+from sklboolean._core.parallel import each_slice
+from sklboolean.density._base import merge_equal_samples
+from sklboolean.density._conditionals import complete_at_random
+from sklboolean.density._partition_function import partition_moments
+from sklboolean.density._rbm_params import (
+    Coordinates,
+    Moments,
+    RBMParams,
+    hidden_posteriors,
+    log_numerators,
+)
+from sklboolean.density._tree import maximum_spanning_tree, pair_counts
+
+BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
+N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
+N_ITER_TREE = 50  # between two changes of the tree
+WINDOW = 10  # iterations over which the gain must exceed tol
+PATIENCE = 25  # iterations without a better score of the held-out samples
+MEMORY = 20  # steps that L-BFGS stores
+LARGE = 25.0  # twice that in log-odds: no sample could distinguish it from infinity
+N_TREE_DRAWS = 20_000  # from the machine: gains of 1e-4 nats are significant
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Checked parameters of a machine that its training needs; see there."""
+
+    solver: str
+    alpha: float
+    visible_bias: bool
+    learning_rate: float
+    momentum: float
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    verbose: int
+    batch_size: int = 1
+    tree_updates: int = 0
+    moments: Callable = partition_moments  # of the machine, with its log Z
+
+
+# The likelihood of a data set
+
+
+class SampleTable(NamedTuple):
+    """The distinct samples of a data set."""
+
+    samples: np.ndarray  # (n_distinct, n), float64: signs or real numbers
+    shares: np.ndarray  # (n_distinct,), sum 1
+    means: np.ndarray  # (n,), of the inputs
+    log_base: float = 0.0  # mean log of the base measure: 0 for signs
+
+
+def make_table(samples, sample_weight=None, log_base=None):
+    """Merge equal samples: sums over samples are then the same in any order of them.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_samples, n), dtype int8 or float64
+        Signs, -1 or 1; or real numbers.
+    sample_weight : ndarray of shape (n_samples,) or None
+    log_base : callable or None
+        Computes the log of the base measure of each sample. None: 0.
+
+    Returns
+    -------
+    table : SampleTable
+    """
+    if samples.dtype == np.float64:
+        keys = samples + 0.0  # both zeros get the same bytes
+    else:
+        keys = np.packbits(samples > 0, axis=1)
+    first, weights = merge_equal_samples(keys, sample_weight)
+    # A sample of weight zero is left out.
+    first, weights = first[weights > 0], weights[weights > 0]
+    samples, shares = samples[first].astype(np.float64), weights / weights.sum()
+    mean_log_base = 0.0 if log_base is None else float(shares @ log_base(samples))
+    return SampleTable(samples, shares, shares @ samples, mean_log_base)
+
+
+def edge_means(table, parents):
+    """Compute the mean product of each input and its parent; 0 at roots."""
+    products = np.zeros(len(parents))
+    for start in range(0, len(table.samples), BLOCK_SIZE):
+        block = table.samples[start : start + BLOCK_SIZE]
+        shares = table.shares[start : start + BLOCK_SIZE]
+        products += np.einsum("i,ij,ij->j", shares, block, block[:, parents])
+    return np.where(parents < 0, 0.0, products)
+
+
+def _hidden_moments(params, table, n_jobs):
+    """Compute the means of the log-sums over units, of h, and of the products h x."""
+    m, n = params.components.shape
+    n_blocks = -(-len(table.samples) // BLOCK_SIZE)
+    # Neither the blocks nor the order of their sum depend on the threads.
+    value, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
+    products = np.empty((n_blocks, m, n))
+
+    def add_blocks(first, last):
+        for block in range(first, last):
+            here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
+            samples, shares = table.samples[here], table.shares[here]
+            activations = params.activations(samples)
+            log_sums, means = hidden_posteriors(activations, params.max_active)
+            means *= shares[:, None]
+            value[block] = shares @ log_sums
+            hidden[block] = means.sum(axis=0)
+            products[block] = means.T @ samples
+
+    each_slice(add_blocks, n_blocks, n_jobs, step=1)
+    return value.sum(), hidden.sum(axis=0), products.sum(axis=0)
+
+
+def mean_log_likelihood(
+    params, table, edges=None, n_jobs=None, moments=partition_moments
+):
+    """Compute the mean log-likelihood of a data set, its gradient and log Z.
+
+    Parameters
+    ----------
+    params : RBMParams
+    table : SampleTable
+    edges : ndarray of shape (n,) or None
+        ``edge_means`` of the table, for a tree.
+    n_jobs : int or None
+        Threads.
+    moments : callable
+        Computes log Z and the moments of a machine.
+
+    Returns
+    -------
+    value : float
+    gradient : Moments
+        By hidden biases, visible biases, components and couplings.
+    log_z : float
+    """
+    value, hidden, products = _hidden_moments(params, table, n_jobs)
+    log_z, of_machine = moments(params, n_jobs)
+    value += params.visible_bias @ table.means + table.log_base - log_z
+    if edges is not None:
+        value += params.couplings @ edges
+    of_samples = Moments(hidden, table.means, products, edges)
+    return float(value), of_samples.minus(of_machine), log_z
+
+
+# Ascent
+
+
+@dataclass
+class AscentState:
+    """An ascent: its current parameters and its history."""
+
+    params: RBMParams
+    best: RBMParams  # by the held-out samples, if any
+    log_likelihoods: list = field(default_factory=list)  # after each iteration
+    objectives: list = field(default_factory=list)  # the same minus the penalty
+    held_out: list = field(default_factory=list)  # scores of the held-out samples
+    n_before: int = 0  # iterations before the last change of the tree
+
+    def branch(self, params):
+        """Copy the state with other parameters."""
+        return replace(
+            self, params=params, log_likelihoods=self.log_likelihoods.copy(),
+            objectives=self.objectives.copy(), held_out=self.held_out.copy(),
+            n_before=len(self.objectives),
+        )  # fmt: skip
+
+    def score(self):
+        """Compute the number by which ascents are compared."""
+        return max(self.held_out) if self.held_out else self.objectives[-1]
+
+    def has_converged(self, tol):
+        """Check whether recent iterations gained too little."""
+        scores = self.held_out
+        if scores and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
+            return True
+        recent = self.objectives[self.n_before :][-1 - WINDOW :]
+        # Steps with momentum may fall for a while; with tol=0 they never stop.
+        return len(recent) > WINDOW and max(recent) - recent[0] < tol
+
+
+class Ascent:
+    """Maximisation of the penalised likelihood in the coordinates of one tree."""
+
+    def __init__(self, state, table, held_out, options):
+        self.state, self.table, self.held_out = state, table, held_out
+        self.options = options
+        params = state.params
+        self.coordinates = Coordinates.of(params, table.means, options.visible_bias)
+        tree = params.parents
+        self.edges = None if tree is None else edge_means(table, tree)
+        self.last = None  # what `evaluate` computed last
+
+    def run(self, n_iter):
+        """Take up to n_iter iterations with the solver."""
+        {
+            "lbfgs": self.run_lbfgs,
+            "gradient": self.run_momentum,
+            "projection_pursuit": self.run_scales,
+        }[self.options.solver](n_iter)
+        if not self.state.objectives:
+            # The start was a maximum already: no step was taken.
+            self.record(self.coordinates.to_vector(self.state.params))
+
+    def evaluate(self, vector):
+        """Compute the objective, to be maximised, and its gradient."""
+        alpha, params = self.options.alpha, self.coordinates.to_params(vector)
+        penalised = self.coordinates.penalised(vector)
+        # An overflow leads to the error below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, by_params, log_z = mean_log_likelihood(
+                params, self.table, self.edges, self.options.n_jobs,
+                self.options.moments,
+            )  # fmt: skip
+            objective = value - alpha / 2 * (penalised @ penalised)
+        gradient = self.coordinates.to_gradient(by_params) - alpha * penalised
+        if not np.isfinite(objective):
+            raise ValueError(
+                f"The weights grew without bound: learning_rate="
+                f"{self.options.learning_rate} is too large. Take a tenth of it."
+            )
+        self.last = vector.copy(), objective, gradient, value, log_z
+        return objective, gradient
+
+    def record(self, vector):
+        """Record an iteration; raise StopIteration when the ascent has converged."""
+        if not np.array_equal(vector, self.last[0]):
+            self.evaluate(vector)
+        # The solver may overwrite its own vector: use the copy.
+        own, objective, _, value, log_z = self.last
+        state = self.state
+        state.params = self.coordinates.to_params(own)
+        state.log_likelihoods.append(value)
+        state.objectives.append(objective)
+        if self.held_out is not None:
+            scores = log_numerators(state.params, self.held_out.samples)
+            log_base = self.held_out.log_base - log_z
+            state.held_out.append(float(self.held_out.shares @ scores + log_base))
+            if state.held_out[-1] == max(state.held_out):
+                state.best = state.params
+        if self.options.verbose:
+            print(
+                f"Iteration {len(state.objectives)}: mean log-likelihood {value:.4f} "
+                "nats"
+            )
+        if state.has_converged(self.options.tol):
+            raise StopIteration
+
+    def run_lbfgs(self, n_iter):
+        """Take steps of limited-memory BFGS."""
+        start = self.coordinates.to_vector(self.state.params)
+        self._minimize(n_iter, start, lambda vector: vector, lambda gradient: gradient)
+
+    def run_scales(self, n_iter):
+        """Learn biases, couplings and one scale for each hidden unit.
+
+        Projection pursuit finds its units as if they were independent of one another,
+        which is right for orthogonal weights only: their directions are kept.
+        """
+        whole = self.coordinates.to_vector(self.state.params)
+        m, n = self.state.params.components.shape
+        directions = whole[: m * n].reshape(m, n)
+
+        def expand(vector):
+            scaled = vector[:m, None] * directions
+            return np.concatenate([scaled.ravel(), vector[m:]])
+
+        def contract(gradient):
+            by_scale = (gradient[: m * n].reshape(m, n) * directions).sum(axis=1)
+            return np.concatenate([by_scale, gradient[m * n :]])
+
+        start = np.concatenate([np.ones(m), whole[m * n :]])
+        self._minimize(n_iter, start, expand, contract)
+
+    def _minimize(self, n_iter, start, expand, contract):
+        """Run L-BFGS on a vector, of which the coordinates are a linear function."""
+
+        def loss(vector):
+            value, gradient = self.evaluate(expand(vector))
+            return -value, -contract(gradient)
+
+        options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
+        options["maxfun"] = 20 * n_iter
+        minimize(
+            loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            callback=lambda vector: self.record(expand(vector)),
+            options=options,
+        )
+
+    def run_momentum(self, n_iter):
+        """Take steps of fixed length with momentum (Freund, section 4.4)."""
+        vector, options = self.coordinates.to_vector(self.state.params), self.options
+        velocity = np.zeros_like(vector)
+        self.evaluate(vector)
+        for _ in range(n_iter):
+            velocity *= options.momentum
+            velocity += options.learning_rate * self.last[2]
+            vector = vector + velocity
+            self.evaluate(vector)
+            try:
+                self.record(vector)
+            except StopIteration:
+                return
+
+
+def ascend(state, n_iter, options, *tables):
+    """Continue an ascent and return its state.
+
+    Parameters
+    ----------
+    state : AscentState
+    n_iter : int
+        Most iterations; fewer if ``max_iter`` is reached.
+    options : TrainingOptions
+    *tables
+        The fields of the table, and of the held-out table if there is one. A cluster's
+        backend sends arrays that are plain arguments only once.
+
+    Returns
+    -------
+    state : AscentState
+    """
+    n_iter = min(n_iter, options.max_iter - len(state.objectives))
+    if n_iter > 0:
+        width = len(SampleTable._fields)
+        table, held_out = SampleTable(*tables[:width]), tables[width:]
+        held_out = SampleTable(*held_out) if held_out else None
+        Ascent(state, table, held_out, options).run(n_iter)
+    return state
+
+
+def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
+    """Learn the parameters of a machine.
+
+    Parameters
+    ----------
+    starts : iterable of RBMParams
+        Successive halving selects one.
+    table : SampleTable
+    n_samples : float
+        Number of samples that the table represents.
+    options : TrainingOptions
+    rng : RandomState
+        For new trees.
+    held_out : SampleTable or None
+        Samples that select starts and iterations.
+
+    Returns
+    -------
+    state : AscentState
+    """
+    states, n_iter = [AscentState(start, start) for start in starts], N_ITER_SHORT
+    # Ascents are the coarser work: each of them runs on one thread.
+    single, tables = replace(options, n_jobs=1), [*table, *(held_out or ())]
+    while len(states) > 1:
+        states = Parallel(n_jobs=options.n_jobs, prefer="threads")(
+            delayed(ascend)(state, n_iter, single, *tables) for state in states
+        )
+        states.sort(key=AscentState.score, reverse=True)
+        states, n_iter = states[: (len(states) + 1) // 2], 2 * n_iter
+    state = states[0]
+    if state.params.parents is not None and options.tree_updates:
+        state = _improve_tree(state, table, n_samples, options, rng, tables)
+    return ascend(state, options.max_iter, options, *tables)
+
+
+def warn_of_large_weights(params, alpha):
+    """Warn if samples are separated so well that weights grow without bound."""
+    largest = np.abs(params.components).max()
+    if params.couplings is not None:
+        largest = max(largest, np.abs(params.couplings).max())
+    if largest > LARGE:
+        warnings.warn(
+            f"A weight has grown to {largest:.3g}: some samples can be separated from "
+            "all others, and weights without bound increase their likelihood. Raise "
+            f"alpha, now {alpha}, set early_stopping=True (not for solver='pcd'), or "
+            "take a smaller learning_rate (not for solver='lbfgs').",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+# Better trees
+
+
+def _improve_tree(state, table, n_samples, options, rng, tables):
+    """Replace the tree as long as the ascent gains from it."""
+    state = ascend(state, N_ITER_TREE, options, *tables)
+    for _ in range(options.tree_updates):
+        params = with_new_tree(state.params, table, n_samples, rng)
+        if params is state.params or len(state.objectives) >= options.max_iter:
+            return state
+        trial = ascend(state.branch(params), N_ITER_TREE, options, *tables)
+        if trial.score() <= state.score():
+            return state
+        state = trial
+    return state
+
+
+def _pair_shares(signs, shares, alpha):
+    """Compute the shares of the four states of all pairs, smoothed by alpha samples."""
+    means = shares @ signs
+    products = (signs * shares[:, None]).T @ signs
+    return pair_counts(1, means[:, None], means, products, alpha) / (1 + alpha)
+
+
+def coupling_gains(observed, modelled, couplings):
+    """Compute what each single edge would add to the mean log-likelihood.
+
+    Parameters
+    ----------
+    observed, modelled : ndarray of shape (2, 2, n, n)
+        Shares of the four states of each pair, in the data and in the machine.
+    couplings : ndarray of shape (n, n)
+        Of the present edges: each pair is considered without its edge.
+
+    Returns
+    -------
+    gains : ndarray of shape (n, n)
+    """
+    products = np.multiply.outer((-1.0, 1.0), (-1.0, 1.0))[:, :, None, None]
+    without = modelled * np.exp(-couplings * products)
+    return rel_entr(observed, without / without.sum(axis=(0, 1))).sum(axis=(0, 1))
+
+
+def with_new_tree(params, table, n_samples, rng):
+    """Move the machine to the tree of the largest gains; new edges have coupling 0.
+
+    A new edge adds at most the divergence of the pair's distribution in the data from
+    that in the machine without the edge: this is the gain from fitting the one pair.
+    Without hidden units the tree is that of Chow and Liu.
+
+    Parameters
+    ----------
+    params : RBMParams
+    table : SampleTable
+    n_samples : float
+        Number of samples that the table represents, for smoothing.
+    rng : RandomState
+        Pairs of the machine are counted in draws.
+
+    Returns
+    -------
+    params : RBMParams
+        The same object if no edge changes.
+    """
+    n = len(params.visible_bias)
+    all_missing = np.zeros((N_TREE_DRAWS, n), dtype=np.int8)
+    drawn = complete_at_random(params, all_missing, rng).astype(np.float64)
+    even = np.full(N_TREE_DRAWS, 1 / N_TREE_DRAWS)
+    couplings = np.zeros((n, n))
+    child = np.flatnonzero(params.parents >= 0)
+    couplings[child, params.parents[child]] = params.couplings[child]
+    couplings += couplings.T
+    gains = coupling_gains(
+        _pair_shares(table.samples, table.shares, 1 / n_samples),
+        _pair_shares(drawn, even, 1 / N_TREE_DRAWS),
+        couplings,
+    )
+    parents = maximum_spanning_tree(gains + gains.T)
+    kept = couplings[np.arange(n), parents]
+    if _edges(parents) == _edges(params.parents):
+        return params
+    return params.replace(parents=parents, couplings=np.where(parents < 0, 0, kept))
+
+
+def _edges(parents):
+    return {frozenset(edge) for edge in enumerate(parents) if edge[1] >= 0}

@@ -1,0 +1,395 @@
+"""The sum over all hidden states of a machine, its gradient, and its marginals.
+
+Given h the inputs are independent, or form a forest: 2^m sums are all that is needed.
+The compiled loop computes them where parameters are of moderate size. Beyond that the
+sums are computed in logarithms, which is slow, and safe for parameters of any size.
+"""
+
+from math import comb
+
+import numpy as np
+from scipy.special import logsumexp
+
+from sklboolean._core.parallel import each_slice
+from sklboolean.density._rbm_params import Moments, RBMParams, count_hidden_states
+from sklboolean.density._state_sums import (
+    N_SLABS,
+    build_tables,
+    in_range,
+    log_state_weights,
+    split_units,
+    sum_tables,
+    unit_states,
+)
+from sklboolean.density._tree import parents_first
+
+MAX_TABLE = 1 << 22  # states whose log-weights are stored at once
+SAFE = 1e-250  # sums below it may have lost terms that matter
+BYTES_STORED = 2 * 16 + 8 + 8 * N_SLABS  # two tables, left means, right means of slabs
+MULTIPLICATIONS_PER_SECOND = 2e9
+
+
+def log_cosh2(fields):
+    """Compute log(2 cosh) without overflow."""
+    size = np.abs(fields)
+    return size + np.log1p(np.exp(-2 * size))
+
+
+def log_sums_over_inputs(params, states):
+    """Compute the log of the sum over all inputs, for each hidden state.
+
+    In a tree a child with field f and coupling J adds
+    (log 2cosh(f + J) - log 2cosh(f - J)) / 2 to the field of its parent.
+
+    Parameters
+    ----------
+    params : RBMParams
+    states : ndarray of shape (n_states, m)
+        0 or 1.
+
+    Returns
+    -------
+    log_sums : ndarray of shape (n_states,)
+    fields : ndarray of shape (n_states, n)
+        Fields of the inputs, with the messages of their children in the tree.
+    """
+    fields = params.input_fields(states)
+    total = states @ params.hidden_bias
+    if params.parents is None:
+        return total + log_cosh2(fields).sum(1), fields
+    for child in parents_first(params.parents)[::-1]:
+        parent, coupling = params.parents[child], params.couplings[child]
+        if parent < 0:
+            total += log_cosh2(fields[:, child])
+            continue
+        plus = log_cosh2(fields[:, child] + coupling)
+        minus = log_cosh2(fields[:, child] - coupling)
+        total += (plus + minus) / 2
+        fields[:, parent] += (plus - minus) / 2
+    return total, fields
+
+
+def input_means(params, fields):
+    """Compute the mean of each input, and of its product with its parent, by state.
+
+    Parameters
+    ----------
+    params : RBMParams
+    fields : ndarray of shape (n_states, n)
+        From ``log_sums_over_inputs``.
+    """
+    if params.parents is None:
+        return np.tanh(fields), None
+    inputs, edges = np.empty_like(fields), np.zeros_like(fields)
+    for child in parents_first(params.parents):
+        parent, coupling = params.parents[child], params.couplings[child]
+        if parent < 0:
+            inputs[:, child] = np.tanh(fields[:, child])
+            continue
+        plus = np.tanh(fields[:, child] + coupling) * (1 + inputs[:, parent]) / 2
+        minus = np.tanh(fields[:, child] - coupling) * (1 - inputs[:, parent]) / 2
+        inputs[:, child] = plus + minus
+        edges[:, child] = plus - minus
+    return inputs, edges
+
+
+def _transposed(params):
+    """Exchange hidden units and inputs; return the machine and a constant.
+
+    With x = 2u - 1 the sum over h of one unit is e^a 2cosh(a), a half its activation:
+    the inputs, which are summed over, become hidden units, and the units become inputs.
+    The means of these are 2 P(h_i = 1) - 1.
+    """
+    components = params.components
+    columns = (params.hidden_bias - components.sum(1)) / 2
+    biases = 2 * params.visible_bias + components.sum(0)
+    constant = columns.sum() - params.visible_bias.sum()
+    return RBMParams(components.T, biases, columns), constant
+
+
+def _has_fewer_inputs(params):
+    m, n = params.components.shape
+    return n < m and params.parents is None and params.max_active is None
+
+
+def _half_tables(params):
+    """List the states of both halves, and build tables; None if out of range."""
+    left, right, limits = split_units(len(params.hidden_bias), params.max_active)
+    units = right.shape[1]
+    left_fields = left @ params.components[units:] + params.visible_bias / 2
+    right_fields = right @ params.components[:units] + params.visible_bias / 2
+    tree = params.parents, params.couplings
+    if not in_range(left_fields, right_fields, params.hidden_bias, *tree):
+        return left, right, limits, None
+    tables = build_tables(
+        (left_fields, left @ params.hidden_bias[units:]),
+        (right_fields, right @ params.hidden_bias[:units]),
+        limits,
+        *tree,
+    )
+    return left, right, limits, tables
+
+
+def _state_blocks(left, right, limits, size=4096):
+    """Yield blocks of all states, in the order of the left states."""
+    n_left = max(1, size // len(right))
+    for first in range(0, len(left), n_left):
+        chosen = range(first, min(first + n_left, len(left)))
+        yield np.vstack(
+            [
+                np.hstack([right[: limits[i]], np.tile(left[i], (limits[i], 1))])
+                for i in chosen
+            ]
+        )
+
+
+def _log_partition_by_logs(params, halves):
+    sums = [
+        logsumexp(log_sums_over_inputs(params, states)[0])
+        for states in _state_blocks(*halves)
+    ]
+    return float(logsumexp(sums))
+
+
+def log_partition(params, n_jobs=None):
+    """Compute the log of the sum over all inputs and hidden states.
+
+    Parameters
+    ----------
+    params : RBMParams
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    log_z : float
+    """
+    if _has_fewer_inputs(params):
+        transposed, constant = _transposed(params)
+        return log_partition(transposed, n_jobs) + float(constant)
+    *halves, tables = _half_tables(params)
+    if tables is None:
+        return _log_partition_by_logs(params, halves)
+    return sum_tables(tables, gradient=False, n_jobs=n_jobs)
+
+
+def partition_moments(params, n_jobs=None):
+    """Compute the log of the sum over all states, and its gradient.
+
+    Parameters
+    ----------
+    params, n_jobs
+        As for ``log_partition``.
+
+    Returns
+    -------
+    log_z : float
+    moments : Moments
+    """
+    if _has_fewer_inputs(params):
+        transposed, constant = _transposed(params)
+        log_z, moments = partition_moments(transposed, n_jobs)
+        visible = 2 * moments.hidden - 1
+        products = (visible - moments.visible[:, None]) / 2 + moments.products.T
+        hidden = (1 + moments.visible) / 2
+        return log_z + float(constant), Moments(hidden, visible, products, None)
+    left, right, limits, tables = _half_tables(params)
+    if tables is None:
+        return _moments_by_logs(params, (left, right, limits))
+    log_z, left_sums, right_sums, edges = sum_tables(tables, n_jobs=n_jobs)
+    left_shares, left_means = left_sums
+    right_shares, right_means = right_sums[0][: len(right)], right_sums[1][: len(right)]
+    hidden = np.concatenate([right_shares @ right, left_shares @ left])
+    products = np.vstack([right.T @ right_means, left.T @ left_means])
+    edges = None if params.parents is None else edges
+    return log_z, Moments(hidden, left_means.sum(0), products, edges)
+
+
+def _moments_by_logs(params, halves):
+    m, n = params.components.shape
+    log_z = _log_partition_by_logs(params, halves)
+    hidden, visible, products = np.zeros(m), np.zeros(n), np.zeros((m, n))
+    edges = None if params.parents is None else np.zeros(n)
+    for states in _state_blocks(*halves):
+        log_weights, fields = log_sums_over_inputs(params, states)
+        shares = np.exp(log_weights - log_z)
+        inputs, pairs = input_means(params, fields)
+        hidden += shares @ states
+        visible += shares @ inputs
+        products += (shares[:, None] * states).T @ inputs
+        if edges is not None:
+            edges += shares @ pairs
+    return log_z, Moments(hidden, visible, products, edges)
+
+
+def _log_weights_of_halves(params, halves, tables, first, last):
+    """Compute the log-weights of left states [first, last) with all right states."""
+    left, right, limits = halves
+    if tables is not None:
+        return log_state_weights(tables, first, last, len(right))
+    logs = np.full((last - first, len(right)), -np.inf)
+    logs[np.arange(len(right)) < limits[first:last, None]] = np.concatenate(
+        [
+            log_sums_over_inputs(params, states)[0]
+            for states in _state_blocks(left[first:last], right, limits[first:last])
+        ]
+    )
+    return logs
+
+
+def hidden_log_weights(params):
+    """Compute the log of the sum over all inputs, for each state of the hidden units.
+
+    Parameters
+    ----------
+    params : RBMParams
+
+    Returns
+    -------
+    log_weights : ndarray of shape (n_states,)
+        In the order of ``unit_states``: without ``max_active``, unit i is active in
+        state s where bit i of s is set.
+    """
+    if params.max_active is not None:
+        states = unit_states(len(params.hidden_bias), params.max_active)
+        return log_sums_over_inputs(params, states)[0]
+    *halves, tables = _half_tables(params)
+    return _log_weights_of_halves(params, halves, tables, 0, len(halves[0])).reshape(-1)
+
+
+def log_marginals(params, hidden_biases, n_jobs=None):
+    """Compute the log of the sum over all states, for many vectors of hidden biases.
+
+    One call serves all samples with the same missing inputs: ``params`` has the missing
+    inputs only, and the effect of the observed inputs is part of the biases.
+
+    Parameters
+    ----------
+    params : RBMParams
+        Its hidden bias is not used.
+    hidden_biases : ndarray of shape (n_samples, m)
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    log_sums : ndarray of shape (n_samples,)
+    """
+    m, n = params.components.shape
+    n_samples = len(hidden_biases)
+    if not n_samples:
+        return np.empty(0)
+    if params.max_active is None and 2**n * m * n_samples <= 2**m * (n + n_samples):
+        return _marginals_by_inputs(params, hidden_biases, n_jobs)
+    params = params.replace(hidden_bias=np.zeros(m))
+    *halves, tables = _half_tables(params)
+    left, right, _ = halves
+    units, n_left = right.shape[1], max(1, MAX_TABLE // len(right))
+    log_sums = np.full(n_samples, -np.inf)
+    for first in range(0, len(left), n_left):
+        last = min(first + n_left, len(left))
+        logs = _log_weights_of_halves(params, halves, tables, first, last)
+        top = logs.max()
+        scaled = np.exp(logs - top)
+
+        def add(begin, end, first=first, logs=logs, top=top, scaled=scaled):
+            biases, here = hidden_biases[begin:end], slice(begin, end)
+            left_logs = biases[:, units:] @ left[first : first + n_left].T
+            right_logs = biases[:, :units] @ right.T
+            left_top, right_top = left_logs.max(1), right_logs.max(1)
+            sums = np.exp(left_logs - left_top[:, None]) @ scaled
+            sums = (sums * np.exp(right_logs - right_top[:, None])).sum(1)
+            # Terms below e^-708 of the three maxima are lost: they must not matter.
+            safe = sums > SAFE
+            part = np.log(np.where(safe, sums, 1.0)) + top + left_top + right_top
+            for i in np.flatnonzero(~safe):
+                part[i] = logsumexp(logs + left_logs[i][:, None] + right_logs[i])
+            log_sums[here] = np.logaddexp(log_sums[here], part)
+
+        small = n_samples < 1024
+        each_slice(add, n_samples, n_jobs, multiple=256, small=small, step=256)
+    return log_sums
+
+
+def _marginals_by_inputs(params, hidden_biases, n_jobs):
+    """Compute ``log_marginals`` with samples and (few) missing inputs as halves."""
+    transposed, _ = _transposed(params.replace(hidden_bias=hidden_biases[0]))
+    n_samples, m = hidden_biases.shape
+    states = unit_states(len(params.visible_bias))
+    right_logs = states @ transposed.hidden_bias - params.visible_bias.sum()
+    if params.parents is not None:
+        signs = 2 * states - 1
+        right_logs += (signs * signs[:, params.parents]) @ np.where(
+            params.parents < 0, 0.0, params.couplings
+        )
+    right_fields = states @ transposed.components
+    fields = (hidden_biases - params.components.sum(1)) / 2
+    compiled = in_range(fields, right_fields, right_logs)
+    step = max(1, MAX_TABLE // max(len(states), 1 if compiled else len(states) * m))
+    log_sums = np.empty(n_samples)
+
+    def fill(begin, end):
+        left_fields = fields[begin:end]
+        left_logs = left_fields.sum(1)
+        if compiled:
+            left, right = (left_fields, left_logs), (right_fields, right_logs)
+            limits = np.full(len(left_fields), len(states), dtype=np.int64)
+            tables = build_tables(left, right, limits)
+            logs = log_state_weights(tables, 0, len(left_fields), len(states))
+        else:
+            columns = log_cosh2(left_fields[:, None] + right_fields).sum(2)
+            logs = left_logs[:, None] + right_logs + columns
+        log_sums[begin:end] = logsumexp(logs, axis=1)
+
+    small = n_samples * len(states) * m < 1 << 22
+    each_slice(fill, n_samples, n_jobs, small=small, step=step)
+    return log_sums
+
+
+def estimate_cost(n, m, max_active=None, hidden_only=False):
+    """Estimate the cost of an exact gradient.
+
+    Parameters
+    ----------
+    n, m : int
+        Inputs and hidden units.
+    max_active : int or None
+    hidden_only : bool
+        Hidden states are summed over even if there are fewer inputs: inputs form a tree
+        or are real.
+
+    Returns
+    -------
+    multiplications, n_bytes : int
+    """
+    if max_active is not None and max_active < m:
+        n_states = count_hidden_states(m, max_active)
+        n_stored = sum(comb((m + 1) // 2, k) for k in range(max_active + 1))
+        return n_states * n, BYTES_STORED * n_stored * n
+    units, columns = (m, n) if hidden_only or m <= n else (n, m)
+    return 2**units * columns, BYTES_STORED * 2 ** ((units + 1) // 2) * columns
+
+
+def is_affordable(n, m, max_active, exact_limit, hidden_only=False):
+    """Check that there are at most 2 ** exact_limit states to sum over."""
+    n_states = count_hidden_states(m, max_active)
+    # The sum over inputs is possible if they are independent and all states count.
+    if n_states == 2**m and not hidden_only:
+        n_states = min(2**n, n_states)
+    return n_states <= 2**exact_limit
+
+
+def check_affordable(n, m, max_active, exact_limit, hidden_only=False, advice=""):
+    """Refuse sums over more than 2 ** exact_limit states."""
+    if is_affordable(n, m, max_active, exact_limit, hidden_only):
+        return
+    multiplications, n_bytes = estimate_cost(n, m, max_active, hidden_only)
+    raise ValueError(
+        f"The exact likelihood of n_components={m} with {n} features needs "
+        f"{multiplications:.1e} multiplications for each gradient, about "
+        f"{multiplications / MULTIPLICATIONS_PER_SECOND:.1e} seconds, and "
+        f"{n_bytes:.1e} bytes: more than exact_limit={exact_limit} allows, 2 ** "
+        f"{exact_limit} states. Take at most {exact_limit} components, or max_active=2 "
+        f"for hidden states with at most two active units, {advice}or raise "
+        "exact_limit."
+    )
