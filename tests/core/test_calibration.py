@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.base import fit_slope, probabilities
 
 finite_scores = st.floats(-1, 1).map(lambda score: round(score, 6))
@@ -178,3 +180,22 @@ def test_softmax_probabilities_add_up_to_1_and_go_with_the_largest(scores, slope
             exp(-several_classes_loss(slope, [row], [k])) for k in range(len(p))
         ]
         assert p == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [AveragedPerceptron(), AveragedPerceptron(early_stopping=True), Winnow(),
+     KernelPerceptron(max_iter=2), KernelPerceptron(max_iter=2, max_support=20)],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("seed", [0, "instance"])
+def test_calibration_does_not_change_the_model(model, n_classes, seed):
+    X = np.random.default_rng(0).integers(0, 2, (120, 12))
+    y = X[:, :3].sum(axis=1) % n_classes
+    scores = []
+    for probability in (False, True):
+        state = np.random.RandomState(0) if seed == "instance" else seed
+        model = clone(model).set_params(probability=probability, random_state=state)
+        scores.append(model.fit(X, y).decision_function(X))
+    np.testing.assert_array_equal(*scores)
