@@ -269,9 +269,10 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         if self._binary_only:
             check_two_classes(y, classes)
         self.classes_, codes = encode_classes(y, classes)
+        params = self._resume_params()
         if resume:
-            self._check_resumable()
-        self._fitted_params = self._resume_params()
+            self._check_resumable(params)
+        self._fitted_params = params
         return data, codes
 
     def _check_partial_fit(self):
@@ -281,9 +282,9 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         """Collect the parameters on which the state depends, by name."""
         return flat_params(self, self._state_params)
 
-    def _check_resumable(self):
+    def _check_resumable(self, params):
         """Refuse to resume training with other parameters than those of the state."""
-        refuse_changed_params(self._fitted_params, self._resume_params())
+        refuse_changed_params(self._fitted_params, params)
 
     def _store(self, state):
         self._state = state
@@ -440,9 +441,10 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
                 infos = [info for info in infos if info.n_samples]
                 schema, self.classes_ = common_schema(self, infos, classes, resume)
                 schema.set_attributes(self)
+                params = self._resume_params()
                 if resume:
-                    self._check_resumable()
-                self._fitted_params = self._resume_params()
+                    self._check_resumable(params)
+                self._fitted_params = params
                 state = self._state.copy() if resume else self._init_state()
                 state, history = self._train_partitions(parallel, sources, infos, state)
             self._store_epochs(state, history, resume)

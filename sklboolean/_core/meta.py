@@ -7,7 +7,7 @@ from sklearn.utils import get_tags
 from sklboolean._core.validation import readable_errors
 
 
-def reading(base):
+def validation_options(base):
     """Choose the options of `validate_data_strict` that a base estimator allows."""
     inner = get_tags(base).input_tags
     return {

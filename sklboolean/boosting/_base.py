@@ -6,7 +6,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin
-from sklboolean._core.meta import reading
+from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
 from sklboolean.boosting._votes import vote_margins
@@ -59,7 +59,7 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
 
     def _check_X(self, X):
         check_is_fitted(self)
-        options = reading(self._weak_estimator())
+        options = validation_options(self._weak_estimator())
         return validate_data_strict(self, X, reset=False, **options)
 
     def _add_votes(self, votes, X):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state, get_tags
 
 from sklboolean._core.base import fit_slope, restore_on_error
-from sklboolean._core.meta import draw_seed, reading
+from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -225,7 +225,7 @@ class BoostByMajority(BaseMajorityVote):
         with restore_on_error(self):
             schedule, chooser = self._check_params()
             base = self._weak_estimator()
-            X, y = validate_data_strict(self, X, y, **reading(base))
+            X, y = validate_data_strict(self, X, y, **validation_options(base))
             n_given = len(y)
             X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)

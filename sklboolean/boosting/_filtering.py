@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.meta import draw_seed, reading
+from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.validation import (
     check_same_params,
     check_sample_weight,
@@ -297,7 +297,7 @@ class FilteringBoostByMajority(BaseMajorityVote):
         return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
 
     def _check_Xy(self, X, y, *, reset):
-        options = reading(self._weak_estimator())
+        options = validation_options(self._weak_estimator())
         return validate_data_strict(self, X, y, reset=reset, **options)
 
     def _checked_chunks(self, first, chunks):

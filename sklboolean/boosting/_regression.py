@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.meta import reading
+from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -223,7 +223,9 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         with restore_on_error(self):
             gamma, n_rounds, delta = self._check_params()
             base = self._weak_estimator()
-            X, y = validate_data_strict(self, X, y, y_numeric=True, **reading(base))
+            X, y = validate_data_strict(
+                self, X, y, y_numeric=True, **validation_options(base)
+            )
             if y.dtype.kind not in "biuf":
                 raise ValueError(f"y must contain real numbers, not {y.dtype}.")
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
@@ -355,7 +357,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
     def _predictions(self, X):
         """Yield the predictions of each regressor."""
         check_is_fitted(self)
-        options = reading(self._weak_estimator())
+        options = validation_options(self._weak_estimator())
         X = validate_data_strict(self, X, reset=False, **options)
         for model in self.estimators_:
             with readable_errors("X"):

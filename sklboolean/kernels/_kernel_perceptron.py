@@ -299,8 +299,8 @@ class KernelPerceptron(OnlineClassifier):
                     "stream. Use fit, or the default."
                 )
 
-    def _check_resumable(self):
-        super()._check_resumable()
+    def _check_resumable(self, params):
+        super()._check_resumable(params)
         if self._is_precomputed():
             raise ValueError(
                 "kernel='precomputed' trains on one kernel matrix, by fit without "
