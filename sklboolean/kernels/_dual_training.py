@@ -51,10 +51,6 @@ class UpdateRule:
     relative: bool = False
     resolution: int = 1
 
-    def margin_slack(self, evaluator):
-        """Bound the relative rounding error of exact `margins`; 0 for others."""
-        return 2.0**-50 if self.relative and evaluator.table is not None else 0.0
-
     def margins(self, evaluator, rows):
         """Compute the margin of each sample on the scale of the kept scores."""
         if not self.margin:
@@ -113,30 +109,6 @@ class UpdateRule:
         return delta
 
 
-@dataclass
-class Examples:
-    """What one perceptron learns from.
-
-    Attributes
-    ----------
-    rows : laid-out samples
-        Support samples of an earlier call first, then the examples.
-    codes : ndarray of shape (n_examples,), int32
-        Class numbers; 0 and 1 if the rule has one score.
-    weights : ndarray of shape (n_examples,), int64
-        What an update adds, over the resolution.
-    """
-
-    rows: object
-    codes: np.ndarray
-    weights: np.ndarray
-
-    @property
-    def n_old(self):
-        """Number of support samples of the earlier call."""
-        return len(self.rows) - len(self.codes)
-
-
 def train_dual(run, max_iter, rng=None, report=None):
     """Train for at most ``max_iter`` epochs; stop after one without an update.
 
@@ -153,7 +125,7 @@ def train_dual(run, max_iter, rng=None, report=None):
     -------
     run : the same, after training
     """
-    n_examples = len(run.examples.codes)
+    n_examples = len(run.codes)
     for epoch in range(max_iter):
         order = None if rng is None else rng.permutation(n_examples)
         run.mistakes.append(0)
@@ -168,11 +140,28 @@ def train_dual(run, max_iter, rng=None, report=None):
 
 
 class _Run:
-    """Counts of a training call, by epoch."""
+    """One training call of one perceptron, with its counts by epoch.
 
-    def __init__(self, evaluator, examples, rule):
-        self.evaluator, self.examples, self.rule = evaluator, examples, rule
+    Parameters
+    ----------
+    evaluator : evaluator of the kernel
+    rule : UpdateRule
+    rows : laid-out samples
+        Support samples of an earlier call first, then the examples.
+    codes : ndarray of shape (n_examples,), int32
+        Class numbers; 0 and 1 if the rule has one score.
+    weights : ndarray of shape (n_examples,), int64
+        What an update adds, over the resolution.
+    """
+
+    def __init__(self, evaluator, rule, rows, codes, weights):
+        self.evaluator, self.rule = evaluator, rule
+        self.rows, self.codes, self.weights = rows, codes, weights
+        self.n_old = len(rows) - len(codes)
         self.mistakes, self.updates, self.n_seen = [], [], 0
+        # Bound on the relative rounding error of margins, where decisions are exact.
+        is_rounded = rule.relative and evaluator.table is not None
+        self.margin_slack = 2.0**-50 if is_rounded else 0.0
 
     def decide_exactly(self, parts, row, code):
         """Take a decision that rounding might get wrong.
@@ -193,23 +182,21 @@ class DualRun(_Run):
 
     Parameters
     ----------
-    evaluator : evaluator of the kernel
-    examples : Examples
-    rule : UpdateRule
+    evaluator, rule, rows, codes, weights
+        As for `_Run`.
     max_iter : int
     coefficients : ndarray of shape (n_scores, n_old), int64
         Of the support samples of the earlier call.
     """
 
-    def __init__(self, evaluator, examples, rule, max_iter, coefficients):
-        super().__init__(evaluator, examples, rule)
-        n_old, n_examples = examples.n_old, len(examples.codes)
-        rows = examples.rows
+    def __init__(self, evaluator, rule, rows, codes, weights, max_iter, coefficients):
+        super().__init__(evaluator, rule, rows, codes, weights)
+        n_old, n_examples = self.n_old, len(codes)
         self.old = rows.take(slice(n_old)), coefficients
         self.rows = rows.take(slice(n_old, None)) if n_old else rows
         self.changes = []
         self.margins = rule.margins(evaluator, self.rows)
-        total = max_iter * int(examples.weights.sum())
+        total = max_iter * int(weights.sum())
         if n_old:
             total += int(np.abs(coefficients).sum(axis=1).max())
         table = evaluator.table
@@ -281,18 +268,18 @@ class DualRun(_Run):
 
     def epoch(self, order, last):
         """Show every example once, in the given order."""
-        evaluator, rule, examples = self.evaluator, self.rule, self.examples
+        evaluator, rule = self.evaluator, self.rule
         rows = self.rows if order is None else self.rows.take(order)
-        order = np.arange(len(examples.codes)) if order is None else order
+        order = np.arange(len(self.codes)) if order is None else order
         columns = evaluator.columns(rows)
         scores = np.ascontiguousarray(self.scores[:, order])
-        codes, margins = examples.codes[order], self.margins[order]
-        weights = examples.weights[order]
+        codes, margins = self.codes[order], self.margins[order]
+        weights = self.weights[order]
         position = 0
         while True:
             position, _, _ = next_update(
                 scores, rule.n_scores, codes, margins, rule.tie_positive, self.slack,
-                rule.margin_slack(evaluator), position,
+                self.margin_slack, position,
             )  # fmt: skip
             if position == len(order):
                 break
@@ -317,7 +304,7 @@ class DualRun(_Run):
         self, part, codes, margins, weights, numbers, scores, first, position
     ):
         """Learn from a block; return the changes of its coefficients."""
-        rule, n_old = self.rule, self.examples.n_old
+        rule, n_old = self.rule, self.n_old
         here = slice(first, first + len(part))
         K = self.evaluator.matrix(part, self.evaluator.columns(part))
         own_scores = np.ascontiguousarray(scores[:, here])
@@ -327,7 +314,7 @@ class DualRun(_Run):
         while True:
             position, mistakes, updates = run_block(
                 K, own_scores, rule.n_scores, codes, margins, weights,
-                rule.tie_positive, self.slack, rule.margin_slack(self.evaluator),
+                rule.tie_positive, self.slack, self.margin_slack,
                 position, forced, rival, deltas,
             )  # fmt: skip
             self.mistakes[-1] += mistakes
@@ -364,9 +351,8 @@ class BudgetRun(_Run):
 
     Parameters
     ----------
-    evaluator : evaluator of the kernel
-    examples : Examples
-    rule : UpdateRule
+    evaluator, rule, rows, codes, weights
+        As for `_Run`.
     max_support : int
     rng : RandomState
     coefficients, time_sums : ndarrays of shape (n_scores, n_old), int64
@@ -374,9 +360,10 @@ class BudgetRun(_Run):
     """
 
     def __init__(
-        self, evaluator, examples, rule, max_support, rng, coefficients, time_sums
-    ):
-        super().__init__(evaluator, examples, rule)
+        self, evaluator, rule, rows, codes, weights, max_support, rng, coefficients,
+        time_sums,
+    ):  # fmt: skip
+        super().__init__(evaluator, rule, rows, codes, weights)
         self.max_support, self.rng = max_support, rng
         # Earlier samples that this problem has learned from, also if only the mean
         # still needs them.
@@ -408,9 +395,8 @@ class BudgetRun(_Run):
 
     def epoch(self, order, last):
         """Show every example once, in the given order."""
-        examples, n_old = self.examples, self.examples.n_old
-        order = np.arange(len(examples.codes)) if order is None else order
-        margins = self.rule.margins(self.evaluator, examples.rows)[n_old:][order]
+        order = np.arange(len(self.codes)) if order is None else order
+        margins = self.rule.margins(self.evaluator, self.rows)[self.n_old :][order]
         position = 0
         while position < len(order):
             window = slice(position, min(position + WINDOW, len(order)))
@@ -419,14 +405,14 @@ class BudgetRun(_Run):
 
     def _learn_first(self, numbers, margins, position):
         """Learn from the window's first example that needs it; return its place."""
-        evaluator, rule, examples = self.evaluator, self.rule, self.examples
-        rows = examples.rows.take(examples.n_old + numbers)
-        support = examples.rows.take(self.held)
+        rule = self.rule
+        rows = self.rows.take(self.n_old + numbers)
+        support = self.rows.take(self.held)
         scores, slack = self._scores(support, rows)
-        codes = examples.codes[numbers]
+        codes = self.codes[numbers]
         place, decision, rival = next_update(
             scores, rule.n_scores, codes, margins, rule.tie_positive, slack,
-            rule.margin_slack(evaluator), 0,
+            self.margin_slack, 0,
         )  # fmt: skip
         if place == len(numbers):
             return None
@@ -439,9 +425,9 @@ class BudgetRun(_Run):
             self.mistakes[-1] += decision == MISTAKE
             self.updates[-1] += 1
             number = numbers[place]
-            delta = rule.change(codes[place], rival, examples.weights[number])
+            delta = rule.change(codes[place], rival, self.weights[number])
             time = self.n_seen + position + place + 1
-            self._update(examples.n_old + number, delta, time)
+            self._update(self.n_old + number, delta, time)
         return place
 
     def _scores(self, support, rows):

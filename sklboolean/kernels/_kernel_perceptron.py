@@ -30,7 +30,6 @@ from sklboolean.kernels._dual_training import (
     RESOLUTION,
     BudgetRun,
     DualRun,
-    Examples,
     UpdateRule,
     train_dual,
 )
@@ -414,15 +413,14 @@ class KernelPerceptron(OnlineClassifier):
         def train(problem):
             rng = np.random.RandomState(seed)
             own_codes = codes if n_problems == 1 else codes == problem
-            examples = Examples(rows, own_codes.astype(np.int32), weights[codes])
+            own_codes = own_codes.astype(np.int32)
+            data = evaluator, rule, rows, own_codes, weights[codes]
             own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
             coef, sums = state.coef[own], state.coef_time_sums[own]
             if self.max_support is None:
-                run = DualRun(evaluator, examples, rule, max_iter, coef)
+                run = DualRun(*data, max_iter, coef)
             else:
-                run = BudgetRun(
-                    evaluator, examples, rule, self.max_support, rng, coef, sums
-                )
+                run = BudgetRun(*data, self.max_support, rng, coef, sums)
             name = "KernelPerceptron"
             name += f"] class {problem}, epoch" if n_problems > 1 else "] epoch"
             report = _reporter(name) if verbose else None
