@@ -320,7 +320,7 @@ def check_sample_weight(sample_weight, n_samples):
             f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
         )
     if not weights.any():
-        raise ValueError("sample_weight must have a positive entry; all are 0.")
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
     return weights
 
 

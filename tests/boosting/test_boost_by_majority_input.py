@@ -150,7 +150,10 @@ def bad_tables(X, y):
     yield (X[:, :0], y), r"0 feature"
     yield (X[0], y), r"Expected 2D array"
     yield (X, y, bad), r"^sample_weight\[0\] is -1; weights must be at least 0"
-    yield (X, y, np.zeros(len(y))), r"^All of sample_weight is zero"
+    yield (
+        (X, y, np.zeros(len(y))),
+        r"^sample_weight must have a positive entry; all are zero",
+    )
     yield (X, y, ones[:-1]), r"^sample_weight must have shape"
     yield (X, y, np.where(ones > 0, np.nan, 0)), r"sample_weight contains NaN"
     yield (X, y, (y == "yes").astype(float)), r"only one class, 'yes'"

@@ -68,7 +68,10 @@ def test_errors_leave_the_model_as_it_was(base):
         ((np.where(X, np.nan, 0), y), "NaN"),
         ((X, y, [0, 2]), r"classes=\[0, 2\] is not the same"),
         ((X, y, None, -np.ones(len(X))), r"sample_weight\[0\] is -1"),
-        ((X, y, None, np.zeros(len(X))), r"All of sample_weight is zero"),
+        (
+            (X, y, None, np.zeros(len(X))),
+            r"sample_weight must have a positive entry; all are zero",
+        ),
         ((X, y, None, np.ones(3)), r"sample_weight must have shape"),
     ]
     if isinstance(base, Failing):

@@ -605,7 +605,7 @@ def test_bad_parameter_is_named_and_the_model_kept(parameters, message):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(120), "sample_weight is zero"),
+        (np.zeros(120), "sample_weight must have a positive entry"),
         (-np.ones(120), "at least 0"),
         (np.full(120, np.nan), "sample_weight"),
         (np.ones(3), "sample_weight must have shape"),
