@@ -19,7 +19,7 @@ LIMITS = {
     "KernelPerceptron": (115, 55),
     "AveragedPerceptron": (55, 30),
     "BoostByMajority": (90, 60),
-    "CombinationMachine": (105, 55),
+    "CombinationMachine": (98, 55),
     "QueryByCommittee": (60, 65),
     "RuleClassifier": (165, 85),
 }
