@@ -1,3 +1,4 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Checks of what compiled functions are given, before they release the GIL.
 
 Callers have validated what users pass. What is left are fitted attributes that somebody
@@ -40,3 +41,12 @@ cdef inline int require_csr(const int64_t[::1] indptr, const int32_t[::1] indice
     return require(sklb_all_below(&indices[0] + indptr[0], indptr[n_samples] - indptr[0],
                                   n_columns),
                    "indices has numbers of columns that do not exist")
+
+
+cdef inline int require_shape(const double[:, ::1] array, Py_ssize_t n_rows,
+                              Py_ssize_t n_columns, str name) except -1:
+    """Require the shape of a matrix."""
+    if array.shape[0] != n_rows or array.shape[1] != n_columns:
+        damaged(f"{name} has the shape ({array.shape[0]}, {array.shape[1]}) instead of "
+                f"({n_rows}, {n_columns})")
+    return 0

@@ -6,6 +6,7 @@ Callers allocate; the functions fill and release the GIL.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._checks cimport require, require_csr, sklb_is_indptr
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "pack.h" nogil:
@@ -28,6 +29,12 @@ cdef inline uint64_t word_from_bytes(const uint8_t *b) noexcept nogil:
     return word
 
 
+cdef int require_words(const uint64_t[:, ::1] words, Py_ssize_t n_samples,
+                       Py_ssize_t n_features) except -1:
+    return require(words.shape[0] == n_samples and words.shape[1] >= (n_features + 63) // 64
+                   and words.shape[1] >= 1, "the packed samples have another shape")
+
+
 def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
     """Set bit j of row i of ``words`` where ``X[i, j]`` is not 0.
 
@@ -39,6 +46,7 @@ def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):
         uint8_t buffer[64]
         uint8_t large
         Py_ssize_t bad = -1
+    require_words(words, X.shape[0], n)
     with nogil:
         for i in range(X.shape[0]):
             large = 0
@@ -67,6 +75,7 @@ def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold,
     cdef:
         Py_ssize_t i, j, n = X.shape[1]
         Py_ssize_t bad = -1
+    require_words(words, X.shape[0], n)
     with nogil:
         for i in range(X.shape[0]):
             if sklb_pack_row(&X[i, 0], n, threshold, &words[i, 0]) and strict:
@@ -83,6 +92,9 @@ def scan_csr(const int64_t[::1] indptr, const int32_t[::1] indices, const double
     cdef:
         Py_ssize_t i, k
         bint ones = True, ordered = True
+    require(indptr.shape[0] > 0 and data.shape[0] == indices.shape[0]
+            and sklb_is_indptr(&indptr[0], indptr.shape[0] - 1, indices.shape[0]),
+            "the arrays of a sparse matrix do not fit each other")
     with nogil:
         for k in range(data.shape[0]):
             ones &= data[k] == 1
@@ -95,19 +107,26 @@ def scan_csr(const int64_t[::1] indptr, const int32_t[::1] indices, const double
 def pack_sparse(const int64_t[::1] indptr, const int32_t[::1] indices,
                 const int32_t[::1] bit_of_feature, uint64_t[:, ::1] words):
     """Set in ``words`` the bits of the features that have one (bit >= 0)."""
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i, k, n_bits = 64 * words.shape[1]
     cdef int32_t bit
+    cdef bint fits = True
+    require_csr(indptr, indices, words.shape[0], bit_of_feature.shape[0])
     with nogil:
         for i in range(words.shape[0]):
             for k in range(indptr[i], indptr[i + 1]):
                 bit = bit_of_feature[indices[k]]
-                if bit >= 0:
+                if bit >= n_bits:
+                    fits = False
+                elif bit >= 0:
                     words[i, bit >> 6] |= (<uint64_t> 1) << (bit & 63)
+    require(fits, "a feature has a bit outside the words")
 
 
 def fill_panels(const uint64_t[:, ::1] words, uint64_t[:, :, ::1] panels):
     """Copy rows into panels: ``panels[p, w, j]`` is word w of row 32 p + j."""
     cdef Py_ssize_t p, w, j, n = words.shape[0], n_words = words.shape[1], width
+    require(panels.shape[0] == (n + PANEL - 1) // PANEL and panels.shape[1] == n_words
+            and panels.shape[2] == PANEL, "the panels have another shape than the words")
     with nogil:
         for p in range(panels.shape[0]):
             width = min(<Py_ssize_t> PANEL, n - p * PANEL)

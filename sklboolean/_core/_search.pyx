@@ -9,6 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
+from sklboolean._core._checks cimport require, require_below
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "branch_and_bound.h" nogil:
@@ -57,6 +58,7 @@ SIGNS = {
 
 def fill_tables(const int64_t[::1] magnitudes, int64_t[::1] tables):
     """Tabulate the sums of all subsets of each eight magnitudes."""
+    require(tables.shape[0] >= 256 * (magnitudes.shape[0] // 8), "the tables are too short")
     sklb_fill_tables(&magnitudes[0], magnitudes.shape[0] // 8, &tables[0])
 
 
@@ -113,12 +115,19 @@ cdef class CoverSearch:
         self.search.n_literals, self.search.n_words = columns.shape[0], columns.shape[1]
         for k in range(2):
             digits, tables = sides[k]
+            require(tables.size == 0 or tables.size >= 2048 * digits.shape[1],
+                    "the tables are too short")
             self.search.sides[k].first = first
             self.search.sides[k].n_words = digits.shape[1]
             self.search.sides[k].n_digits = <int> digits.shape[0]
             self.search.sides[k].digits = &digits[0, 0] if digits.size else NULL
             self.search.sides[k].tables = &tables[0] if tables.size else NULL
             first += digits.shape[1]
+        require(first == columns.shape[1] and rows.shape[0] == first
+                and groups.shape[0] == columns.shape[0] and tokens.shape[0] == columns.shape[0]
+                and factors.shape[0] >= 2 and reach.shape[0] == factors.shape[0]
+                and shortest >= 0 and n_wanted >= 1 and n_branches >= 1,
+                "the columns of the search do not fit each other")
         self.search.factors, self.search.reach = &factors[0], &reach[0]
         self.search.shortest, self.search.longest = shortest, <int> factors.shape[0] - 1
         self.search.signs, self.search.growing = SIGNS[sign], growing
@@ -132,6 +141,8 @@ cdef class CoverSearch:
 
     def seed(self, const int32_t[::1] literals):
         """Offer a conjunction known from elsewhere, literals ascending."""
+        require(literals.shape[0] <= self.search.longest, "a conjunction is too long")
+        require_below(literals, self.search.n_literals, "a conjunction")
         sklb_seed(&self.search, &literals[0], <int> literals.shape[0])
 
     def run(self, deadline, int64_t n_looked_at, stopped):

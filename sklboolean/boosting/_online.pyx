@@ -8,6 +8,15 @@ that a vote depends on its row only. Callers allocate and validate.
 """
 from libc.stdint cimport int8_t
 
+from sklboolean._core._checks cimport require
+
+
+cdef int check(const int8_t[:, ::1] rows, const double[::1] coef, const double[::1] late,
+               const double[::1] n_shown, const int8_t[::1] votes) except -1:
+    return require(coef.shape[0] <= rows.shape[1] and late.shape[0] == coef.shape[0]
+                   and n_shown.shape[0] >= 1 and votes.shape[0] >= rows.shape[0],
+                   "the coefficients do not fit the data")
+
 
 cdef inline int8_t averaged_vote(
     const int8_t[:, ::1] rows, Py_ssize_t row, const double[::1] coef,
@@ -31,6 +40,7 @@ def write_votes(const int8_t[:, ::1] rows, const double[::1] coef, const double[
     cdef:
         Py_ssize_t row
         double score
+    check(rows, coef, late, n_shown, votes)
     with nogil:
         for row in range(rows.shape[0]):
             votes[row] = averaged_vote(rows, row, coef, late, n_shown[0], &score)
@@ -43,6 +53,9 @@ def vote_and_learn(const int8_t[:, ::1] rows, const int8_t[::1] signs,
     cdef:
         Py_ssize_t row, j
         double score, step
+    check(rows, coef, late, n_shown, votes)
+    require(signs.shape[0] >= rows.shape[0] and weights.shape[0] >= rows.shape[0],
+            "there is not one weight for each sample")
     with nogil:
         for row in range(rows.shape[0]):
             votes[row] = averaged_vote(rows, row, coef, late, n_shown[0], &score)

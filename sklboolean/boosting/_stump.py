@@ -383,7 +383,9 @@ def count_stump_votes(stumps, table, n_classes):
     votes : ndarray of shape (n_samples, n_classes), int64
     """
     feature, if_false, if_true = stumps.T
-    constant = np.bincount(if_false, minlength=n_classes)
+    # bincount would write outside its result for a class of 2**63 - 1.
+    constant = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(constant, if_false, 1)
     tests = feature >= 0
     used, column = np.unique(feature[tests], return_inverse=True)
     gains = np.zeros((len(used), n_classes))

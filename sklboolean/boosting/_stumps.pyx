@@ -7,6 +7,7 @@ add to ``sums`` and release the GIL.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sklboolean._core._checks cimport require, sklb_all_below, sklb_is_indptr
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "masked_sums.h" nogil:
@@ -30,6 +31,7 @@ def fill_column_panels(const uint64_t[:, ::1] words, uint32_t[:, :, ::1] panels)
     cdef:
         Py_ssize_t w, r, f, half, p, n_samples, n_panels = panels.shape[0]
         uint32_t square[32]
+    require(panels.shape[2] == SKLB_MASKED_LANES, "the panels have another width")
     with nogil:
         for w in range(panels.shape[1]):
             n_samples = min(<Py_ssize_t> 32, words.shape[0] - 32 * w)
@@ -52,6 +54,8 @@ def add_panel_sums(const int16_t[::1] weights, const uint32_t[:, :, ::1] panels,
         int64_t n_words = panels.shape[1], n_panels = panels.shape[0]
         int64_t n_whole = weights.shape[0] // 32
         int16_t last[32]
+    require(panels.shape[2] == SKLB_MASKED_LANES and sums.shape[0] >= 16 * n_panels
+            and weights.shape[0] <= 32 * n_words, "the weights do not fit the columns")
     if n_panels == 0 or n_words == 0:
         return
     with nogil:
@@ -68,6 +72,11 @@ def add_posting_sums(const int16_t[::1] weights, const int64_t[::1] indptr,
     """Add to ``sums[j]`` the weights of the rows listed for column j."""
     cdef Py_ssize_t j, k
     cdef int64_t total
+    require(indptr.shape[0] == sums.shape[0] + 1
+            and sklb_is_indptr(&indptr[0], sums.shape[0], indices.shape[0])
+            and sklb_all_below(&indices[0] + indptr[0], indptr[sums.shape[0]] - indptr[0],
+                               weights.shape[0]),
+            "the weights do not fit the columns")
     with nogil:
         for j in range(sums.shape[0]):
             total = 0
@@ -83,6 +92,9 @@ def choose_by_column(const uint32_t[:, :, ::1] panels, Py_ssize_t column,
         Py_ssize_t w, n = chosen.shape[0], p = column // SKLB_MASKED_LANES
         Py_ssize_t n_whole = n // 32, c = column % SKLB_MASKED_LANES
         int16_t last[32]
+    require(0 <= column < SKLB_MASKED_LANES * panels.shape[0]
+            and panels.shape[2] == SKLB_MASKED_LANES and n <= 32 * panels.shape[1],
+            "a stump asks for a feature that does not exist")
     with nogil:
         for w in range(n_whole):
             sklb_choose_32(panels[p, w, c], if_false, if_true, &chosen[32 * w])

@@ -1,5 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Draws of inputs that form a forest, given their fields; nothing is checked here."""
+"""Draws of inputs that form a forest, given their fields."""
+from sklboolean._core._checks cimport require, require_shape
 
 
 def draw_signs(
@@ -23,6 +24,16 @@ def draw_signs(
     """
     cdef Py_ssize_t row, place, c, p, n = fields.shape[1]
     cdef double plus, minus
+    cdef bint fits = True
+    require_shape(ratios, fields.shape[0], n, "ratios")
+    require_shape(chances, fields.shape[0], n, "chances")
+    require_shape(signs, fields.shape[0], n, "signs")
+    require(order.shape[0] == n and parents.shape[0] == n and couplings.shape[0] == n
+            and links.shape[0] == n and up.shape[0] == n and down.shape[0] == n,
+            "the tree has another number of inputs")
+    for c in range(n):
+        fits &= 0 <= order[c] < n and parents[c] < n
+    require(fits, "the tree names inputs that do not exist")
     with nogil:
         for row in range(fields.shape[0]):
             for c in range(n):

@@ -6,6 +6,7 @@ Callers allocate and validate; the functions release the GIL.
 from libc.math cimport log
 from libc.stdint cimport int64_t
 
+from sklboolean._core._checks cimport require, require_shape, sklb_all_below_64
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "states.h" nogil:
@@ -51,6 +52,20 @@ cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
         const int64_t[::1] right_exponents = tables.right_exponents
         const int64_t[::1] limits = tables.limits, parents
         const double[::1] agree, differ
+        int64_t c, n, n_right, pair = 1 if tables.parents is None else 2
+        bint fits = True
+    n, n_right = left.shape[1], right_mantissas.shape[0]
+    require(tables.block >= SKLB_STATE_PANEL and tables.block <= SKLB_STATE_BLOCK
+            and tables.block % SKLB_STATE_PANEL == 0 and n_right % tables.block == 0
+            and left.shape[2] == pair and right.shape[0] == pair * n * n_right
+            and (pair == 2 or n % SKLB_STATE_GROUP == 0),
+            "the tables of states do not fit each other")
+    require(left_mantissas.shape[0] == left.shape[0]
+            and left_exponents.shape[0] == left.shape[0] and limits.shape[0] == left.shape[0]
+            and right_exponents.shape[0] == n_right and scratch.shape[0] >= 32 * n,
+            "the tables of states do not fit each other")
+    require(sklb_all_below_64(&limits[0], limits.shape[0], n_right + 1),
+            "there are fewer states than a table says")
     states.n_left, states.n_columns = left.shape[0], left.shape[1]
     states.block = tables.block
     states.n_blocks = right_mantissas.shape[0] // states.block
@@ -62,6 +77,11 @@ cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
     states.parents = NULL
     if tables.parents is not None:
         parents, agree, differ = tables.parents, tables.agree, tables.differ
+        require(parents.shape[0] == n and agree.shape[0] == n and differ.shape[0] == n,
+                "the tree has another number of inputs")
+        for c in range(n):
+            fits &= parents[c] == -1 or c < parents[c] < n
+        require(fits, "a parent does not come after its children")
         states.parents, states.agree, states.differ = &parents[0], &agree[0], &differ[0]
     return 0
 
@@ -76,7 +96,17 @@ def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
     without a tree weight times P(+1) over UNIT; left out where ``left_means`` is None.
     """
     cdef sklb_states states
+    cdef int64_t n_right
     fill(&states, tables, scratch)
+    n_right = states.block * states.n_blocks
+    require(0 <= first and last <= states.n_left and scale.shape[0] >= 3
+            and left_sums.shape[0] == states.n_left and right_sums.shape[0] == n_right,
+            "the sums do not fit the tables of states")
+    if left_means is not None:
+        require_shape(left_means, states.n_left, states.n_columns, "left_means")
+        require(right_means.shape[0] == n_right * states.n_columns
+                and edges.shape[0] == states.n_columns,
+                "the sums do not fit the tables of states")
     states.scale, states.highest, states.started = scale[0], scale[1], scale[2]
     states.left_sums, states.right_sums = &left_sums[0], &right_sums[0]
     states.left_means = states.right_means = states.edges = NULL
@@ -98,6 +128,8 @@ def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] l
         Py_ssize_t row, block, r, n_samples = log_weights.shape[0]
         Py_ssize_t start, count, n_right = log_weights.shape[1]
     fill(&states, tables, scratch)
+    require(0 <= first and first + n_samples <= states.n_left,
+            "there are fewer states than weights")
     with nogil:
         for row in range(n_samples):
             for block in range(states.n_blocks):

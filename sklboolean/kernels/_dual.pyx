@@ -9,11 +9,23 @@ so is one within ``margin_slack`` of a margin, relative to it.
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
+from sklboolean._core._checks cimport require, require_below, sklb_all_below, sklb_all_below_64
+
 cdef enum Decision:
     PASS = 0
     UPDATE = 1      # right, but within the margin
     MISTAKE = 2
     UNDECIDED = 3   # rounding might hide the sign
+
+
+cdef int check(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[::1] codes,
+               const double[::1] margins, double slack, Py_ssize_t start) except -1:
+    require(n_scores >= 1 and scores.shape[0] >= n_scores * (2 if slack > 0 else 1)
+            and scores.shape[1] >= codes.shape[0] and margins.shape[0] >= codes.shape[0]
+            and start >= 0, "the scores do not fit the samples")
+    if start < codes.shape[0]:
+        require_below(codes[start:], max(n_scores, <Py_ssize_t> 2), "codes")
+    return 0
 
 
 cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j,
@@ -76,6 +88,7 @@ def next_update(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[
     """Return (position, decision, rival) of the first example that is not passed."""
     cdef Py_ssize_t j, rival = 0
     cdef Decision decision = PASS
+    check(scores, n_scores, codes, margins, slack, start)
     with nogil:
         for j in range(start, codes.shape[0]):
             decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
@@ -103,6 +116,11 @@ def run_block(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t n_scores
         Py_ssize_t j, rival = 0, mistakes = 0, updates = 0
         Py_ssize_t stop = codes.shape[0]
         int decision
+    check(scores, n_scores, codes, margins, slack, start)
+    require(K.shape[0] >= stop and K.shape[1] <= scores.shape[1] and weights.shape[0] >= stop
+            and deltas.shape[0] >= n_scores and deltas.shape[1] >= stop
+            and 0 <= forced_rival < max(n_scores, <Py_ssize_t> 2),
+            "the kernel matrix does not fit the samples")
     with nogil:
         for j in range(start, stop):
             if j == start and forced >= 0:
@@ -155,6 +173,14 @@ def count_votes(const double[:, ::1] K, const int64_t[::1] rows, const int32_t[:
     cdef:
         Py_ssize_t i, u, k, best, n_updates = rows.shape[0]
         double f, error
+    require(survivals.shape[0] == n_updates + 1 and hypotheses.shape[0] == n_updates
+            and deltas.shape[0] == n_updates
+            and state.shape[0] >= n_scores * (2 if slack > 0 else 1) and state.shape[1] >= 1
+            and votes.shape[0] == K.shape[0] and votes.shape[1] >= n_scores
+            and undecided.shape[0] == K.shape[0], "the votes do not fit the updates")
+    require(sklb_all_below_64(&rows[0], n_updates, K.shape[1])
+            and sklb_all_below(&hypotheses[0], n_updates, n_scores),
+            "an update names a support sample or a class that does not exist")
     with nogil:
         for i in range(K.shape[0]):
             for k in range(state.shape[0]):

@@ -9,7 +9,7 @@ cdef extern from "rows.h" nogil:
     double sklb_sum_bits(const double *, const uint64_t *, int64_t)
     void sklb_add_bits(double *, double *, const uint64_t *, int64_t, double, double)
     void sklb_add_active(double *, double *, const int32_t *, int64_t, int64_t, double, double)
-    const int SKLB_PLUS, SKLB_MINUS, SKLB_SUM, SKLB_SINCE
+    const int SKLB_PLUS, SKLB_MINUS, SKLB_SUM, SKLB_SINCE, SKLB_PARTS
     void sklb_multiply_one(double *, double *, int, int, double, double, double)
     void sklb_multiply_active(double *, double *, int, int, const int32_t *, int64_t, int64_t,
                               double, double, double)

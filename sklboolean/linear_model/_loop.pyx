@@ -13,6 +13,13 @@ from libc.math cimport pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from sklboolean._core._checks cimport (
+    require,
+    require_below,
+    require_csr,
+    require_shape,
+    sklb_all_below_64,
+)
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 sklb_cpu_level = &cpu_level
@@ -35,6 +42,9 @@ def shuffle(int64_t[::1] rows, uint64_t seed):
 
 cdef class OnlineLoop:
     """The state of a run, and the loop over examples.
+
+    The data are ``words``, or CSR: ``indptr``, ``indices`` and ``data``, the latter empty
+    where all stored entries are 1.
 
     Arrays have one row for each feature, rows of padding, then a row for the sum of
     the weights of negations and a last one for the constant feature; one column for
@@ -61,7 +71,13 @@ cdef class OnlineLoop:
     cdef double *scores
     cdef double *dense  # its values by feature, for COMPLEMENT
 
-    def __init__(self, state, config):
+    # The data
+    cdef const int32_t[::1] codes, indices
+    cdef const double[::1] class_weights, data
+    cdef const uint64_t[:, ::1] words
+    cdef const int64_t[::1] indptr
+
+    def __init__(self, state, config, codes, class_weights, data):
         self.weights, self.factors, self.squares = state.weights, state.factors, state.squares
         self.average_corrections = state.average_corrections
         self.longest_weights = state.longest_weights
@@ -79,23 +95,62 @@ cdef class OnlineLoop:
         self.n_hypotheses = self.weights.shape[1]
         self.constant = self.weights.shape[0] - 1
         self.negations = self.weights.shape[0] - 2
+        self.codes, self.class_weights = codes, class_weights
+        self.words, self.indptr = data.words, data.indptr
+        self.indices, self.data = data.indices, data.data
+        self.check()
 
-    def run(self, const int64_t[::1] order, const int32_t[::1] codes,
-            const double[::1] class_weights, const uint64_t[:, ::1] words,
-            const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data):
-        """Learn from the examples named in ``order``, one after the other.
-
-        The table is ``words``, or CSR: ``indptr``, ``indices`` and ``data``, the latter
-        empty where all stored entries are 1.
-        """
+    cdef int check(self) except -1:
+        """Check that arrays fit each other, so that the loop stays inside them."""
         cdef:
+            Py_ssize_t height = self.weights.shape[0], k = self.n_hypotheses
+            Py_ssize_t n_samples = self.codes.shape[0]
+            bint multiplies = self.rule != ADDITIVE
+        require(k >= 1 and self.n_features >= 1 and height >= self.n_features + 2,
+                "there are fewer weights than features")
+        require(not multiplies or (
+                    self.factors.shape[0] == height and self.factors.shape[1] == k
+                    and self.factors.shape[2] == SKLB_PARTS),
+                "factors has another shape than the weights")
+        if self.schedule == ADAGRAD:
+            require_shape(self.squares, height, k, "squares")
+        if self.averaging == MEAN and not multiplies:
+            require_shape(self.average_corrections, height, k, "average_corrections")
+        if self.averaging == LONGEST:
+            require_shape(self.longest_weights, height, k, "longest_weights")
+        require(self.last_update.shape[0] == k and self.best_survival.shape[0] == k,
+                "the times of hypotheses have another length")
+        require(self.class_weights.shape[0] == max(k, <Py_ssize_t> 2)
+                and not (self.joint and k == 1), "there is not one hypothesis for each class")
+        require_below(self.codes, self.class_weights.shape[0], "codes")
+        if self.words.shape[0]:
+            return require(self.words.shape[0] == n_samples
+                           and 64 * self.words.shape[1] + 2 <= height,
+                           "there are fewer weights than features")
+        require(self.data.shape[0] == 0 or self.data.shape[0] == self.indices.shape[0],
+                "data and indices have different lengths")
+        return require_csr(self.indptr, self.indices, n_samples, self.n_features)
+
+    def run(self, const int64_t[::1] order):
+        """Learn from the examples named in ``order``, one after the other."""
+        cdef:
+            const int32_t[::1] codes = self.codes, indices = self.indices
+            const double[::1] class_weights = self.class_weights, data = self.data
+            const uint64_t[:, ::1] words = self.words
+            const int64_t[::1] indptr = self.indptr
+            Py_ssize_t height = self.weights.shape[0]
             bint packed = words.shape[0] > 0
             bint ones = data.shape[0] == 0
             bint one = self.n_hypotheses == 1
             Py_ssize_t position, i, ahead, n = order.shape[0]
-            int32_t *buffer = <int32_t *> malloc((self.n_features + 1) * sizeof(int32_t))
-            double *dense = <double *> malloc((self.n_features + 1) * sizeof(double))
-            double *scores = <double *> malloc(self.n_hypotheses * sizeof(double))
+            int32_t *buffer
+            double *dense
+            double *scores
+        require(sklb_all_below_64(&order[0], n, codes.shape[0]),
+                "the order names samples that do not exist")
+        buffer = <int32_t *> malloc(height * sizeof(int32_t))
+        dense = <double *> malloc(height * sizeof(double))
+        scores = <double *> malloc(self.n_hypotheses * sizeof(double))
         if buffer == NULL or scores == NULL or dense == NULL:
             free(buffer)
             free(scores)

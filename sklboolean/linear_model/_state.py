@@ -282,16 +282,13 @@ def run_epoch(state, data, codes, class_weights, order, history):
     history : History
         Receives the counts of the epoch.
     """
-    loop = OnlineLoop(state, state.config)
+    loop = OnlineLoop(state, state.config, codes, class_weights, data)
     height, n_hypotheses = state.weights.shape
     if state.config.rule != "complement" and state.config.average != "longest":
         height = 1 + len(data.indices) // data.n_samples + 64 * data.words.shape[1]
     step = max(1, TERMS_AT_A_TIME // (height * n_hypotheses))
     for first in range(0, len(order), step):
-        loop.run(
-            order[first : first + step], codes, class_weights, data.words, data.indptr,
-            data.indices, data.data,
-        )  # fmt: skip
+        loop.run(order[first : first + step])
     state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
     history.mistakes.append(loop.n_mistakes)
     history.updates.append(loop.n_updates)

@@ -7,6 +7,13 @@ arrays is empty.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from sklboolean._core._checks cimport (
+    require,
+    require_below,
+    require_csr,
+    sklb_all_below,
+    sklb_is_indptr,
+)
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "combinations.h" nogil:
@@ -18,10 +25,10 @@ cdef extern from "combinations.h" nogil:
                         double *sizes)
     int32_t *sklb_combine_short(const sklb_numbering *by, const int32_t *row, int64_t n,
                                 int64_t t, int64_t missing, int64_t number, int64_t free,
-                                int32_t *out)
+                                int32_t *out, int32_t *limit)
     int64_t *sklb_combine_long(const sklb_numbering *by, const int32_t *row, int64_t n,
                                int64_t t, int64_t missing, int64_t number, int64_t free,
-                               int64_t *out)
+                               int64_t *out, int64_t *limit)
 
 cdef extern from "levels.h" nogil:
     const int SKLB_BLOCK_WORDS
@@ -32,9 +39,11 @@ cdef extern from "levels.h" nogil:
         const int32_t *children
     void sklb_count_level(const sklb_children *, const uint64_t *block, int64_t *supports)
     void sklb_visit_level_short(const sklb_children *level, const uint64_t *block,
-                                int64_t first_column, int64_t *cursors, int32_t *out)
+                                int64_t first_column, int64_t *cursors, int32_t *out,
+                                int64_t n_out)
     void sklb_visit_level_long(const sklb_children *level, const uint64_t *block,
-                               int64_t first_column, int64_t *cursors, int64_t *out)
+                               int64_t first_column, int64_t *cursors, int64_t *out,
+                               int64_t n_out)
 
 sklb_cpu_level = &cpu_level
 
@@ -51,6 +60,8 @@ def count_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
     cdef Py_ssize_t i
     cdef int64_t j
     cdef double total
+    require_csr(indptr, indices, counts.shape[0], next_group.shape[0])
+    require(0 <= shortest <= longest < sizes.shape[0], "there is no room for all lengths")
     with nogil:
         for i in range(counts.shape[0]):
             total = 0
@@ -77,10 +88,21 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
         int64_t k, n, start
         const int32_t *row
         int32_t *short_end
+        int32_t *short_limit
         int64_t *long_end
+        int64_t *long_limit
         sklb_numbering by
+        bint fits = True
     if indices.shape[0] == 0 or out_short.shape[0] + out_long.shape[0] == 0:
         return
+    n = next_group.shape[0]
+    require_csr(indptr, indices, out_indptr.shape[0] - 1, n)
+    require(first_column.shape[0] >= 1 and shortest >= 1 and tail.shape[1] == n + 1
+            and shortest + first_column.shape[0] - 1 <= tail.shape[0]
+            and sklb_all_below(&next_group[0], n, n + 1)
+            and sklb_is_indptr(&out_indptr[0], out_indptr.shape[0] - 1,
+                               max(out_short.shape[0], out_long.shape[0])),
+            "the numbers of conjunctions do not fit the literals")
     by.tail, by.next, by.n_literals = &tail[0, 0], &next_group[0], next_group.shape[0]
     with nogil:
         for i in range(out_indptr.shape[0] - 1):
@@ -89,32 +111,53 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
                 continue
             if out_short.shape[0]:
                 short_end = &out_short[0] + start
+                short_limit = &out_short[0] + out_indptr[i + 1]
                 for k in range(first_column.shape[0] - 1):
                     short_end = sklb_combine_short(&by, row, n, 0, shortest + k,
-                                                   first_column[k], 0, short_end)
+                                                   first_column[k], 0, short_end,
+                                                   short_limit)
+                fits &= short_end == short_limit
             else:
                 long_end = &out_long[0] + start
+                long_limit = &out_long[0] + out_indptr[i + 1]
                 for k in range(first_column.shape[0] - 1):
                     long_end = sklb_combine_long(&by, row, n, 0, shortest + k,
-                                                 first_column[k], 0, long_end)
+                                                 first_column[k], 0, long_end,
+                                                 long_limit)
+                fits &= long_end == long_limit
+    require(fits, "a sample has another number of conjunctions than was counted")
 
 
 def fill_blocks(const int64_t[::1] indptr, const int32_t[::1] indices,
                 const int32_t[::1] place, uint64_t[:, :, ::1] blocks):
     """Set the bits of the literals that have a place (0 or more), block by block."""
-    cdef Py_ssize_t i, k
+    cdef Py_ssize_t i, k, n_samples = indptr.shape[0] - 1
     cdef int32_t literal
+    cdef bint fits = True
+    require_csr(indptr, indices, n_samples, place.shape[0])
+    require(blocks.shape[0] >= (n_samples + 511) >> 9 and blocks.shape[2] == SKLB_BLOCK_WORDS,
+            "the blocks do not fit the samples")
     with nogil:
         for i in range(indptr.shape[0] - 1):
             for k in range(indptr[i], indptr[i + 1]):
                 literal = place[indices[k]]
-                if literal >= 0:
+                if literal >= blocks.shape[1]:
+                    fits = False
+                elif literal >= 0:
                     blocks[i >> 9, literal, (i >> 6) & 7] |= (<uint64_t> 1) << (i & 63)
+    require(fits, "a literal has a place outside the blocks")
 
 
 cdef sklb_children level_of(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
-                         const int32_t[::1] children):
+                         const int32_t[::1] children, const uint64_t[:, :, ::1] blocks) except *:
     cdef sklb_children level
+    require(child_start.shape[0] == parents.shape[0] + 1
+            and sklb_is_indptr(&child_start[0], parents.shape[0], children.shape[0])
+            and blocks.shape[2] == SKLB_BLOCK_WORDS
+            and sklb_all_below(&children[0], children.shape[0], blocks.shape[1])
+            and sklb_all_below(&parents[0, 0], parents.shape[0] * parents.shape[1],
+                               blocks.shape[1]),
+            "conjunctions name literals that do not exist")
     level.n_parents, level.length = parents.shape[0], parents.shape[1]
     level.parents = &parents[0, 0] if parents.shape[0] and parents.shape[1] else NULL
     level.child_start, level.children = &child_start[0], &children[0]
@@ -130,7 +173,8 @@ def count_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
         sklb_children level
     if children.shape[0] == 0:
         return
-    level = level_of(parents, child_start, children)
+    require(supports.shape[0] >= children.shape[0], "there is no room for all supports")
+    level = level_of(parents, child_start, children, blocks)
     with nogil:
         for b in range(blocks.shape[0]):
             sklb_count_level(&level, &blocks[b, 0, 0], &supports[0])
@@ -151,12 +195,13 @@ def visit_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
         int32_t *as_short = &out_short[0] if out_short.shape[0] else NULL
     if children.shape[0] == 0:
         return
-    level = level_of(parents, child_start, children)
+    require(cursors.shape[0] >= blocks.shape[0] << 9, "there is not one cursor for each sample")
+    level = level_of(parents, child_start, children, blocks)
     with nogil:
         for b in range(blocks.shape[0]):
             if out_long.shape[0]:
                 sklb_visit_level_long(&level, &blocks[b, 0, 0], first_column,
-                                      &cursors[b << 9], &out_long[0])
+                                      &cursors[b << 9], &out_long[0], out_long.shape[0])
             else:
                 sklb_visit_level_short(&level, &blocks[b, 0, 0], first_column,
-                                       &cursors[b << 9], as_short)
+                                       &cursors[b << 9], as_short, out_short.shape[0])
