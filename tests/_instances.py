@@ -377,7 +377,7 @@ EXPECTED_WARNINGS = [
     "ignore:No (con|dis)junction classifies:UserWarning",
     "ignore:No rule gained enough:UserWarning",
     "ignore:None of the .* hypotheses agrees:UserWarning",
-    "ignore:No halfspace is right:sklearn.exceptions.ConvergenceWarning",
+    "ignore:No halfspace (is right|classifies):sklearn.exceptions.ConvergenceWarning",
     "ignore:In .* starts no halfspace:sklearn.exceptions.ConvergenceWarning",
     "ignore:The first hypothesis alone:UserWarning",
     "ignore:The hypotheses are linear:UserWarning",

@@ -21,6 +21,7 @@ from sklboolean import (
 from sklboolean._core import conjunction_search as search
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", PARALLEL)

@@ -12,6 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BoostByMajority, QueryByCommittee
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def make_tree(die):
@@ -55,32 +57,32 @@ def test_search_goes_on_without_the_killed_worker(mortals, make_tree):
     ],
     ids=["policies", "members"],
 )
-def test_fit_goes_on_or_leaves_the_learner_as_it_was(make, mortals, make_tree):
+def test_fit_completes_or_leaves_the_estimator_unchanged(make, mortals, make_tree):
     from distributed.client import FutureCancelledError
 
     expected = make(DecisionTreeClassifier(max_depth=1)).fit(X, Y).predict(X)
-    learner = make(make_tree(max_depth=1))
+    model = make(make_tree(max_depth=1))
     try:
         with parallel_config("dask"):
-            learner.fit(X, Y)
+            model.fit(X, Y)
     except FutureCancelledError:  # the only copy of the table died with the worker
-        assert not plain(learner)
-        learner.fit(X, Y)
-    assert_equal(learner.predict(X), expected)
+        assert not plain(model)
+        model.fit(X, Y)
+    assert_equal(model.predict(X), expected)
 
 
-def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(make_tree):
+def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(make_tree):
     estimator = MODELS["query_by_committee"]
-    learner = clone(estimator).fit(X, CLASSES)
-    before = plain(learner)
-    learner.set_params(estimator=make_tree(), n_jobs=2)
+    model = clone(estimator).fit(X, CLASSES)
+    before = plain(model)
+    model.set_params(estimator=make_tree(), n_jobs=2)
     with (
         parallel_config("loky"),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
-        learner.fit(X[::-1], CLASSES[::-1])
-    assert_equal(plain(learner), before)
+        model.fit(X[::-1], CLASSES[::-1])
+    assert_equal(plain(model), before)
     # New processes take the place of the old ones.
     with parallel_config("loky"):
-        again = learner.fit(X, CLASSES).predict(X)
+        again = model.fit(X, CLASSES).predict(X)
     assert_equal(again, clone(estimator).fit(X, CLASSES).predict(X))

@@ -1,4 +1,4 @@
-"""Partitions that stand on a cluster: the same model, and few bytes."""
+"""Partitions on the workers of a cluster: the same model, and few bytes sent."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,14 @@ from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
 
 rng = np.random.RandomState(0)
 X = rng.rand(3000, 40) < 0.4
 Y = X[:, :4].sum(axis=1) > 1
 PARTS = [(X[i::3].copy(), Y[i::3].copy()) for i in range(3)]
 
-LEARNERS = [
+ESTIMATORS = [
     AveragedPerceptron(max_iter=3),
     Winnow(max_iter=3),
     KernelPerceptron(max_iter=2, max_literals=2),
@@ -40,13 +41,11 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "learner", LEARNERS, ids=lambda learner: type(learner).__name__
-)
-def test_model_of_partitions_is_the_same(learner, form, finished):
-    alone = clone(learner).fit_partitions(PARTS)
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_model_of_partitions_is_the_same(model, form, finished):
+    alone = clone(model).fit_partitions(PARTS)
     with parallel_config("dask"):
-        spread = clone(learner).fit_partitions([FORMS[form](part) for part in PARTS])
+        spread = clone(model).fit_partitions([FORMS[form](part) for part in PARTS])
     assert sum(key.startswith("batch_of") for key in finished) > 3
     assert_equal(plain(spread), plain(alone))
     assert_equal(spread.decision_function(X), alone.decision_function(X))
@@ -64,10 +63,10 @@ def test_rows_are_not_sent_in_every_epoch(form, client, bytes_moved, tmp_path):
         if form == "arrays":
             partitions = [changed(part, n_epochs) for part in PARTS]
             scatter = [array for part in partitions for array in part]
-        learner = AveragedPerceptron(max_iter=n_epochs, tol=None)
+        model = AveragedPerceptron(max_iter=n_epochs, tol=None)
         with parallel_config("dask", scatter=scatter):
-            learner.fit_partitions(partitions, classes=[False, True])
-        assert learner.n_iter_ == n_epochs
+            model.fit_partitions(partitions, classes=[False, True])
+        assert model.n_iter_ == n_epochs
         moved.append(bytes_moved())
     # Eight epochs more would send the table eight times, over two wires.
     assert moved[1] - moved[0] < 8 * X.nbytes
@@ -98,15 +97,15 @@ def test_partition_is_loaded_again_after_its_worker_was_killed(mortals, die):
     assert_equal(plain(spread), plain(alone))
 
 
-def test_processes_of_joblib_fail_and_leave_the_learner_as_it_was(die):
-    learner = AveragedPerceptron(n_jobs=2).fit(X, Y)
-    before = plain(learner)
+def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(die):
+    model = AveragedPerceptron(n_jobs=2).fit(X, Y)
+    before = plain(model)
     with (
         parallel_config("loky"),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
-        learner.fit_partitions(deadly(die), classes=[False, True])
-    assert_equal(plain(learner), before)
+        model.fit_partitions(deadly(die), classes=[False, True])
+    assert_equal(plain(model), before)
 
 
 def deadly(die):

@@ -1,4 +1,4 @@
-"""Parameters set between two parts of a stream: what may change, and what may not."""
+"""Parameters set between two parts of a stream: which may change, and which not."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Arrays of the user: never changed, read-only and memory-mapped ones welcome."""
+"""Arrays of users are never changed; they may be read-only or memory-mapped."""
 
 import joblib
 import numpy as np

@@ -1,4 +1,4 @@
-"""A process that is killed goes on from its checkpoint to the same model."""
+"""A process that is killed resumes from its checkpoint and ends in the same model."""
 
 import multiprocessing
 import signal

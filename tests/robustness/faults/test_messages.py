@@ -1,4 +1,4 @@
-"""What is said about gaps, infinity and text: where they are, and the way out."""
+"""Errors about missing values, infinity and text: where they are, and a remedy."""
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ def test_infinity_has_a_column_and_a_way_out(name):
     ids=["polars", "Int64", "boolean", "object"],
 )
 def test_gaps_of_data_frames(table):
-    for learner in (
+    for estimator in (
         Winnow(),
         ConjunctionFeatures(),
         QueryByCommittee(HalfspaceVersionSpace()),
@@ -90,16 +90,16 @@ def test_gaps_of_data_frames(table):
         with pytest.raises(
             ValueError, match=r"^Input X contains NaN in column 'right'"
         ):
-            learner.fit(table, [0, 1])
+            estimator.fit(table, [0, 1])
     with pytest.raises(ValueError, match=r"^Input Z contains NaN in column 'right'"):
         check_array_strict(table, "Z")
 
 
 def test_na_among_objects_needs_a_type():
     table = pd.DataFrame({"left": [1, 0], "right": [pd.NA, 1]}, dtype=object)
-    for learner in (Winnow(), QueryByCommittee(), BernoulliMixture()):
+    for estimator in (Winnow(), QueryByCommittee(), BernoulliMixture()):
         with pytest.raises(ValueError, match=r"X holds pandas' NA.*convert_dtypes"):
-            learner.fit(table, [0, 1])
+            estimator.fit(table, [0, 1])
     with pytest.raises(ValueError, match="NaN in column 'right'"):
         Winnow().fit(table.convert_dtypes(), [0, 1])
 
@@ -113,7 +113,7 @@ def test_the_first_column_with_a_gap_is_told():
 
 
 @pytest.mark.parametrize(
-    "learner",
+    "estimator",
     [
         BoostByMajority(),
         OnlineBoostByMajority(),
@@ -122,9 +122,9 @@ def test_the_first_column_with_a_gap_is_told():
     ],
     ids=repr,
 )
-def test_none_in_a_list_is_a_gap(learner):
+def test_none_in_a_list_is_a_gap(estimator):
     with pytest.raises(ValueError, match=r"^Input X contains NaN in column 1"):
-        learner.fit([[1, 0], [1, None], [0, 0]], [0, 1, 1])
+        estimator.fit([[1, 0], [1, None], [0, 0]], [0, 1, 1])
 
 
 # Labels
@@ -178,9 +178,9 @@ def test_marks_of_missing_labels():
     both[5] = np.nan
     options = {"max_queries": 20, "random_state": 0}
     for y in (SERIES["string"], SERIES["object"], both):
-        learner = QueryByCommittee(**options).fit(X, y)
-        assert list(learner.classes_) == ["no", "yes"]
-        assert 3 not in learner.query_indices_
+        estimator = QueryByCommittee(**options).fit(X, y)
+        assert list(estimator.classes_) == ["no", "yes"]
+        assert 3 not in estimator.query_indices_
 
 
 # Text
@@ -190,7 +190,7 @@ TEXT = np.where(X, "convex", "flat")
 
 
 @pytest.mark.parametrize(
-    "learner",
+    "estimator",
     [
         *MODELS.values(),
         BoostByMajorityRegressor(),
@@ -201,16 +201,16 @@ TEXT = np.where(X, "convex", "flat")
             final_estimator=DecisionTreeClassifier(),
         ),
     ],
-    ids=lambda learner: type(learner).__name__,
+    ids=lambda estimator: type(estimator).__name__,
 )
 @pytest.mark.parametrize("kind", [pd.DataFrame, np.ndarray.tolist])
-def test_text_is_to_be_encoded(kind, learner):
+def test_text_is_to_be_encoded(kind, estimator):
     with pytest.raises(ValueError, match=r"encode text first, .*OneHotEncoder") as said:
-        clone(learner).fit(kind(TEXT), Y)
+        clone(estimator).fit(kind(TEXT), Y)
     assert str(said.value).count("encode text") == 1
 
 
 def test_text_in_new_rows_is_to_be_encoded():
-    learner = QueryByCommittee(random_state=0).fit(X, Y)
+    estimator = QueryByCommittee(random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="encode text first"):
-        learner.predict(TEXT.astype(object))
+        estimator.predict(TEXT.astype(object))

@@ -1,4 +1,4 @@
-"""Models stored by each release load, and say what they said then.
+"""Models stored by each release load, and predict as they did then.
 
 The files are those of ``tests/robustness/pickles/make.py``. The promise is that
 later releases load them; NumPy promises no more for its own objects.

@@ -1,4 +1,4 @@
-"""Learning that is stored between its parts ends in the same model, bit by bit."""
+"""Training that is stored between its parts ends in the same model, bit by bit."""
 
 import joblib
 import numpy as np
@@ -42,7 +42,7 @@ def test_stored_between_parts(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", WARM)
-def test_warm_start_goes_on_from_a_file(name, tmp_path):
+def test_warm_start_resumes_from_a_file(name, tmp_path):
     whole = clone(MODELS[name]).set_params(warm_start=True)
     parts = clone(whole)
     for _ in range(3):

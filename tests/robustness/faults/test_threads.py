@@ -1,4 +1,4 @@
-"""Threads that ask one model at a time get the answer of a single one."""
+"""Threads that use one model at the same time get the results of a single thread."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -19,7 +19,7 @@ __all__ = ["TALLY", "attempt", "content", "documented_errors", "unchanged"]
 TALLY = Counter()
 PATIENCE = 30  # seconds; a call takes milliseconds
 
-# What a user should never read: words of the inner works, not of the argument.
+# What a user should never read: words about internals, not about the argument.
 CLUMSY = [
     "not supported between instances",
     "unsupported operand",
@@ -46,7 +46,7 @@ CLUMSY = [
 
 
 def documented_errors(function):
-    """The errors that a function may raise: those of its docstring, and the usual."""
+    """The errors that a function may raise: those of its docstring, and common ones."""
     names = [entry.type for entry in FunctionDoc(function)["Raises"]]
     named = [
         getattr(builtins, name, None) or getattr(sklearn.exceptions, name, None)
@@ -84,7 +84,7 @@ def content(thing):
 
 @contextmanager
 def unchanged(*arguments):
-    """Demand that arguments hold afterwards what they held before."""
+    """Assert that arguments are not changed."""
     before = [content(argument) for argument in arguments]
     yield
     after = [content(argument) for argument in arguments]
@@ -92,7 +92,7 @@ def unchanged(*arguments):
 
 
 def state(estimator):
-    """What an estimator holds: its values by identity, its arrays byte by byte."""
+    """The state of an estimator: values by identity, arrays byte by byte."""
     return {
         name: (value, content(value) if isinstance(value, np.ndarray) else None)
         for name, value in vars(estimator).items()
@@ -100,7 +100,7 @@ def state(estimator):
 
 
 def same_state(before, after):
-    """Whether an estimator holds what it held."""
+    """Whether the state of an estimator is unchanged."""
     return list(before) == list(after) and all(
         before[name][0] is after[name][0] and before[name][1] == after[name][1]
         for name in before
@@ -123,7 +123,7 @@ def numbers_in(answer):
 
 
 def check_answer(answer, may_be_infinite):
-    """Demand numbers where numbers are given."""
+    """Assert that a result holds no NaN, and no infinity unless it may."""
     for numbers in numbers_in(answer):
         if numbers.dtype.kind in "fc":
             assert not np.isnan(numbers).any(), "the answer holds NaN"
@@ -140,7 +140,7 @@ def on_alarm(_signal, _frame):
 
 @contextmanager
 def alarm():
-    """Fail what goes on and on."""
+    """Fail what does not end."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return

@@ -1,8 +1,8 @@
-"""How long to try: a fixed number of fixed inputs, or new ones for some minutes.
+"""Run a check on a fixed number of fixed inputs, or on new ones for some minutes.
 
     SKLBOOLEAN_FUZZ_MINUTES=60 pytest tests/robustness/fuzz
 
-tries new inputs for an hour, shared by all tests. Without it every run tries the same.
+tries new inputs for an hour, shared by all tests. Without it every run is the same.
 """
 
 import os

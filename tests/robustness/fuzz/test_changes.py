@@ -1,4 +1,4 @@
-"""Parameters that change while a learner learns in parts."""
+"""Parameters that change between calls of `partial_fit`."""
 
 import copy
 import inspect
@@ -8,7 +8,7 @@ import pytest
 from _instances import CASES, MODELS, KernelFunction
 from fuzz.attempt import attempt
 from fuzz.runner import explore
-from fuzz.test_learners import EXPECTED, use
+from fuzz.test_methods import EXPECTED, use
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
@@ -34,7 +34,7 @@ STREAMING = {
     and not isinstance(getattr(estimator, "committee", None), list)
 }
 
-# Values that make sense, so that what comes after the checks is tried too.
+# Valid values, so that the code after the checks is tried too.
 VALUES = {
     "alpha": [0.0, 0.1, 1.0],
     "average": ["mean", "longest", "voted", None],
@@ -68,32 +68,32 @@ N_ROWS, N_FEATURES = 9, 70  # two words of bits
 
 
 def part(seed, n_classes):
-    """Rows and labels of all classes, each of which is a feature."""
+    """Samples of all classes; a feature marks each class."""
     bits = np.random.default_rng(seed).integers(0, 2, (N_ROWS, N_FEATURES))
     y = np.arange(N_ROWS) % n_classes
     bits[:, :n_classes] = y[:, None] == np.arange(n_classes)
     return bits, y
 
 
-def learn(learner, seed, n_classes):
-    """Let a learner learn a part; return whether it did, or None where it cannot."""
-    name = next((name for name in IN_PARTS if hasattr(learner, name)), None)
+def learn(model, seed, n_classes):
+    """Fit a part; return whether it succeeded, or None where it is impossible."""
+    name = next((name for name in IN_PARTS if hasattr(model, name)), None)
     if name is None:
         return None
-    method = getattr(learner, name)
+    method = getattr(model, name)
     X, y = part(seed, n_classes)
     arguments = {"X": X, "y": y}
     if "classes" in inspect.signature(method).parameters:
         arguments["classes"] = np.arange(n_classes)
-    succeeded, _answer = attempt(method, arguments, owner=learner)
+    succeeded, _answer = attempt(method, arguments, owner=model)
     if succeeded:
-        use(learner, X)
+        use(model, X)
     return succeeded
 
 
-def draw_changes(data, learner):
+def draw_changes(data, model):
     """Other values for one parameter or two, those of parameters included."""
-    names = st.sampled_from(sorted(learner.get_params()))
+    names = st.sampled_from(sorted(model.get_params()))
     chosen = data.draw(st.sets(names, min_size=1, max_size=2), label="changed")
     return {
         name: data.draw(st.sampled_from(VALUES.get(name, PLAIN)), label=name)
@@ -103,18 +103,18 @@ def draw_changes(data, learner):
 
 
 @pytest.mark.parametrize("name", STREAMING)
-def test_learning_on_with_changed_parameters(name):
-    """A learner goes on, or refuses and does so with the parameters that it had."""
+def test_training_resumes_with_changed_parameters_or_is_refused(name):
+    """Training resumes, or an error leaves a model that resumes as it was."""
 
     def check(data):
-        learner = clone(STREAMING[name])
+        model = clone(STREAMING[name])
         n_classes = data.draw(st.sampled_from([2, 3]), label="n_classes")
-        begun = learn(learner, 0, n_classes)
+        begun = learn(model, 0, n_classes)
         for seed in range(1, 4):
-            before = copy.deepcopy(learner.get_params(deep=False))
-            learner.set_params(**draw_changes(data, learner))
-            if not learn(learner, seed, n_classes):
-                learner.set_params(**before)
-                assert learn(learner, seed, n_classes) == begun
+            before = copy.deepcopy(model.get_params(deep=False))
+            model.set_params(**draw_changes(data, model))
+            if not learn(model, seed, n_classes):
+                model.set_params(**before)
+                assert learn(model, seed, n_classes) == begun
 
     explore(check, 4)

@@ -59,24 +59,24 @@ CLASSIFIERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 @pytest.mark.parametrize(
     "labels", [["a", 1, "a", 1], [0, (1, 2), 0, 0], ["b", 2.5, None, "b"]]
 )
-def test_labels_without_an_order_are_a_value_error_about_y(learner, labels):
+def test_labels_without_an_order_are_a_value_error_about_y(estimator, labels):
     y = np.empty(4, dtype=object)
     y[:] = labels
     messages = r"Unknown label type|y holds labels of the|y contains .* missing values"
     with pytest.raises(ValueError, match=messages):
-        learner.fit(X, y)
-    assert not hasattr(learner, "classes_")
+        estimator.fit(X, y)
+    assert not hasattr(estimator, "classes_")
 
 
 def test_labels_of_another_type_than_the_classes_are_a_value_error():
-    learner = AveragedPerceptron().fit(X, Y)
+    estimator = AveragedPerceptron().fit(X, Y)
     y = np.array(["a", "b", "a", "b"], dtype=object)
     with pytest.raises(ValueError, match="y holds labels of the type int and str"):
-        learner.partial_fit(X, y)
+        estimator.partial_fit(X, y)
     odd = np.array([1, "a"], dtype=object)
     with pytest.raises(ValueError, match="classes holds labels of the type"):
         AveragedPerceptron().partial_fit(X, Y, classes=odd)
@@ -87,18 +87,18 @@ def test_labels_of_another_type_than_the_classes_are_a_value_error():
         session.teach(X, y)
 
 
-@pytest.mark.parametrize("learner", CLASSIFIERS, ids=str)
-def test_a_label_beyond_integers_is_continuous_without_a_warning(learner):
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+def test_a_label_beyond_integers_is_continuous_without_a_warning(estimator):
     with pytest.raises(ValueError, match="y is continuous"):
-        learner.fit(X, [1e300, 0.0, 1.0, 0.0])
+        estimator.fit(X, [1e300, 0.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]", "V3", "i4,f8"])
 def test_times_and_structures_are_no_features(dtype):
     table = np.zeros(X.shape, dtype=dtype)
-    for learner in [AveragedPerceptron(), ChowLiuTree(), QueryByCommittee()]:
+    for estimator in [AveragedPerceptron(), ChowLiuTree(), QueryByCommittee()]:
         with pytest.raises(ValueError, match="which is not numeric"):
-            learner.fit(table, Y)
+            estimator.fit(table, Y)
 
 
 def test_dates_among_python_objects_are_no_features():
@@ -109,9 +109,9 @@ def test_dates_among_python_objects_are_no_features():
 def test_weights_without_a_finite_sum_are_refused_on_line():
     weights = np.full(4, 1e308)
     for base in [None, BernoulliNB()]:
-        learner = OnlineBoostByMajority(base).fit(X, Y)
+        estimator = OnlineBoostByMajority(base).fit(X, Y)
         with pytest.raises(ValueError, match="must have a finite sum"):
-            learner.partial_fit(X, Y, sample_weight=weights)
+            estimator.partial_fit(X, Y, sample_weight=weights)
 
 
 DENSITIES = [
@@ -155,9 +155,9 @@ def test_hidden_states_lie_between_0_and_1():
 
 
 def test_no_classes_are_too_few():
-    for learner in [AveragedPerceptron(), Winnow()]:
+    for estimator in [AveragedPerceptron(), Winnow()]:
         with pytest.raises(ValueError, match="classes holds none; give two"):
-            learner.fit_partitions([], classes=np.array([], dtype=int))
+            estimator.fit_partitions([], classes=np.array([], dtype=int))
     with pytest.raises(ValueError, match="classes holds no labels"):
         flip_labels([0, 1], 0.5, classes=[])
 

@@ -1,4 +1,4 @@
-"""What hostile arguments of functions found, and late finds of learners, by name."""
+"""What hostile arguments of functions found, and late finds of estimators, by name."""
 
 from decimal import Decimal
 from fractions import Fraction

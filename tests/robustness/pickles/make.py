@@ -1,4 +1,4 @@
-"""Store a small model of each kind, with what it says: once for each release.
+"""Store a small model of each kind with its predictions: once for each release.
 
 ``python tests/robustness/pickles/make.py`` writes a folder named after the installed
 version. With ``--overwrite`` it replaces one, as long as the version is not released.

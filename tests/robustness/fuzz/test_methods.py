@@ -1,4 +1,4 @@
-"""Every method of every estimator, given what it should refuse, or fit."""
+"""Every method of every estimator, called with hostile input."""
 
 import copy
 import inspect
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.neural_network import BernoulliRBM
 
-# Besides the small models, some that read data or keep state in other ways.
+# Besides the small models, some that read data or keep their state in other ways.
 MORE = [
     "kernel_perceptron_precomputed", "kernel_perceptron_rbf",
     "averaged_perceptron_shrinking", "winnow_joint", "boolean_stump_half",
@@ -41,24 +41,24 @@ pytestmark = [pytest.mark.filterwarnings(each) for each in EXPECTED]
 N_SAMPLES, N_FEATURES = 12, 4
 X = np.random.default_rng(0).integers(0, 2, (N_SAMPLES, N_FEATURES))
 X[:, 0] = np.arange(N_SAMPLES) % 2
-Y = X[:, 0]  # every learner can be right
+Y = X[:, 0]  # every model can fit these labels
 
-OURS = "sklboolean"  # scikit-learn gives some methods, such as score
+OURS = "sklboolean"  # some methods are of scikit-learn, such as score
 
 
-def methods_of(learner):
-    """The public methods that a learner has with its parameters."""
+def methods_of(model):
+    """Names of the public methods that a model has with its parameters."""
     return [
         name
-        for name in dir(type(learner))
+        for name in dir(type(model))
         if not name.startswith("_")
-        and getattr(getattr(learner, name, None), "__module__", "").startswith(OURS)
+        and getattr(getattr(model, name, None), "__module__", "").startswith(OURS)
     ]
 
 
-def table_for(learner, rows=N_SAMPLES):
-    """A sound table: the rows, or for a precomputed kernel their Gram matrix."""
-    if getattr(learner, "kernel", None) == "precomputed":
+def table_for(model, rows=N_SAMPLES):
+    """Valid data: `X`, or for a precomputed kernel its Gram matrix."""
+    if getattr(model, "kernel", None) == "precomputed":
         return (X @ X.T)[:rows].astype(float)
     return X[:rows].copy()
 
@@ -68,9 +68,9 @@ def answers(rows, indices):
     return np.asarray(indices) % 2
 
 
-def sound(learner, name):
-    """A sound value of a parameter that must be given."""
-    table = table_for(learner)
+def sound(model, name):
+    """A valid value of a parameter that is required."""
+    table = table_for(model)
     return {
         "X": table,
         "X_pool": table,
@@ -85,11 +85,11 @@ def sound(learner, name):
     }[name]
 
 
-def hostile(learner, method, name):
-    """Strategy of what may stand in the place of a parameter."""
-    width = table_for(learner).shape[1]
+def hostile(model, method, name):
+    """Strategy that draws hostile and valid values of a parameter."""
+    width = table_for(model).shape[1]
     if method == "inverse_transform":
-        width = learner.n_components
+        width = model.n_components
     parts = st.lists(st.tuples(tables(6, width), labels(6)), max_size=2)
     kinds = {
         "X": tables(N_SAMPLES, width),
@@ -105,7 +105,7 @@ def hostile(learner, method, name):
     return kinds.get(name, scalars)
 
 
-def draw_arguments(data, learner, method):
+def draw_arguments(data, model, method):
     """Arguments of a method, one or two of them hostile."""
     parameters = inspect.signature(method).parameters
     names = [name for name, p in parameters.items() if p.kind != p.VAR_KEYWORD]
@@ -116,10 +116,10 @@ def draw_arguments(data, learner, method):
     for name in names:
         if name in chosen:
             arguments[name] = data.draw(
-                hostile(learner, method.__name__, name), label=name
+                hostile(model, method.__name__, name), label=name
             )
         elif parameters[name].default is inspect.Parameter.empty:
-            arguments[name] = sound(learner, name)
+            arguments[name] = sound(model, name)
     if "y" in names:
         arguments.setdefault("y", Y.copy())
     if method.__name__ == "partial_fit" and "classes" in names:
@@ -127,21 +127,21 @@ def draw_arguments(data, learner, method):
     return arguments
 
 
-def use(learner, table):
-    """Let a learner that was fitted answer about the rows it saw."""
-    for name in methods_of(learner):
-        method = getattr(learner, name)
+def use(model, table):
+    """Call the prediction methods of a fitted model on its training data."""
+    for name in methods_of(model):
+        method = getattr(model, name)
         required = [
             p.name
             for p in inspect.signature(method).parameters.values()
             if p.default is p.empty and p.kind != p.VAR_KEYWORD
         ]
         if required == ["X"] and not name.startswith(("fit", "partial", "inverse")):
-            answer_of(method, {"X": table}, owner=learner)
+            answer_of(method, {"X": table}, owner=model)
 
 
 def answer_of(method, arguments, *, owner):
-    """Call a method; a generator is asked for all it has."""
+    """Call a method; a generator is read to its end."""
     succeeded, answer = attempt(method, arguments, owner=owner)
     if inspect.isgenerator(answer):
         succeeded, answer = attempt(list_all, {"answer": answer}, owner=owner)
@@ -149,49 +149,49 @@ def answer_of(method, arguments, *, owner):
 
 
 def list_all(answer):
-    """Return a list of what a generator gives."""
+    """List all values of a generator."""
     return list(answer)
 
 
 def begins(name):
-    """Whether a method can be the first one."""
+    """Whether a method can be called before `fit`."""
     return name.startswith(("fit", "partial_fit", "query", "teach"))
 
 
 @cache
 def fitted_once(name):
     """Each estimator, fitted once."""
-    learner = clone(FUZZED[name])
-    return learner.fit(table_for(learner), Y)
+    model = clone(FUZZED[name])
+    return model.fit(table_for(model), Y)
 
 
 @pytest.mark.parametrize("name", FUZZED)
-def test_learning_from_anything(name):
-    """A learner learns and then answers, or refuses and is as it was."""
+def test_fitting_anything(name):
+    """A fitted model predicts, or an error leaves the estimator unchanged."""
 
     def check(data):
-        learner = clone(FUZZED[name])
-        call = data.draw(st.sampled_from(list(filter(begins, methods_of(learner)))))
-        method = getattr(learner, call)
-        arguments = draw_arguments(data, learner, method)
-        succeeded, _answer = answer_of(method, arguments, owner=learner)
+        model = clone(FUZZED[name])
+        call = data.draw(st.sampled_from(list(filter(begins, methods_of(model)))))
+        method = getattr(model, call)
+        arguments = draw_arguments(data, model, method)
+        succeeded, _answer = answer_of(method, arguments, owner=model)
         if succeeded and "X" in arguments and call != "teach":
-            use(learner, arguments["X"])
+            use(model, arguments["X"])
 
     explore(check, 20)
 
 
 @pytest.mark.parametrize("name", FUZZED)
-def test_asking_anything(name):
-    """A fitted learner answers, or refuses and is the same learner."""
+def test_calling_a_fitted_model_with_anything(name):
+    """A fitted model predicts, or an error leaves it unchanged."""
 
     def check(data):
-        learner = copy.deepcopy(fitted_once(name))
-        call = data.draw(st.sampled_from(methods_of(learner)))
-        method = getattr(learner, call)
-        arguments = draw_arguments(data, learner, method)
-        succeeded, _answer = answer_of(method, arguments, owner=learner)
+        model = copy.deepcopy(fitted_once(name))
+        call = data.draw(st.sampled_from(methods_of(model)))
+        method = getattr(model, call)
+        arguments = draw_arguments(data, model, method)
+        succeeded, _answer = answer_of(method, arguments, owner=model)
         if not succeeded:
-            use(learner, table_for(learner))
+            use(model, table_for(model))
 
     explore(check, 20)
