@@ -99,7 +99,8 @@ def find_not_finite(X_array, X, *, dtype="numeric", ensure_all_finite=True, **_o
 def check_converted(checked, X, name):
     """Check what only the converted data show, and trim a sparse matrix."""
     if sparse.issparse(checked):
-        if X.format not in INDEXED:
+        # A data frame of sparse columns becomes CSR.
+        if not sparse.issparse(X) or X.format not in INDEXED:
             check_sparse_structure(checked, name)
         return trim_sparse(checked)
     if checked.dtype.kind == "O":

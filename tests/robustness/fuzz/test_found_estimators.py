@@ -1,6 +1,7 @@
 """What hostile input found in learners, each by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -150,3 +151,13 @@ def test_trees_see_no_entry_twice(learner):
     expected = one.fit(once, y).predict(once)
     assert np.array_equal(other.fit(doubled, y).predict(doubled), expected)
     assert doubled.nnz == len(data)
+
+
+@pytest.mark.parametrize("estimator", BOOSTERS, ids=str)
+@pytest.mark.filterwarnings("ignore:The first hypothesis alone")
+def test_data_frames_of_sparse_columns(estimator):
+    X = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(bool)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    y = X[:, 0].astype(int)
+    model = clone(estimator).fit(frame.astype(pd.SparseDtype(bool, False)), y)
+    assert model.predict(frame).shape == (40,)
