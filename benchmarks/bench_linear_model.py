@@ -1,4 +1,4 @@
-"""AveragedPerceptron and Winnow against scikit-learn's linear on-line learners.
+"""AveragedPerceptron and Winnow against scikit-learn's linear online learners.
 
     python benchmarks/bench_linear_model.py [--quick] [--data DIR]
 

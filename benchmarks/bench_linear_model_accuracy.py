@@ -8,7 +8,7 @@
 * Log-loss of ``probability=True`` beside LogisticRegression's, on the held-out folds.
 
 Everything is done for several seeds, of the folds and of the learners, the same for all
-learners: on-line learners depend on the order of the rows. "Gain" is what ours gain on
+learners: online learners depend on the order of the rows. "Gain" is what ours gain on
 the peer that is best on average, with the standard deviation of this over the seeds.
 
 Votes and mushroom come with the package; the other tables need ``--data``.

@@ -1,4 +1,4 @@
-"""Mistakes on-line against the number of features: additive or multiplicative updates?
+"""Mistakes online against the number of features: additive or multiplicative updates?
 
     python benchmarks/mistake_curves.py [--quick] [--figure FILE]
 
@@ -115,7 +115,7 @@ def mistake_curve(
     learners, n_features_list, draw, *, n_examples=50_000, patience=10_000,
     random_state=0,
 ):  # fmt: skip
-    """Return the mistakes of on-line learners for growing numbers of features.
+    """Return the mistakes of online learners for growing numbers of features.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="seconds, short streams")
     parser.add_argument("--figure", help="file for a figure; needs matplotlib")
     options = parser.parse_args(arguments)
-    print_header("Mistakes on-line")
+    print_header("Mistakes online")
     n_features_list, n_examples = [100, 200, 400, 800, 1600, 3200], 50_000
     if options.quick:
         n_features_list, n_examples = [100, 200], 500

@@ -16,12 +16,12 @@ HOME = os.path.dirname(sklboolean.__file__)
 
 # Functions of the package that a fit may run, and the goal.
 LIMITS = {
-    "KernelPerceptron": (115, 55),
-    "AveragedPerceptron": (55, 30),
+    "KernelPerceptron": (105, 55),
+    "AveragedPerceptron": (30, 30),
     "BoostByMajority": (90, 60),
-    "CombinationMachine": (98, 55),
-    "QueryByCommittee": (60, 65),
-    "RuleClassifier": (165, 85),
+    "CombinationMachine": (105, 55),
+    "QueryByCommittee": (65, 65),
+    "RuleClassifier": (155, 85),
 }
 
 

@@ -27,7 +27,13 @@ PACKAGES = sorted(
 
 # Files
 
-MOST_CODE_LINES = 500
+MOST_CODE_LINES = 400
+# One class or one task each, which would not be clearer in two files.
+LONG_FILES = {
+    "_core/validation.py": 445,
+    "active_learning/_query_by_committee.py": 470,
+    "boosting/_filtering.py": 410,
+}
 
 
 def code_lines(text):
@@ -58,7 +64,11 @@ def test_lines_of_code_are_counted():
 
 def test_no_file_is_too_long():
     lengths = {name: code_lines(f.read_text("utf-8")) for name, f in FILES.items()}
-    long = {name: n for name, n in lengths.items() if n > MOST_CODE_LINES}
+    long = {
+        name: n
+        for name, n in lengths.items()
+        if n > LONG_FILES.get(name, MOST_CODE_LINES)
+    }
     assert not long
 
 
@@ -201,11 +211,15 @@ SERVE_ALL = {
     "rules/_dual_representation.py": "reads fitted models of users",
     "rules/_extraction.py": "reads fitted models of users",
 }
-# Functions that still read or set attributes of our estimators: by package, how many.
-OUTSIDE = {
-    "active_learning": 4, "boosting": 13, "concepts": 1, "density": 0, "kernels": 20,
-    "linear_model": 8,
+# Functions on estimators that users bring: members of committees, weak learners and
+# scikit-learn's BernoulliRBM.
+ON_ESTIMATORS_OF_USERS = {
+    "check_classifier", "check_regressor", "fit_member", "fit_weak_hypothesis",
+    "has_random_state", "is_linear", "is_version_space", "predict_codes",
+    "predict_member", "weights_of_rbm",
 }  # fmt: skip
+# Packages that these rules do not cover yet.
+UNFINISHED = set()
 
 
 def functions_outside_classes(tree):
@@ -252,6 +266,7 @@ def functions_on_estimators():
         for file, tree in TREES.items()
         for function in functions_outside_classes(tree)
         if works_on_an_estimator(function)
+        and function.name not in ON_ESTIMATORS_OF_USERS
         and not any(file.startswith(served) for served in SERVE_ALL)
     ]
 
@@ -272,10 +287,13 @@ class Owner:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_only_classes_work_on_their_estimators(package):
-    found = [each for each in functions_on_estimators() if each[0].startswith(package)]
-    assert len(found) <= OUTSIDE.get(package, 0), found
+def in_finished_package(name):
+    return name.split("/")[0] not in UNFINISHED
+
+
+def test_only_classes_work_on_their_estimators():
+    found = functions_on_estimators()
+    assert not [(file, name) for file, name in found if in_finished_package(file)]
 
 
 # Fits
@@ -289,35 +307,33 @@ def test_fit_runs_few_functions(name):
 
 # Words
 
-# House words that gave way to those of the field: what to write instead, and how often
-# they may still occur.
+# House words that gave way to those of the field, and what to write instead.
 RETIRED = {
-    r"\bn_rows\b": ("n_samples", 12),
-    r"\bon-line\b": ("online", 20),
-    r"[Hh]eaviest conjunction": ("the conjunction with the largest weight", 13),
-    r"\bgo(es|ing)_on\b": ("resume", 6),
-    r"\bway[ _]out\b": ("fix, remedy", 23),
-    r"answer book|AnswerBook": ("labels given in advance, ArrayOracle", 10),
-    r"\btold right\b": ("classified correctly", 0),
-    r"\b[Ll]esson\b|open_lesson": ("a call of fit", 22),
-    r"\bpublish\w*\(": ("_set_fitted_attributes", 21),
-    r"\bunbalanced\b": ("imbalanced", 0),
-    r"\bgive[sn]? up rows\b": ("ignore samples", 1),
-    r"\bchances\b": ("probabilities", 37),
-    r"\bdear(er)?\b": ("expensive", 2),
-    r"\bliness\b": ("elliptical_slice", 9),
-    r"\bslope_\b": ("calibration_slope_", 18),
-    r"\bscore_(bound|scale)_": ("score_exponent_", 10),
-    r"\bunchanged_on_error\b": ("restore_on_error", 0),
-    r"\b(plain_words|checked_data|checked_table|as_read)\b": ("see _core", 0),
-    r"\b(choose_scorer|Scorer)\b": ("make_evaluator, KernelEvaluator", 6),
-    r"\b(Board|open_board)\b": ("MajorityVotes", 14),
-    r"\b(seed_of|has_chance|twins_of)\b": ("draw_seed, has_random_state", 4),
-    r"\b(SignedRows|UnfilledColumns|FoundRules)\b": ("RuleList", 13),
-    r"\bdreamt\b": ("negative phase", 2),
-    r"\bkernel machine": ("kernel model", 6),
-    r"\b[Ee]verybody\b|\b[Nn]obody\b": ("the subject", 12),
-    r"\bwings?\b": ("package", 6),
+    r"(?<!n_scores, )\bn_rows\b(?!, n_columns)": "n_samples",
+    r"\bon-line\b": "online",
+    r"[Hh]eaviest conjunction": "the conjunction with the largest weight",
+    r"\bgo(es|ing)_on\b": "resume",
+    r"\bway[ _]out\b": "fix, remedy",
+    r"answer book|AnswerBook": "labels given in advance, ArrayOracle",
+    r"\btold right\b": "classified correctly",
+    r"\b[Ll]esson\b|open_lesson": "a call of fit",
+    r"\bpublish\w*\(": "_set_fitted_attributes",
+    r"\bunbalanced\b": "imbalanced",
+    r"\bgive[sn]? up rows\b": "ignore samples",
+    r"\bchances\b": "probabilities",
+    r"\bdear(er)?\b": "expensive",
+    r"\bliness\b": "elliptical_slice",
+    r"\bslope_\b": "calibration_slope_",
+    r"\bscore_(bound|scale)_": "score_exponent_",
+    r"\bunchanged_on_error\b": "restore_on_error",
+    r"\b(plain_words|checked_data|checked_table|as_read)\b": "see _core",
+    r"\b(choose_scorer|Scorer)\b": "make_evaluator, KernelEvaluator",
+    r"\b(Board|open_board)\b": "MajorityVotes",
+    r"\b(seed_of|has_chance|twins_of)\b": "draw_seed, has_random_state",
+    r"\b(SignedRows|UnfilledColumns|FoundRules)\b": "RuleList",
+    r"\bdreamt\b": "negative phase",
+    r"\bkernel machine": "kernel model",
+    r"\bwings?\b": "package",
 }
 # Generated files, the history of names, and the list of what not to say.
 NO_TEXTS = {"_build", "gallery", "generated", "CHANGELOG.md", "glossary.md"}
@@ -330,7 +346,7 @@ TEXTS = [
     )
     for file in sorted(ROOT.glob(pattern))
     if file.is_file() and file.suffix in {".md", ".py", ".pyx", ".pxd", ".h", ".rst"}
-    and not NO_TEXTS & set(file.relative_to(ROOT).parts)
+    and not (NO_TEXTS | UNFINISHED) & set(file.relative_to(ROOT).parts)
 ]  # fmt: skip
 
 
@@ -343,27 +359,18 @@ def test_retired_words_are_not_used(word):
         for file in TEXTS
         if (n := len(pattern.findall(file.read_text("utf-8"))))
     }
-    instead, allowed = RETIRED[word]
-    assert sum(found.values()) <= allowed, f"{found}: write {instead}"
+    assert not found, f"write: {RETIRED[word]}"
 
 
-# Docstrings that begin with "Return what ...", by package, how many.
-RIDDLES = {
-    "_core": 11, "active_learning": 15, "boosting": 5, "datasets": 2, "density": 0,
-    "inspection": 1, "preprocessing": 4, "rules": 2, "theory": 6,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("package", ["_core", *PACKAGES])
-def test_docstrings_say_what_the_caller_gets(package):
+def test_docstrings_say_what_the_caller_gets():
     riddles = [
         f"{name}: {node.name}"
         for name, tree in TREES.items()
-        if name.startswith(package)
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and in_finished_package(name)
         and re.match(
             r"Return (what|how|where|whether)\b", ast.get_docstring(node) or ""
         )
     ]
-    assert len(riddles) <= RIDDLES.get(package, 0), riddles
+    assert not riddles

@@ -183,8 +183,8 @@ def code_row(n_inputs, n_units, seed):
     exact = -(joint * np.log2(given)).sum() / n_inputs
     bits = []
     for factor in (2, 1):
-        chances = expit(factor * (H @ weights))[:, None]
-        logs = np.log2(np.where(X == 1, chances, 1 - chances)).sum(axis=2)
+        probabilities = expit(factor * (H @ weights))[:, None]
+        logs = np.log2(np.where(X == 1, probabilities, 1 - probabilities)).sum(axis=2)
         bits.append(-(joint * logs).sum() / n_inputs)
     assert abs(bits[0] - exact) < 1e-12, "section 4.2.3: not the entropy"
     assert bits[1] > exact, "section 4.4: no code is shorter than the entropy"

@@ -147,7 +147,7 @@ class BitRows:
         return BitRows(words, ones, self.n_features, rest)
 
     def arrays(self):
-        """Return what the compiled loops take for rows."""
+        """Return the arrays that the compiled loops take for rows."""
         if self.rest is None:
             return self.words, NO_INDPTR, NO_INDICES, self.ones
         return self.words, *_index_arrays(self.rest), self.ones
@@ -192,7 +192,7 @@ class BitColumns:
         return part
 
     def arrays(self):
-        """Return what the compiled loops take for columns."""
+        """Return the arrays that the compiled loops take for columns."""
         if self.postings is None:
             return self.panels, NO_INDPTR, NO_INDICES, self.ones
         return self.panels, *_index_arrays(self.postings), self.ones

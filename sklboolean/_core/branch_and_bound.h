@@ -1,4 +1,4 @@
-/* The heaviest conjunctions over rows with coefficients, by branch and bound.
+/* The conjunctions with the largest weights over rows with coefficients, by branch and bound.
  *
  * Conjunctions grow level by level, literals in increasing order. Of those with one
  * cover only the first of the shortest is kept. Every part of such a conjunction is

@@ -7,13 +7,13 @@ from joblib import effective_n_jobs, parallel_config
 
 
 def count_threads(n_jobs=None):
-    """Return how many threads of this process to use.
+    """Count the threads of this process to use.
 
     Parameters
     ----------
     n_jobs : int or None
-        None is 1 unless joblib's context says otherwise. The workers of a context of
-        processes or of a cluster are no threads: there it is 1, and nobody is asked.
+        None is 1 unless joblib's context says otherwise. The result is 1 inside a
+        backend of processes or of a cluster, whose workers are not threads.
     """
     with parallel_config(require="sharedmem"):
         return effective_n_jobs(n_jobs)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""One loop for all on-line linear learners.
+"""One loop for all online linear learners.
 
 For each example: score it under every hypothesis, compare with threshold and margin,
 update the weights of its active features, and account for the average lazily, at the
