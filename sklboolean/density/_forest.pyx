@@ -6,7 +6,7 @@ from sklboolean._core._checks cimport require, require_shape
 def draw_signs(
     const double[:, ::1] fields,
     const double[:, ::1] ratios,
-    const double[:, ::1] chances,
+    const double[:, ::1] uniforms,
     const Py_ssize_t[::1] order,
     const Py_ssize_t[::1] parents,
     const double[::1] couplings,
@@ -67,5 +67,5 @@ def draw_signs(
                     else:
                         plus = plus * links[c]
                 signs[row, c] = (
-                    1.0 if chances[row, c] * (plus + minus) < plus else -1.0
+                    1.0 if uniforms[row, c] * (plus + minus) < plus else -1.0
                 )
