@@ -19,8 +19,8 @@ LIMITS = {
     "KernelPerceptron": (105, 55),
     "AveragedPerceptron": (30, 30),
     "BoostByMajority": (90, 60),
-    "CombinationMachine": (105, 55),
-    "QueryByCommittee": (65, 65),
+    "CombinationMachine": (98, 55),
+    "QueryByCommittee": (60, 65),
     "RuleClassifier": (155, 85),
 }
 
