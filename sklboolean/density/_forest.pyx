@@ -26,7 +26,7 @@ def draw_signs(
     cdef double plus, minus
     cdef bint fits = True
     require_shape(ratios, fields.shape[0], n, "ratios")
-    require_shape(chances, fields.shape[0], n, "chances")
+    require_shape(uniforms, fields.shape[0], n, "uniforms")
     require_shape(signs, fields.shape[0], n, "signs")
     require(order.shape[0] == n and parents.shape[0] == n and couplings.shape[0] == n
             and links.shape[0] == n and up.shape[0] == n and down.shape[0] == n,
