@@ -43,10 +43,10 @@ cdef inline int require_csr(const int64_t[::1] indptr, const int32_t[::1] indice
                    "indices has numbers of columns that do not exist")
 
 
-cdef inline int require_shape(const double[:, ::1] array, Py_ssize_t n_rows,
+cdef inline int require_shape(const double[:, ::1] array, Py_ssize_t n_samples,
                               Py_ssize_t n_columns, str name) except -1:
     """Require the shape of a matrix."""
-    if array.shape[0] != n_rows or array.shape[1] != n_columns:
+    if array.shape[0] != n_samples or array.shape[1] != n_columns:
         damaged(f"{name} has the shape ({array.shape[0]}, {array.shape[1]}) instead of "
-                f"({n_rows}, {n_columns})")
+                f"({n_samples}, {n_columns})")
     return 0
