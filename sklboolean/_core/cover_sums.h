@@ -77,39 +77,6 @@ SKLB_TARGET_AVX512 static int64_t sklb_cover_sum_avx512(
 }
 #endif
 
-#if SKLB_ARM
-/* The rows of a, b and one digit. 16-bit lanes hold the counts of 4095 pairs of words. */
-static int64_t sklb_triple_count_neon(const uint64_t *a, const uint64_t *b,
-                                      const uint64_t *digit, int64_t n_words) {
-    uint64x2_t total = vdupq_n_u64(0);
-    int64_t w = 0, pairs_end = n_words - n_words % 2;
-    while (w < pairs_end) {
-        uint16x8_t part = vdupq_n_u16(0);
-        int64_t last = w + 2 * 4095 < pairs_end ? w + 2 * 4095 : pairs_end;
-        for (; w < last; w += 2) {
-            uint64x2_t all = vandq_u64(vandq_u64(vld1q_u64(a + w), vld1q_u64(b + w)),
-                                       vld1q_u64(digit + w));
-            part = vpadalq_u8(part, vcntq_u8(vreinterpretq_u8_u64(all)));
-        }
-        total = vpadalq_u32(total, vpaddlq_u16(part));
-    }
-    int64_t count = (int64_t)vaddvq_u64(total);
-    if (w < n_words) count += sklb_popcount_plain(a[w] & b[w] & digit[w]);
-    return count;
-}
-
-static int64_t sklb_cover_sum_neon(const sklb_side *side, const uint64_t *a,
-                                   const uint64_t *b) {
-    int64_t total = 0;
-    if (side->tables) return sklb_table_sum(side, a, b);
-    for (int d = 0; d < side->n_digits; d++)
-        total += sklb_triple_count_neon(a + side->first, b + side->first,
-                                        side->digits + d * side->n_words, side->n_words)
-                 << d;
-    return total;
-}
-#endif
-
 /* The sum of magnitudes over the rows of `side` that are in both covers. */
 static int64_t sklb_cover_sum(const sklb_side *side, const uint64_t *a, const uint64_t *b) {
     return SKLB_CALL(sklb_cover_sum, side, a, b);

@@ -4,7 +4,7 @@
  * well. All versions give the same bits. The caller calls `name`, which is defined by
  * SKLB_CALL and runs `name_plain`, `name_avx2` or `name_avx512`.
  *
- * Code for one processor or one family of compilers stands behind SKLB_X86, SKLB_ARM or
+ * Code for one processor or one family of compilers stands behind SKLB_X86 or
  * SKLB_GNU. Any C11 compiler builds the plain versions. With SKLB_PLAIN_C defined (for
  * tests) every compiler builds the plain versions only. */
 #ifndef SKLB_DISPATCH_H
@@ -21,13 +21,6 @@
 #include <immintrin.h>
 #else
 #define SKLB_X86 0
-#endif
-
-#if SKLB_GNU && defined(__aarch64__)
-#define SKLB_ARM 1
-#include <arm_neon.h>
-#else
-#define SKLB_ARM 0
 #endif
 
 /* For functions that a vector function calls: on some processors a call into code without

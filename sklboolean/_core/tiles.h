@@ -255,10 +255,6 @@ SKLB_TARGET_AVX512 static void sklb_strip_avx512(
 
 #endif /* SKLB_X86 */
 
-#if SKLB_ARM
-#include "tiles_neon.h"
-#endif
-
 /* counts[r * stride + j] for r < n_samples, j < 32 * n_panels */
 static void sklb_count_strip(const uint64_t *rows, int n_samples, int64_t n_words,
                              const uint64_t *panels, int64_t n_panels, int use_xor,

@@ -144,29 +144,6 @@ SKLB_TARGET_AVX2 static double sklb_sum_bits_avx2(
 }
 #endif
 
-#if SKLB_ARM
-/* All bits of a lane set where the bit of a feature is, for every two features. */
-static const uint64_t sklb_lane_masks[4][2] = {
-    {0, 0}, {UINT64_MAX, 0}, {0, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}};
-
-static double sklb_sum_bits_neon(const double *w, const uint64_t *words, int64_t n_words) {
-    float64x2_t sum[16];
-    double lane[32];
-    for (int v = 0; v < 16; v++) sum[v] = vdupq_n_f64(0.0);
-    for (int64_t i = 0; i < 2 * n_words; i++, w += 32) {
-        uint32_t half = (uint32_t)(words[i >> 1] >> (32 * (i & 1)));
-        if (!half) continue;
-        for (int v = 0; v < 16; v++) {
-            uint64x2_t mask = vld1q_u64(sklb_lane_masks[half >> (2 * v) & 3]);
-            uint64x2_t chosen = vandq_u64(mask, vreinterpretq_u64_f64(vld1q_f64(w + 2 * v)));
-            sum[v] = vaddq_f64(sum[v], vreinterpretq_f64_u64(chosen));
-        }
-    }
-    for (int v = 0; v < 16; v++) vst1q_f64(lane + 2 * v, sum[v]);
-    return sklb_add_lanes(lane);
-}
-#endif
-
 static double sklb_sum_bits(const double *w, const uint64_t *words, int64_t n_words) {
     return SKLB_CALL(sklb_sum_bits, w, words, n_words);
 }

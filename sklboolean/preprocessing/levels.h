@@ -73,16 +73,6 @@ SKLB_INLINE SKLB_TARGET_AVX512 int64_t sklb_support_avx512(const uint64_t *cover
 }
 SKLB_DEFINE_COUNT_LEVEL(avx512, SKLB_TARGET_AVX512)
 
-#elif SKLB_ARM
-SKLB_INLINE int64_t sklb_support_neon(const uint64_t *cover, const uint64_t *literal) {
-    uint8x16_t bytes = vdupq_n_u8(0); /* at most 4 * 8 */
-    for (int w = 0; w < SKLB_BLOCK_WORDS; w += 2) {
-        uint64x2_t shared = vandq_u64(vld1q_u64(cover + w), vld1q_u64(literal + w));
-        bytes = vaddq_u8(bytes, vcntq_u8(vreinterpretq_u8_u64(shared)));
-    }
-    return vaddlvq_u8(bytes);
-}
-SKLB_DEFINE_COUNT_LEVEL(neon, SKLB_NO_TARGET)
 #endif
 
 /* supports[child] += rows of the block in which the child holds. */
