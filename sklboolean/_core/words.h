@@ -7,6 +7,9 @@
 #include "dispatch.h"
 
 static inline int sklb_popcount_plain(uint64_t x) {
+#if SKLB_GNU && defined(__aarch64__)
+    return __builtin_popcountll(x); /* one vector instruction; a call on old x86 */
+#endif
     x -= (x >> 1) & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
     x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
