@@ -4,11 +4,15 @@ from sklboolean.boosting._boost_by_majority import BoostByMajority
 from sklboolean.boosting._boosting import WeakLearnerError
 from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
 from sklboolean.boosting._filtering import FilteringBoostByMajority
-from sklboolean.boosting._online_boost_by_majority import OnlineBoostByMajority
+from sklboolean.boosting._online_boost_by_majority import (
+    BitPerceptron,
+    OnlineBoostByMajority,
+)
 from sklboolean.boosting._regression import BoostByMajorityRegressor
 from sklboolean.boosting._stump import BooleanStump
 
 __all__ = [
+    "BitPerceptron",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",

@@ -34,13 +34,23 @@ class BitPerceptron:
     Parameters
     ----------
     n_features : int
+        Number of features, at least 1.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), dtype float64
-        The average hypothesis, for features read as -1 and 1.
+        Weights of the average hypothesis, for features read as -1 and 1.
     intercept_ : float
-        Its constant.
+        Constant of the average hypothesis.
+
+    Examples
+    --------
+    >>> from sklboolean import OnlineBoostByMajority
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 9, [0, 0, 1, 1] * 9
+    >>> booster = OnlineBoostByMajority(n_estimators=3, random_state=0).fit(X, y)
+    >>> weights = booster.estimators_[0].coef_
+    >>> bool(weights[0] > abs(weights[1]))
+    True
     """
 
     def __init__(self, n_features):
@@ -68,7 +78,24 @@ class BitPerceptron:
 
     @staticmethod
     def parts(X, _batch_size, n_most):
-        """Cut samples into slices, and compute signed bits: 1 above 0, else -1."""
+        """Cut samples into slices, and compute signed bits: 1 above 0, else -1.
+
+        Parameters
+        ----------
+        X : {ndarray, csr_array} of shape (n_samples, n_features)
+            Checked samples.
+        _batch_size : int
+            Unused: the samples are trained on one after the other.
+        n_most : int
+            Maximum number of samples of a slice.
+
+        Yields
+        ------
+        part : slice
+            The samples.
+        signed : ndarray of shape (n_samples, n_features + 1), dtype int8
+            Their signed bits and a constant 1.
+        """
         for part in gen_batches(X.shape[0], n_most):
             bits = X[part].toarray() if sparse.issparse(X) else X[part]
             signed = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
@@ -76,13 +103,39 @@ class BitPerceptron:
             yield part, signed
 
     def votes(self, samples):
-        """Compute the signs of the average's scores; 0 is undecided."""
+        """Compute the signs of the average's scores; 0 is undecided.
+
+        Parameters
+        ----------
+        samples : ndarray of shape (n_samples, n_features + 1), dtype int8
+            Signed bits, as of ``parts``.
+
+        Returns
+        -------
+        votes : ndarray of shape (n_samples,), dtype int8
+            -1, 0 or 1.
+        """
         votes = np.empty(len(samples), dtype=np.int8)
         write_votes(samples, self._coef, self._late, self._n_shown, votes)
         return votes
 
     def vote_and_learn(self, samples, signs, weights):
-        """Train on samples, and return the votes from before each was learned."""
+        """Train on samples one after the other, and vote on each before.
+
+        Parameters
+        ----------
+        samples : ndarray of shape (n_samples, n_features + 1), dtype int8
+            Signed bits, as of ``parts``.
+        signs : ndarray of shape (n_samples,), dtype int8
+            Labels, -1 or 1.
+        weights : ndarray of shape (n_samples,), dtype float64
+            Sample weights.
+
+        Returns
+        -------
+        votes : ndarray of shape (n_samples,), dtype int8
+            -1, 0 or 1.
+        """
         votes = np.empty(len(samples), dtype=np.int8)
         vote_and_learn(
             samples, signs, weights, self._coef, self._late, self._n_shown, votes
