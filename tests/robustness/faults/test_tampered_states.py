@@ -13,6 +13,7 @@ TESTS = HERE.parents[1]
 N_EDITS = int(os.environ.get("SKLBOOLEAN_TAMPERED", "40"))
 
 
+@pytest.mark.slow  # a process for each model
 @pytest.mark.parametrize("name", MODELS)
 def test_edited_arrays_are_an_error_or_an_answer(name):
     done = subprocess.run(

@@ -15,6 +15,7 @@ from sklboolean import (
     BoostByMajorityRegressor,
     ChowLiuTree,
     CombinationMachine,
+    FilteringBoostByMajority,
     GaussianCombinationMachine,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -94,7 +95,7 @@ def test_classes_are_a_list():
 
 def test_a_stream_has_a_weak_learner_of_its_own():
     """An estimator's parameters are set, refused, and another is put in its place."""
-    learner = BoostByMajority(DecisionTreeClassifier(max_depth=1), gamma=0.1)
+    learner = FilteringBoostByMajority(DecisionTreeClassifier(max_depth=1), gamma=0.1)
     learner.partial_fit(X, Y, classes=[0, 1])
     learner.set_params(estimator__max_leaf_nodes=1)
     with pytest.raises(ValueError, match="estimator__max_leaf_nodes=1"):

@@ -117,7 +117,7 @@ def test_class_sizes_end_or_are_refused():
 
 @pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]", "U2"])
 def test_targets_are_numbers(dtype):
-    with pytest.raises(ValueError, match="y must hold real numbers"):
+    with pytest.raises(ValueError, match="y must contain real numbers"):
         BoostByMajorityRegressor().fit(X, np.arange(20).astype(dtype))
 
 
@@ -146,7 +146,7 @@ def test_cosines_of_long_rows(layout):
     "gap", [None, np.nan, Decimal("NaN"), Decimal("sNaN")], ids=str
 )
 def test_labels_that_are_missing_cannot_be_flipped(gap):
-    with pytest.raises(ValueError, match="y must not hold NaN or infinity"):
+    with pytest.raises(ValueError, match="y must not contain NaN, infinity"):
         flip_labels(np.array([0, gap, 1], dtype=object), 0.5)
 
 
@@ -158,7 +158,7 @@ def test_a_gain_beyond_integers_is_one_that_no_rule_has():
 
 @pytest.mark.parametrize("members", [{"a": [[1.0]]}, {1}], ids=["dict", "set"])
 def test_members_come_in_an_order(members):
-    with pytest.raises(ValueError, match="must have an entry for each member"):
+    with pytest.raises(ValueError, match="must have one entry per member"):
         align_probabilities(members, members, [0])
 
 
