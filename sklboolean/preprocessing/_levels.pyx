@@ -24,10 +24,10 @@ cdef extern from "combinations.h" nogil:
     void sklb_count_row(const int32_t *row, int64_t n, const int32_t *next, int64_t longest,
                         double *sizes)
     int32_t *sklb_combine_short(const sklb_numbering *by, const int32_t *row, int64_t n,
-                                int64_t t, int64_t missing, int64_t number, int64_t free,
+                                int64_t t, int64_t missing, uint64_t number, int64_t free,
                                 int32_t *out, int32_t *limit)
     int64_t *sklb_combine_long(const sklb_numbering *by, const int32_t *row, int64_t n,
-                               int64_t t, int64_t missing, int64_t number, int64_t free,
+                               int64_t t, int64_t missing, uint64_t number, int64_t free,
                                int64_t *out, int64_t *limit)
 
 cdef extern from "levels.h" nogil:
@@ -91,6 +91,7 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
         int32_t *short_limit
         int64_t *long_end
         int64_t *long_limit
+        int64_t n_columns
         sklb_numbering by
         bint fits = True
     if indices.shape[0] == 0 or out_short.shape[0] + out_long.shape[0] == 0:
@@ -103,6 +104,7 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
             and sklb_is_indptr(&out_indptr[0], out_indptr.shape[0] - 1,
                                max(out_short.shape[0], out_long.shape[0])),
             "the numbers of conjunctions do not fit the literals")
+    n_columns = first_column[first_column.shape[0] - 1]
     by.tail, by.next, by.n_literals = &tail[0, 0], &next_group[0], next_group.shape[0]
     with nogil:
         for i in range(out_indptr.shape[0] - 1):
@@ -114,17 +116,20 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
                 short_limit = &out_short[0] + out_indptr[i + 1]
                 for k in range(first_column.shape[0] - 1):
                     short_end = sklb_combine_short(&by, row, n, 0, shortest + k,
-                                                   first_column[k], 0, short_end,
+                                                   <uint64_t> first_column[k], 0, short_end,
                                                    short_limit)
-                fits &= short_end == short_limit
+                # Columns ascend, so the first and the last one tell.
+                fits &= (short_end == short_limit and out_short[start] >= 0
+                         and (short_limit - 1)[0] < n_columns)
             else:
                 long_end = &out_long[0] + start
                 long_limit = &out_long[0] + out_indptr[i + 1]
                 for k in range(first_column.shape[0] - 1):
                     long_end = sklb_combine_long(&by, row, n, 0, shortest + k,
-                                                 first_column[k], 0, long_end,
+                                                 <uint64_t> first_column[k], 0, long_end,
                                                  long_limit)
-                fits &= long_end == long_limit
+                fits &= (long_end == long_limit and out_long[start] >= 0
+                         and (long_limit - 1)[0] < n_columns)
     require(fits, "a sample has another number of conjunctions than was counted")
 
 

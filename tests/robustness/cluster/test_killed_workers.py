@@ -75,7 +75,7 @@ def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(make_tree):
     estimator = MODELS["query_by_committee"]
     model = clone(estimator).fit(X, CLASSES)
     before = plain(model)
-    model.set_params(estimator=make_tree(), n_jobs=2)
+    model.set_params(committee=make_tree(), n_jobs=2)
     with (
         parallel_config("loky"),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
