@@ -20,6 +20,7 @@ from sklboolean._core.validation import (
     warn_of_lost_columns,
 )
 from sklboolean.linear_model._data import OnlineData, pack_samples
+from sklboolean.linear_model._loop import OnlineLoop
 from sklboolean.linear_model._loop import shuffle as shuffle_in_place
 from sklboolean.linear_model._state import LinearState, run_epoch
 
@@ -157,9 +158,10 @@ class BaseOnlineLinear(OnlineClassifier):
         state.config = self._config()
         codes = codes.astype(np.int32)
         samples = np.arange(len(codes)) if samples is None else samples
+        loop = OnlineLoop(state, state.config, codes, class_weights, data)
         history = History()
         if one_pass:
-            run_epoch(state, data, codes, class_weights, samples, history)
+            run_epoch(loop, state, data, samples, history)
             return state, history
         rng = check_random_state(self.random_state)
         if self.early_stopping:
@@ -171,7 +173,7 @@ class BaseOnlineLinear(OnlineClassifier):
                 order = samples.astype(np.int64)
             if self.shuffle:
                 shuffle_in_place(order, rng.randint(2**63, dtype=np.uint64))
-            run_epoch(state, data, codes, class_weights, order, history)
+            run_epoch(loop, state, data, order, history)
             if self.verbose:
                 history.report(type(self).__name__)
             if self.early_stopping:

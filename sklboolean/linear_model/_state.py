@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean.linear_model._loop import OnlineLoop
-
 PLUS, MINUS, SUM, SINCE = range(4)  # the factors of a multiplicative weight
 TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
 
@@ -268,21 +266,20 @@ def _geometric_mean(old, news, shares):
     return mixed
 
 
-def run_epoch(state, data, codes, class_weights, order, history):
+def run_epoch(loop, state, data, order, history):
     """Train a state in place on the samples named in ``order``.
 
     Parameters
     ----------
+    loop : OnlineLoop
+        Of this state and these data. It checks them once for all epochs.
     state : LinearState
     data : OnlineData
-    codes : ndarray of shape (n_samples,), int32
-        Class numbers.
-    class_weights : ndarray of shape (n_classes,), float64
     order : ndarray of shape (n_trained,), int64
     history : History
         Receives the counts of the epoch.
     """
-    loop = OnlineLoop(state, state.config, codes, class_weights, data)
+    n_mistakes, n_updates = loop.n_mistakes, loop.n_updates
     height, n_hypotheses = state.weights.shape
     if state.config.rule != "complement" and state.config.average != "longest":
         height = 1 + len(data.indices) // data.n_samples + 64 * data.words.shape[1]
@@ -290,5 +287,5 @@ def run_epoch(state, data, codes, class_weights, order, history):
     for first in range(0, len(order), step):
         loop.run(order[first : first + step])
     state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
-    history.mistakes.append(loop.n_mistakes)
-    history.updates.append(loop.n_updates)
+    history.mistakes.append(loop.n_mistakes - n_mistakes)
+    history.updates.append(loop.n_updates - n_updates)

@@ -1,4 +1,4 @@
-"""Where labels come from: answer books, oracles that fail, marks of missing labels."""
+"""Where labels come from: label arrays, oracles that fail, marks of missing labels."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Bad input and pruning of the on-line learners."""
+"""Bad input and pruning of the online learners."""
 
 import numpy as np
 import pytest

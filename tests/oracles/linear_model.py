@@ -1,4 +1,4 @@
-"""The on-line learners by definition, in exact arithmetic, one example at a time.
+"""The online learners by definition, in exact arithmetic, one example at a time.
 
 A learner is fed by ``see(x, y)``; ``y > 0`` is the positive class, so that labels may
 be 0 and 1 or -1 and +1. A score equal to the threshold predicts the positive class if

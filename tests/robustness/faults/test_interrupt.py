@@ -114,7 +114,7 @@ CASES |= {
     "stumps": lambda: learn(
         BoostByMajority(n_estimators=100_001, gamma=0.001), bits(50_000, 200)
     ),
-    "boosting on-line": lambda: learn(
+    "online boosting": lambda: learn(
         OnlineBoostByMajority(n_estimators=101, max_iter=100), bits(20_000, 200)
     ),
     "levels": lambda: learn(
