@@ -40,7 +40,8 @@ def check_array_strict(X, name="X", **options):
     X_array = check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
     with readable_errors(name):
-        data = check_converted(check_array(X_array, **options), X, name)
+        data = check_array(X_array, **options)
+        data = check_sparse(data, X, name) if sparse.issparse(data) else data
     check_finite(data, X, name)
     return data
 
@@ -54,13 +55,19 @@ def validate_data_strict(
     matrix then has no duplicate entries, because scikit-learn's trees write all entries
     of a column into a buffer of one entry for each sample.
     """
+    if isinstance(y, str) and _passes_unchanged(estimator, X, **options):
+        return X
     X_array = check_stored(X, "X")
     try:
         with readable_errors("X"):
             checked = validate_data(estimator, X_array, y, **options)
             data, *labels = checked if isinstance(checked, tuple) else (checked,)
-            data = check_converted(data, X, "X")
-            data = without_duplicates(data) if for_others else data
+            if sparse.issparse(data):
+                data = check_sparse(data, X, "X")
+                data = without_duplicates(data) if for_others else data
+            elif data.dtype.kind == "O":  # may hold an integer beyond float64
+                with suppress(TypeError, ValueError):  # text
+                    data.astype(np.float64)
     except (TypeError, ValueError) as error:
         check_labelled(y)
         if "contains NaN" in str(error) or "contains infinity" in str(error):
@@ -71,6 +78,32 @@ def validate_data_strict(
     if labels[0].dtype.kind not in "biu":
         check_labelled(y)
     return data, labels[0]
+
+
+def _passes_unchanged(
+    estimator, X, *, reset=True, dtype="numeric", order=None, **_options
+):
+    """Test whether `validate_data` would return ``X`` itself, in a microsecond.
+
+    True only for the plain arrays of a prediction: finite, of a dtype that is kept and
+    of the fitted width, for an estimator without column names. All others are checked
+    by `validate_data`, which takes 50 to 100 microseconds.
+    """
+    if reset or type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return False
+    if dtype is KEPT_DTYPES:
+        is_kept = X.dtype in KEPT_DTYPES
+    else:
+        is_kept = dtype is None or dtype == "numeric" or X.dtype == dtype
+    fitted = vars(estimator)
+    if not (is_kept and len(X) and fitted.get("n_features_in_") == X.shape[1] > 0):
+        return False
+    if "feature_names_in_" in fitted or (order == "C" and not X.flags.c_contiguous):
+        return False
+    if X.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
 
 
 def check_stored(X, name):
@@ -96,19 +129,12 @@ def find_not_finite(X_array, X, *, dtype="numeric", ensure_all_finite=True, **_o
     check_finite(check_array(X_array, **options), X, "X", ensure_all_finite)
 
 
-def check_converted(checked, X, name):
-    """Check what only the converted data show, and trim a sparse matrix."""
-    if sparse.issparse(checked):
-        # A data frame of sparse columns becomes CSR.
-        if not sparse.issparse(X) or X.format not in INDEXED:
-            check_sparse_structure(checked, name)
-        return trim_sparse(checked)
-    if checked.dtype.kind == "O":
-        with suppress(
-            TypeError, ValueError
-        ):  # text; an OverflowError is not suppressed
-            checked.astype(np.float64)
-    return checked
+def check_sparse(checked, X, name):
+    """Check the structure of a matrix that became CSR, and trim it."""
+    # A data frame of sparse columns becomes CSR.
+    if not sparse.issparse(X) or X.format not in INDEXED:
+        check_sparse_structure(checked, name)
+    return trim_sparse(checked)
 
 
 def without_duplicates(X):
@@ -496,10 +522,12 @@ def warn_of_lost_columns(estimator, X, always):
     always : ndarray of shape (n_features,), dtype bool
         Columns that are true in every sample.
     """
-    columns = np.flatnonzero(always)
-    lost = [column for column in columns if np.any(X[:, column] != X[0, column])]
     # In a few samples, or a small first chunk, counts may be above 0 by chance.
-    if not lost or len(X) < ENOUGH_ROWS:
+    if len(X) < ENOUGH_ROWS or not always.any():
+        return
+    columns = np.flatnonzero(always)
+    lost = columns[np.any(X[:, columns] != X[0, columns], axis=0)]
+    if not len(lost):
         return
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
@@ -691,17 +719,12 @@ def flat_params(estimator, names):
 
     The object itself is not stored, because it may be changed later.
     """
-    params = {}
-    for name in names:
-        value = getattr(estimator, name)
-        params[name] = _class_or_value(value)
-        if params[name] is not value:
+    params = {name: getattr(estimator, name) for name in names}
+    for name, value in list(params.items()):
+        if hasattr(value, "get_params") and not isinstance(value, type):
             for inner, found in value.get_params().items():
-                params[f"{name}__{inner}"] = _class_or_value(found)
+                params[f"{name}__{inner}"] = found
+    for name, value in params.items():
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
     return params
-
-
-def _class_or_value(value):
-    if not hasattr(value, "get_params") or isinstance(value, type):
-        return value
-    return f"{type(value).__module__}.{type(value).__qualname__}"

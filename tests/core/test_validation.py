@@ -1,3 +1,4 @@
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 
+from sklboolean._core import validation
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.validation import (
@@ -403,3 +406,72 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(error):
     with restore_on_error(learner):
         learner.new_ = 3
     assert learner.new_ == 3
+
+
+ARRAYS = {
+    "bool": np.ones((2, 3), bool),
+    "uint8": np.ones((2, 3), np.uint8),
+    "float32": np.ones((2, 3), np.float32),
+    "float16": np.ones((2, 3), np.float16),
+    "big-endian": np.ones((2, 3), ">f8"),
+    "columns first": np.asfortranarray(np.eye(3)),
+    "read-only": np.broadcast_to(1.0, (2, 3)),
+    "sum overflows": np.full((2, 3), 1e308),
+    "signs of infinity": np.array([[np.inf, -np.inf, 0.0]]),
+    "NaN": np.array([[0.0, np.nan, 1.0]]),
+    "empty": np.empty((0, 3)),
+    "too wide": np.ones((2, 4)),
+    "one dimension": np.ones(3),
+    "complex": np.ones((2, 3), complex),
+    "objects": np.ones((2, 3), object),
+    "text": np.array([["a", "b", "c"]]),
+    "subclass": np.ones((2, 3)).view(np.recarray),
+}
+OPTIONS = [
+    {"dtype": validation.KEPT_DTYPES, "accept_sparse": ["csr", "csc"]},
+    {"dtype": np.float64, "order": "C"},
+    {"dtype": np.float64, "ensure_all_finite": "allow-nan"},
+    {"dtype": None, "ensure_all_finite": "allow-nan"},
+    {"dtype": "numeric"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("has_names", [False, True])
+def test_the_quick_way_changes_nothing(name, options, has_names, monkeypatch):
+    """Data that are passed on unchanged are those that the full check returns."""
+
+    def check():
+        estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
+        if has_names:
+            estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                data = validation.validate_data_strict(
+                    estimator, ARRAYS[name], reset=False, **options
+                )
+            return data, [str(warning.message) for warning in caught]
+        except (TypeError, ValueError) as error:
+            return repr(error), []
+
+    quick, quick_warnings = check()
+    monkeypatch.setattr(validation, "_passes_unchanged", lambda *_, **__: False)
+    full, full_warnings = check()
+    assert quick_warnings == full_warnings
+    assert type(quick) is type(full)
+    if isinstance(full, str):
+        assert quick == full
+    else:
+        assert quick.dtype == full.dtype
+        assert quick.flags.c_contiguous or not full.flags.c_contiguous
+        np.testing.assert_array_equal(quick, full)
+
+
+def test_the_quick_way_is_taken():
+    """A prediction for a plain array does not run scikit-learn's checks."""
+    estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
+    X = np.ones((1, 3))
+    assert validation._passes_unchanged(estimator, X, reset=False)
+    assert not validation._passes_unchanged(estimator, X, reset=True)
