@@ -91,8 +91,9 @@ def unpack_words(words, n_features):
 
 def always_true(words, n_features):
     """Return which features are true in every packed row."""
-    words = np.bitwise_and.reduce(words, axis=0, keepdims=True)
-    return unpack_words(words, n_features)[0].astype(bool)
+    common = np.bitwise_and.reduce(words, axis=0).astype("<u8", copy=False)
+    bits = np.unpackbits(common.view(np.uint8), count=n_features, bitorder="little")
+    return bits.astype(bool)
 
 
 def as_csr(table, n_features):

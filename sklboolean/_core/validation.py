@@ -719,12 +719,16 @@ def flat_params(estimator, names):
 
     The object itself is not stored, because it may be changed later.
     """
-    params = {name: getattr(estimator, name) for name in names}
-    for name, value in list(params.items()):
+    wanted = []
+    for name in names:
+        value = getattr(estimator, name)
+        wanted.append((name, value))
         if hasattr(value, "get_params") and not isinstance(value, type):
-            for inner, found in value.get_params().items():
-                params[f"{name}__{inner}"] = found
-    for name, value in params.items():
+            inner = value.get_params()
+            wanted += zip([f"{name}__{part}" for part in inner], inner.values())
+    params = {}
+    for name, value in wanted:
         if hasattr(value, "get_params") and not isinstance(value, type):
-            params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
+            value = f"{type(value).__module__}.{type(value).__qualname__}"
+        params[name] = value
     return params
