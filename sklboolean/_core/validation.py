@@ -719,16 +719,13 @@ def flat_params(estimator, names):
 
     The object itself is not stored, because it may be changed later.
     """
-    wanted = []
-    for name in names:
-        value = getattr(estimator, name)
-        wanted.append((name, value))
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            inner = value.get_params()
-            wanted += zip([f"{name}__{part}" for part in inner], inner.values())
     params = {}
-    for name, value in wanted:
+    for name in names:
+        params[name] = value = getattr(estimator, name)
         if hasattr(value, "get_params") and not isinstance(value, type):
-            value = f"{type(value).__module__}.{type(value).__qualname__}"
-        params[name] = value
+            for part, found in value.get_params().items():
+                params[f"{name}__{part}"] = found
+    for name, value in params.items():
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
     return params
