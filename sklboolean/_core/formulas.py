@@ -8,6 +8,8 @@ from html import escape
 
 import numpy as np
 
+from sklboolean._core.feature_names import conjunction_words
+
 
 def feature_name_of(estimator, feature):
     """Name one column of a fitted estimator: its column name, or x0, x1, ..."""
@@ -47,7 +49,9 @@ def literal_text(name, value):
 
 
 def conjunction_text(literals, feature_names=None):
-    """Write a conjunction, such as ``a and not b``.
+    """Write a conjunction, such as ``a and not b`` or ``16 < age <= 44.5``.
+
+    Bounds of one column are merged into an interval.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ def conjunction_text(literals, feature_names=None):
         words = [literal_text(f"x{feature}", value) for feature, value in literals]
     else:
         check_names(feature_names, max((j for j, _ in literals), default=-1))
-        words = [literal_text(feature_names[j], value) for j, value in literals]
+        words = conjunction_words(literals, feature_names)
     return " and ".join(words) or "True"
 
 

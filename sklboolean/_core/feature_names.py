@@ -1,0 +1,163 @@
+"""Names of Boolean features that say what they mean: conditions, groups, intervals.
+
+`BooleanEncoder` writes "age <= 44.5", "age > 44.5", "color = red", "color is rare" and
+"income is missing"; the data sets of the package write "color=red". Any other name is
+a feature of its own.
+"""
+
+import re
+from typing import NamedTuple
+
+from sklearn.pipeline import Pipeline
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+BOUND = re.compile(rf"(.*?\S)\s*(<=|>)\s*({NUMBER})", re.DOTALL)
+STATE = re.compile(r"(.+) is (missing|rare)", re.DOTALL)
+OPPOSITE = {"<=": ">", ">": "<="}
+MISSING = ("is", "missing")
+
+
+class Condition(NamedTuple):
+    """What the name of a Boolean feature says of a column of the original data.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    relation : {"<=", ">", "=", "is", ""}
+        "": the feature is the column itself.
+    value : str
+        The number or level as it is written; "missing" or "rare" after "is".
+    """
+
+    column: str
+    relation: str = ""
+    value: str = ""
+
+
+def parse_name(name):
+    """Read the condition in the name of a Boolean feature."""
+    name = str(name)
+    if found := BOUND.fullmatch(name):
+        return Condition(*found.groups())
+    if found := STATE.fullmatch(name):
+        return Condition(found[1], "is", found[2])
+    for equals in (" = ", "="):
+        column, found, level = name.partition(equals)
+        if found and column and column[-1] not in "<>!=":
+            return Condition(column, "=", level)
+    return Condition(name)
+
+
+def exclusive_groups(names):
+    """Label features so that at most one of each label is true in a sample.
+
+    Levels of one column share its name as their label, also "is rare" and "is missing".
+    Every other feature has its own number, thresholds too: two of them make an
+    interval.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Feature names.
+
+    Returns
+    -------
+    groups : list of length n_features
+        As the parameter ``feature_groups`` takes it.
+    """
+    conditions = [parse_name(name) for name in names]
+    with_levels = {c.column for c in conditions if c.relation == "="}
+    return [
+        c.column if c.relation in ("=", "is") and c.column in with_levels else number
+        for number, c in enumerate(conditions)
+    ]
+
+
+def conjunction_words(literals, names):
+    """Write the literals of a conjunction; bounds of one column become an interval.
+
+    Parameters
+    ----------
+    literals : sequence of (int, bool)
+        Feature numbers, each with the value that it must have.
+    names : sequence of str
+        Feature names.
+
+    Returns
+    -------
+    words : list of str
+        In the order of the literals, such as ``["16 < age <= 44.5", "not ill"]``.
+        A sample satisfies the words exactly if it satisfies the literals: a negated
+        bound of a column that may be missing, ``not age <= 16``, is satisfied by
+        missing values, so it stays as it is unless another literal excludes them.
+    """
+    parsed = [(parse_name(names[j]), bool(value), names[j]) for j, value in literals]
+    known = _known_columns(parsed, names)
+    bounds = {column: {} for column in known}
+    for (column, relation, number), value, _ in parsed:
+        if column in known and relation in OPPOSITE:
+            relation = relation if value else OPPOSITE[relation]
+            tighter = min if relation == "<=" else max
+            held = bounds[column].get(relation, number)
+            bounds[column][relation] = tighter(held, number, key=float)
+    words = []
+    for (column, *condition), value, name in parsed:
+        is_bound = condition[0] in OPPOSITE or tuple(condition) == MISSING
+        if column not in known or not is_bound:
+            words.append(str(name) if value else f"not {name}")
+        elif column in bounds:  # written where the first literal of the column is
+            words += _bounds_words(column, bounds.pop(column))
+    return words
+
+
+def _known_columns(parsed, names):
+    """Find the columns with bounds of which the literals exclude missing values."""
+    can_be_missing = {c.column for c in map(parse_name, names) if c[1:] == MISSING}
+    bounded, known, missing = set(), set(), set()
+    for condition, value, _ in parsed:
+        is_bound = condition.relation in OPPOSITE
+        if is_bound:
+            bounded.add(condition.column)
+        if condition[1:] == MISSING and value:
+            missing.add(condition.column)
+        elif (is_bound and value) or (condition[1:] == MISSING and not value):
+            known.add(condition.column)
+    return bounded & (known | (bounded - can_be_missing)) - missing
+
+
+def _bounds_words(column, bounds):
+    """Write the lower and the upper bound of a column, as one interval if it is one."""
+    low, high = bounds.get(">"), bounds.get("<=")
+    if low is not None and high is not None and float(low) < float(high):
+        return [f"{low} < {column} <= {high}"]
+    return [f"{column} {relation} {number}" for relation, number in bounds.items()]
+
+
+def split_pipeline(model):
+    """Split a fitted model into its transformers, its last step and feature names.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted. A search such as ``GridSearchCV`` stands for its best estimator.
+
+    Returns
+    -------
+    transformers : Pipeline or None
+        None when ``model`` is no pipeline, or one of a single step.
+    estimator : estimator
+        The last step.
+    names : list of str or None
+        Names of the features that the last step received. None when neither the
+        transformers nor the step know them.
+    """
+    transformers, names = None, None
+    model = getattr(model, "best_estimator_", model)
+    if isinstance(model, Pipeline):
+        transformers, model = model[:-1] if len(model) > 1 else None, model[-1]
+    if transformers is not None and hasattr(transformers, "get_feature_names_out"):
+        names = transformers.get_feature_names_out()
+    elif hasattr(model, "feature_names_in_"):
+        names = model.feature_names_in_
+    return transformers, model, None if names is None else [str(n) for n in names]

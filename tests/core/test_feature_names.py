@@ -1,0 +1,136 @@
+"""Names of features: conditions, groups, and intervals that mean what literals mean."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from sklboolean._core.feature_names import (
+    conjunction_words,
+    exclusive_groups,
+    parse_name,
+    split_pipeline,
+)
+from sklboolean._core.formulas import conjunction_text
+
+
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [
+        ("age <= 44.5", ("age", "<=", "44.5")),
+        ("worst radius>-1e-05", ("worst radius", ">", "-1e-05")),
+        ("a <= 3 > 4", ("a <= 3", ">", "4")),
+        ("color = red", ("color", "=", "red")),
+        ("color=light red", ("color", "=", "light red")),
+        ("color = a=b", ("color", "=", "a=b")),
+        ("age >= 3", ("age >= 3", "", "")),
+        ("color is rare", ("color", "is", "rare")),
+        ("income is missing", ("income", "is", "missing")),
+        ("smoker", ("smoker", "", "")),
+        ("= 3", ("= 3", "", "")),
+        ("<= 3", ("<= 3", "", "")),
+        ("line\nbreak <= 3", ("line\nbreak", "<=", "3")),
+        (7, ("7", "", "")),
+    ],
+)
+def test_names_are_parsed(name, condition):
+    assert parse_name(name) == condition
+
+
+def test_levels_of_a_column_exclude_each_other_and_bounds_do_not():
+    names = [
+        "color = red", "age <= 16", "age > 16", "age is missing", "color is rare",
+        "smoker", "color is missing",
+    ]  # fmt: skip
+    assert exclusive_groups(names) == ["color", 1, 2, 3, "color", 5, "color"]
+
+
+THRESHOLDS = ("16", "20.5", "44.5", "1e2")
+NAMES = [
+    *(f"age {sign} {number}" for sign in ("<=", ">") for number in THRESHOLDS),
+    "color = red", "smoker",
+]  # fmt: skip
+
+
+def bit(name, sample):
+    """Whether one feature is true in a sample, of which None is a missing value."""
+    if name == "smoker":
+        return sample["smoker"]
+    if name == "color = red":
+        return sample["color"] == "red"
+    if name == "age is missing":
+        return sample["age"] is None
+    _, sign, number = name.split()
+    if sample["age"] is None:
+        return False
+    return (sample["age"] <= float(number)) == (sign == "<=")
+
+
+def satisfies(word, sample):
+    """Whether a sample satisfies what a word says to a reader."""
+    if word.startswith("not "):
+        return not satisfies(word[4:], sample)
+    parts = word.split()
+    if len(parts) == 5:
+        low, age = float(parts[0]), sample["age"]
+        return age is not None and low < age <= float(parts[4])
+    return bit(word, sample)
+
+
+@given(
+    st.booleans(),
+    st.dictionaries(st.integers(0, len(NAMES)), st.booleans(), max_size=6),
+    st.randoms(),
+)
+def test_words_mean_what_the_literals_mean(may_be_missing, chosen, random):
+    names = [*NAMES, "age is missing"] if may_be_missing else NAMES
+    literals = [(j, value) for j, value in chosen.items() if j < len(names)]
+    random.shuffle(literals)
+    words = conjunction_words(literals, names)
+    ages = [10, 16, 18, 20.5, 30, 44.5, 60, 100, 101, *[None] * may_be_missing]
+    for age in ages:
+        for color in ("red", "blue"):
+            for smoker in (False, True):
+                sample = {"age": age, "color": color, "smoker": smoker}
+                expected = all(bit(names[j], sample) == value for j, value in literals)
+                assert all(satisfies(word, sample) for word in words) == expected
+    n_bounds = sum(word.count("age") for word in words if not word.startswith("not"))
+    if not may_be_missing and (8, True) not in literals:
+        assert n_bounds <= 2  # merged
+
+
+def test_thresholds_become_an_interval():
+    names = ["age <= 16", "age <= 20", "age <= 44.5", "color = red", "age is missing"]
+    literals = [(0, False), (2, True), (3, True), (1, False)]
+    assert conjunction_text(literals, names) == "20 < age <= 44.5 and color = red"
+    assert conjunction_words([(4, False), (0, False)], names) == ["age > 16"]
+    assert conjunction_words([(0, False)], names) == ["not age <= 16"]
+    assert conjunction_words([(0, False)], names[:4]) == ["age > 16"]
+    assert conjunction_words([(0, True), (2, False)], names) == [
+        "age <= 16", "age > 44.5"
+    ]  # fmt: skip
+
+
+def test_names_are_read_through_a_pipeline():
+    frame = pd.DataFrame({"color": ["red", "blue", "red", "blue"] * 2})
+    y = [1, 0] * 4
+    encode, model = OneHotEncoder(), LogisticRegression()
+    pipeline = make_pipeline(encode, model).fit(frame, y)
+    names = ["color_blue", "color_red"]
+    transformers, last, found = split_pipeline(pipeline)
+    assert (last, found) == (model, names)
+    np.testing.assert_array_equal(
+        transformers.transform(frame).toarray()[0], [0.0, 1.0]
+    )
+    search = GridSearchCV(pipeline, {"logisticregression__C": [1.0]}, cv=2)
+    assert split_pipeline(search.fit(frame, y))[2] == names
+    bits = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
+    alone = LogisticRegression().fit(bits, [0, 1])
+    assert split_pipeline(alone) == (None, alone, ["a", "b"])
+    assert split_pipeline(make_pipeline(alone))[2] == ["a", "b"]
+    assert split_pipeline(alone.fit(bits.to_numpy(), [0, 1]))[2] is None
