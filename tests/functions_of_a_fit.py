@@ -16,7 +16,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 
 # Functions of the package that a fit may run, and the goal.
 LIMITS = {
-    "KernelPerceptron": (105, 55),
+    "KernelPerceptron": (78, 55),
     "AveragedPerceptron": (30, 30),
     "BoostByMajority": (90, 60),
     "CombinationMachine": (98, 55),

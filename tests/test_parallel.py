@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import sklboolean
 from sklboolean import kernels
 from sklboolean._core import conjunction_search as search
-from sklboolean.kernels import _blocks as blocks
+from sklboolean.kernels import _evaluators as blocks
 
 # The parameter, and the context of joblib.
 WAYS = {

@@ -418,7 +418,7 @@ def test_a_wrong_import_would_be_seen():
     assert_layer_may_import(
         "sklboolean.theory", "sklboolean.boosting._majority_game", "tail"
     )
-    assert_layer_may_import("sklboolean.rules._dnf", "sklboolean.kernels._blocks", "x")
+    assert_layer_may_import("sklboolean.rules._dnf", "sklboolean.kernels._kernels", "x")
     assert is_private("sklearn.utils._param_validation", "Interval")
     assert is_private("sklearn.utils.validation", "_check_sample_weight")
 

@@ -15,9 +15,8 @@ count that occurs.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from itertools import pairwise, repeat
-from math import comb, copysign, frexp, ldexp, nextafter
+from itertools import accumulate, pairwise
+from math import copysign, frexp, ldexp, nextafter
 
 import numpy as np
 
@@ -68,6 +67,17 @@ class CountTable:
         conjunctions have no weight.
     remedy : str
         What to use instead if a value exceeds float64.
+
+    Attributes
+    ----------
+    max_count : int
+        The largest count that the table covers.
+    largest : (float, int)
+        Mantissa and exponent of the largest abs(g(s)).
+    cubic : tuple of 4 ints or None
+        Coefficients of s**0 to s**3 in 6 g(s), if ``newton`` is given.
+    cubic_size : int
+        The largest sum of absolute terms of this cubic.
     """
 
     def __init__(
@@ -85,11 +95,17 @@ class CountTable:
         self.newton = newton
         self.remedy = remedy
         self._values = {}
-
-    @property
-    def max_count(self):
-        """The largest count that the table covers."""
-        return len(self.mantissas) - 1
+        self.max_count = len(mantissas) - 1
+        size = np.abs(mantissas)
+        best = np.lexsort((size, np.where(size > 0, exponents, np.iinfo(np.int64).min)))
+        self.largest = float(size[best[-1]]), int(exponents[best[-1]])
+        self.cubic = None
+        if newton is not None:
+            a0, a1, a2, a3 = newton
+            self.cubic = 6 * a0, 6 * a1 - 3 * a2 + 2 * a3, 3 * (a2 - a3), a3
+            c0, c1, c2, c3 = map(abs, self.cubic)
+            n = self.max_count
+            self.cubic_size = c0 + n * (c1 + n * (c2 + n * c3))
 
     def plus(self, constant):
         """Make the table of g(s) + constant, which adds to the empty conjunction."""
@@ -112,7 +128,8 @@ class CountTable:
         elif geometric is not None:
             values = _geometric_values(self.max_count, *geometric)
         else:
-            values = _split_all(map(numerator, range(self.max_count + 1)), -self.scale)
+            values = list(map(numerator, range(self.max_count + 1)))
+            values = _split_all(values, -self.scale)
         return CountTable(
             self.count, *values, numerator, self.scale, power_constant=power_constant,
             geometric=geometric, newton=newton, remedy=self.remedy,
@@ -131,13 +148,6 @@ class CountTable:
         """Compute g(s) as a Fraction."""
         return Fraction(self.numerator(s), 1 << self.scale)
 
-    def largest(self):
-        """Find the largest abs(g(s)), as (mantissa, exponent)."""
-        size = np.abs(self.mantissas)
-        exponents = np.where(size > 0, self.exponents, np.iinfo(np.int64).min)
-        best = np.lexsort((size, exponents))[-1]
-        return float(size[best]), int(self.exponents[best])
-
     def is_exact_in_float64(self, weight):
         """Test whether sums of g with coefficients of total ``weight`` are exact.
 
@@ -146,21 +156,8 @@ class CountTable:
         """
         if self.scale:
             return False
-        mantissa, exponent = self.largest()
+        mantissa, exponent = self.largest
         return exponent <= 54 and weight * int(ldexp(mantissa, exponent)) <= 2**53
-
-    def cubic(self):
-        """Compute (coefficients of s**0 to s**3, divisor) of an integer cubic g."""
-        if self.newton is None:
-            return None
-        a0, a1, a2, a3 = self.newton
-        return (6 * a0, 6 * a1 - 3 * a2 + 2 * a3, 3 * (a2 - a3), a3), 6
-
-    @cached_property
-    def cubic_size(self):
-        """The largest sum of absolute terms of the cubic."""
-        terms, _ = self.cubic()
-        return sum(abs(c) * self.max_count**power for power, c in enumerate(terms))
 
     def length_weights(self, monotone):
         """Compute the weight of conjunctions by length, as `LengthWeights`."""
@@ -169,8 +166,11 @@ class CountTable:
 
 
 def _split_all(numerators, exponent=0):
-    pairs = [split_integer(numerator, exponent) for numerator in numerators]
-    return np.array([m for m, _ in pairs]), np.array([e for _, e in pairs], np.int64)
+    mantissas = np.empty(len(numerators))
+    exponents = np.empty(len(numerators), dtype=np.int64)
+    for i, numerator in enumerate(numerators):
+        mantissas[i], exponents[i] = split_integer(numerator, exponent)
+    return mantissas, exponents
 
 
 def _power_values(max_count, constant):
@@ -179,7 +179,7 @@ def _power_values(max_count, constant):
     exponents = np.arange(1, max_count + 2, dtype=np.int64)
     # Above 2**120 the constant is far below half a unit in the last place.
     near = min(max_count, 120) + 1
-    head = _split_all((1 << s) + constant for s in range(near))
+    head = _split_all([(1 << s) + constant for s in range(near)])
     mantissas[:near], exponents[:near] = head
     return mantissas, exponents
 
@@ -226,68 +226,49 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     table : CountTable
     """
     longest = max_count if max_literals is None else min(max_literals, max_count)
-    unbounded = longest == max_count
     top, bottom = float(decay).as_integer_ratio()
     q = bottom.bit_length() - 1  # decay = top / 2**q
-
-    def bounded(s, first, last):
-        return sum(
-            comb(s, length) * top**length << q * (longest - length)
-            for length in range(first, last + 1)
+    scale, options = q * longest, {"remedy": CONJUNCTION_REMEDY}
+    weights = [0] * (longest + 1)
+    if longest < max_count:
+        for length in range(min_literals, longest + 1):
+            weights[length] = top**length << q * (longest - length)
+        values = newton_values(weights, max_count)
+        if longest <= 3 and decay == 1:
+            options["newton"] = (*weights, 0, 0, 0)[:4]
+        return CountTable(
+            count, *_split_all(values, -scale), values.__getitem__, scale, **options
         )
+    # All lengths: (1 + decay)**s without the lengths below the minimum.
+    for length in range(min(min_literals, longest + 1)):
+        weights[length] = top**length << q * (longest - length)
+    below = newton_values(weights, max_count)
 
     def numerator(s):
-        if not unbounded:
-            return bounded(s, min_literals, min(s, longest))
-        everything = (bottom + top) ** s << q * (longest - s)
-        return everything - bounded(s, 0, min(s, min_literals - 1))
+        return ((bottom + top) ** s << q * (longest - s)) - below[s]
 
-    scale = q * longest
-    geometric = newton = None
-    if unbounded and decay == 1 and min_literals <= 1:
-        return CountTable(
-            count,
-            *_power_values(max_count, -min_literals),
-            lambda s: (1 << s) - min_literals,
-            power_constant=-min_literals,
-            remedy=CONJUNCTION_REMEDY,
-        )
-    if unbounded and min_literals <= 1:
-        geometric = top, q, min_literals
-        values = _geometric_values(max_count, *geometric)
-    elif unbounded:
-        values = _split_all(map(numerator, range(max_count + 1)), -scale)
+    if decay == 1 and min_literals <= 1:
+        values = _power_values(max_count, -min_literals)
+        options["power_constant"] = -min_literals
+    elif min_literals <= 1:
+        values = _geometric_values(max_count, top, q, min_literals)
+        options["geometric"] = top, q, min_literals
     else:
-        upper = _bounded_numerators(max_count, longest, top, q)
-        lower = _bounded_numerators(max_count, min_literals - 1, top, q)
-        shift = q * (longest - min_literals + 1)
-        bounds = zip(upper, lower, strict=True)
-        values = _split_all((u - (v << shift) for u, v in bounds), -scale)
-    if longest <= 3 and decay == 1:
-        newton = tuple(int(min_literals <= length <= longest) for length in range(4))
-    return CountTable(
-        count, *values, numerator, scale, geometric=geometric, newton=newton,
-        remedy=CONJUNCTION_REMEDY,
-    )  # fmt: skip
+        values = _split_all(list(map(numerator, range(max_count + 1))), -scale)
+    return CountTable(count, *values, numerator, scale, **options)
 
 
-def _bounded_numerators(max_count, longest, top, q):
-    """Yield G(s) 2**(q longest), where G(s) sums (top / 2**q)**l C(s, l) to longest.
+def newton_values(weights, max_count):
+    """Tabulate g(s) = sum of weights[l] C(s, l) for s = 0 ... max_count, in integers.
 
-    By Pascal's rule,
-    G(s + 1) = (1 + decay) G(s) - decay**(longest + 1) C(s, longest).
+    ``weights[l]`` is the l-th difference of g at 0, so that each difference is the sum
+    of the next higher one (Newton). There are at most ``max_count + 1`` weights.
     """
-    if longest < 0:
-        yield from repeat(0, max_count + 1)
-        return
-    value, choices, last = 1 << q * longest, int(longest == 0), top ** (longest + 1)
-    for s in range(max_count + 1):
-        yield value
-        value = (((1 << q) + top) * value - last * choices) >> q
-        if s + 1 == longest:
-            choices = 1
-        elif s >= longest:
-            choices = choices * (s + 1) // (s + 1 - longest)
+    *lower, highest = weights
+    values = [highest] * (max_count + 1 - len(lower))
+    for weight in reversed(lower):
+        values = list(accumulate(values, initial=weight))
+    return values
 
 
 def _geometric_values(max_count, top, q, constant):
@@ -306,7 +287,8 @@ def _geometric_values(max_count, top, q, constant):
         excess = max(0, value.bit_length() - 256 - 2 * q)
         value, exponent = value >> excess, exponent + excess
     pairs = [split_integer(*pair) for pair in zip(numerators, exponents, strict=True)]
-    return np.array([m for m, _ in pairs]), np.array([e for _, e in pairs], np.int64)
+    mantissas, exponents = zip(*pairs, strict=True)
+    return np.array(mantissas), np.array(exponents, dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core.base import break_ties
-from sklboolean._core.bits import BitRows, as_csr, as_words
+from sklboolean._core.bits import as_csr, as_words
 from sklboolean.kernels._count_table import float_of_exact, rounding_slack
 from sklboolean.kernels._dual import count_votes
 from sklboolean.kernels._dual_training import RESOLUTION
@@ -47,6 +47,8 @@ class DualConfig:
         Whether the classes are learned jointly.
     average : {"mean", "voted"} or None
         Times are kept for a mean, changes for votes.
+    is_precomputed : bool
+        Whether samples are rows of a kernel matrix.
     """
 
     kernel: object
@@ -55,11 +57,7 @@ class DualConfig:
     n_scores: int
     joint: bool
     average: str | None
-
-    @property
-    def is_precomputed(self):
-        """Whether samples are rows of a kernel matrix."""
-        return isinstance(self.kernel, str)
+    is_precomputed: bool = False
 
 
 @dataclass
@@ -161,72 +159,40 @@ class DualState:
         """
         return (self.n_seen + 1) * self.coef - self.coef_time_sums
 
-    def predictive_coef(self):
-        """Compute the coefficients that predict, summed for a mean; int64."""
-        coef = self.summed() if self.config.average == "mean" else self.coef
-        # Sums are formed in int64, and attributes are float64.
-        total = np.abs(coef.astype(np.float64)).sum(axis=1).max(initial=0)
-        if total >= 2.0**61 or np.abs(self.coef).max(initial=0) > 2**53:
-            raise ValueError(TOO_LONG)
-        return coef
-
-    def after(self, table, numbers, runs):
+    def after(self, table, numbers, coef, time_sums, n_seen, runs):
         """Make the state after training.
 
         Parameters
         ----------
         table : table of the earlier support samples and the new samples, or None
-        numbers : ndarray of shape (n_samples,), int64
+        numbers : ndarray of shape (n_rows,), int64
             Stream numbers of these samples.
-        runs : list of DualRun or BudgetRun
+        coef, time_sums : ndarrays of shape (n_scores, n_rows), int64
+        n_seen : int
+        runs : list of DualRun
             One with all hypotheses, or one for each.
         """
-        height = self.config.n_scores // len(runs)
-        parts = [
-            run.totals(coef, sums, self.n_seen)
-            for run, coef, sums in zip(
-                runs,
-                np.split(self.coef, len(runs)),
-                np.split(self.coef_time_sums, len(runs)),
-                strict=True,
-            )
-        ]
-        kept = np.unique(np.concatenate([rows for rows, _, _ in parts]))
-        coef = np.zeros((self.config.n_scores, len(kept)), dtype=np.int64)
-        time_sums = np.zeros_like(coef)
-        for part, (rows, own, own_sums) in enumerate(parts):
-            where = np.searchsorted(kept, rows)
-            hypotheses = slice(part * height, (part + 1) * height)
-            coef[hypotheses, where] = own
-            time_sums[hypotheses, where] = own_sums
         if self.config.average != "mean":
             time_sums[:] = 0
-        history = np.zeros((4, 0), dtype=np.int64)
-        if self.config.average == "voted":
-            history = self._joined_history(runs, height)
         needed = coef.any(axis=0) | time_sums.any(axis=0)
-        needed |= np.isin(kept, history[0])
-        kept = kept[needed]
-        history[0] = np.searchsorted(kept, history[0])
+        history = self.update_history
+        if self.config.average == "voted":
+            parts = [history]
+            for part, run in enumerate(runs):
+                offset = np.array([[0], [part * self.config.n_scores // len(runs)]])
+                parts += [np.vstack([c[:2] + offset, c[2:]]) for c in run.changes]
+            history = np.concatenate(parts, axis=1)
+            needed[history[0]] = True
+            history[0] = (np.cumsum(needed) - 1)[history[0]]
         return replace(
             self,
-            table=None if table is None else table[kept],
-            support=numbers[kept],
+            table=None if table is None else table[needed],
+            support=numbers[needed],
             coef=coef[:, needed],
             coef_time_sums=time_sums[:, needed],
             update_history=history,
-            # A class that converged early keeps its last hypothesis meanwhile.
-            n_seen=self.n_seen + max(run.n_seen for run in runs),
+            n_seen=n_seen,
         )
-
-    def _joined_history(self, runs, height):
-        parts = [self.update_history]
-        for part, run in enumerate(runs):
-            new = run.all_changes().copy()
-            new[1] += part * height
-            new[3] += self.n_seen
-            parts.append(new)
-        return np.concatenate(parts, axis=1)
 
     def average(self, states, updates, n_samples):
         """Mix the states that one epoch over partitions made of this state.
@@ -308,31 +274,30 @@ class DualState:
             and self.coef.shape == self.coef_time_sums.shape == shape
             and history.ndim == 2
             and len(history) == 4
-            and (config.is_precomputed or self._is_table_sound())
         )
         if is_sound and history.size:
             low, high = history[:2].min(axis=1), history[:2].max(axis=1)
             is_sound = low.min() >= 0 and high[0] < n_support and high[1] < shape[0]
+        table, n_features = self.table, config.n_features
+        if sparse.issparse(table):
+            try:
+                table.check_format(full_check=True)
+            except ValueError:
+                is_sound = False
+            is_sound &= table.shape == (n_support, n_features)
+        elif not config.is_precomputed:
+            n_words = max(1, -(-n_features // 64))
+            is_sound &= table.shape == (n_support, n_words)
+            is_sound &= table.dtype == np.uint64
+            # Counts stay in range only if no bit is set past the last feature.
+            n_used = n_features - 64 * (n_words - 1)
+            if is_sound and n_used < 64:
+                is_sound = not (table[:, -1] >> np.uint64(n_used)).any()
         if not is_sound:
             raise ValueError(
                 "The fitted state is inconsistent: its arrays do not fit each other. "
                 "Its file may be damaged. Fit the estimator again."
             )
-
-    def _is_table_sound(self):
-        table, n_features = self.table, self.config.n_features
-        if sparse.issparse(table):
-            try:
-                table.check_format(full_check=True)
-            except ValueError:
-                return False
-            return table.shape == (len(self.support), n_features)
-        n_words = max(1, -(-n_features // 64))
-        if table.shape != (len(self.support), n_words) or table.dtype != np.uint64:
-            return False
-        # Counts stay in range only if no bit is set past the last feature.
-        n_used = n_features - 64 * (n_words - 1)
-        return n_used == 64 or not (table[:, -1] >> np.uint64(n_used)).any()
 
 
 def mixing_weights(updates):
@@ -359,13 +324,6 @@ def join_tables(tables, n_features):
     return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
 
-def most_ones(table):
-    """Find the largest number of true features in a sample of a Boolean table."""
-    if sparse.issparse(table):
-        return int(np.diff(table.indptr).max(initial=0))
-    return int(BitRows.from_words(table, 0).ones.max(initial=0))
-
-
 class DualModel:
     """A dual state prepared to score samples: kernel table, floats and layouts.
 
@@ -385,11 +343,13 @@ class DualModel:
         state.check()
         config = state.config
         self.state = state
-        self.coef = state.predictive_coef()
-        ones = 0 if state.table is None else most_ones(state.table)
-        self.evaluator = make_evaluator(
-            config.kernel, config.constant, config.n_features, ones
-        )
+        coef = state.summed() if config.average == "mean" else state.coef
+        # Sums are formed in int64, and attributes are float64.
+        total = np.abs(coef.astype(np.float64)).sum(axis=1).max(initial=0)
+        if total >= 2.0**61 or np.abs(state.coef).max(initial=0) > 2**53:
+            raise ValueError(TOO_LONG)
+        self.coef = coef
+        self.evaluator = make_evaluator(config, state.table)
         self._layouts = {}
         table = self.evaluator.table
         self.total = int(np.abs(self.coef).sum(axis=1).max(initial=0))
@@ -401,7 +361,7 @@ class DualModel:
         self.votes = config.average == "voted"
         self.score_exponent = 0
         if table is not None and not self.votes:
-            mantissa, exponent = table.largest()
+            mantissa, exponent = table.largest
             exponent += frexp(mantissa * self.total / state.resolution)[1]
             self.score_exponent = max(0, exponent - LARGEST_SCORE_EXPONENT)
 
@@ -415,7 +375,7 @@ class DualModel:
         if not total:
             return 1.0
         if table is not None:
-            mantissa, exponent = table.largest()
+            mantissa, exponent = table.largest
             largest = float(np.ldexp(mantissa, exponent - self.score_exponent))
         elif state.config.is_precomputed:
             largest = state.largest_diagonal

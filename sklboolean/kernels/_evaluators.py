@@ -1,4 +1,4 @@
-"""One interface to evaluate a kernel, for each way to specify one.
+"""Kernels evaluated on laid-out samples, behind one interface.
 
 An evaluator lays out samples, computes blocks of the kernel matrix and adds sums of
 kernel rows to scores. `CountEvaluator` works on bits and is exact. `FormulaEvaluator`
@@ -13,52 +13,135 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._popcount import PANEL
+from sklboolean._core._popcount import PANEL, CountMap, add_scores, map_pairs, mirror
 from sklboolean._core.bits import (
     BitColumns,
     BitRows,
     as_csr,
+    choose_packed_features,
     count_common,
+    sparse_rows,
     unpack_words,
 )
-from sklboolean.kernels._blocks import (
-    PairFormula,
-    SparseLayout,
-    add_kernel_scores,
-    kernel_matrix,
-)
+from sklboolean._core.parallel import each_slice
+from sklboolean._core.validation import check_binarize, check_boolean_array
 from sklboolean.kernels._count_table import exact_value
 
-PAIRS_AT_A_TIME = 2**22
+# Number of pairs evaluated at a time where numpy computes the values.
+PAIRS_AT_A_TIME = 2**20
+# The same where a user's function, or a matrix product, does.
+MATRIX_PAIRS_AT_A_TIME = 2**22
 # Many more pairs where no matrix is formed; interrupts are checked after them.
 QUERY_PAIRS_AT_A_TIME = 2**27
+# Number of pairs times words between two checks for an interrupt.
+WORDS_AT_A_TIME = 2**27
+# With fewer pairs one thread finishes before a second has started.
+PAIRS_FOR_THREADS = 2**20
+# Counting one half of a symmetric matrix and mirroring it pays from this many words.
+MIRROR_WORDS = 48
 # Scores are kept divided by a power of two, so that the largest kernel value is below
 # 2**900 and sums of them are finite.
 LARGEST_EXPONENT = 900
 
 
-def make_evaluator(kernel, constant, n_features, max_ones, n_jobs=None):
-    """Choose the evaluator of ``kernel + constant``.
+class PairFormula:
+    """A kernel that depends on common, |x| and |z|.
 
     Parameters
     ----------
-    kernel : kernel object, callable or "precomputed"
-    constant : int
-        Weight of the empty conjunction that is added.
-    n_features : int
+    values : callable
+        ``values(common, a, b)`` computes the kernel of an int32 matrix of counts, a
+        column of row sizes and a row of column sizes (numbers or Python integers).
+    """
+
+    def __init__(self, values):
+        self.values = values
+
+
+class SparseLayout:
+    """Which features of sparse samples are packed into words, to compare samples.
+
+    Parameters
+    ----------
+    table : csr_array of shape (n_samples, n_features)
+        The samples whose frequencies decide.
+    """
+
+    def __init__(self, table):
+        n_samples, n_features = table.shape
+        frequencies = np.bincount(table.indices, minlength=n_features)
+        self.bit_of_feature = choose_packed_features(frequencies / max(1, n_samples))
+
+    def rows(self, table):
+        """Lay out a Boolean table, words or CSR, as `BitRows`."""
+        table = as_csr(table, len(self.bit_of_feature))
+        return sparse_rows(table, self.bit_of_feature)
+
+
+def lay_out_pair(X, Y, binarize):
+    """Check two tables of samples and lay them out for counting.
+
+    Parameters
+    ----------
+    X, Y : as given by the user
+        ``Y=None``: the same as ``X``.
+    binarize : float or None
+
+    Returns
+    -------
+    rows : BitRows
+    columns : BitColumns
     max_ones : int
-        Largest number of true features in a support sample.
+        Largest number of true features in a sample.
+    """
+    check_binarize(binarize)
+    A, n_features = check_boolean_array(X, "X", binarize)
+    B, n_features_Y = (
+        (A, n_features) if Y is None else check_boolean_array(Y, "Y", binarize)
+    )
+    if n_features != n_features_Y:
+        raise ValueError(
+            f"X has {n_features} features and Y has {n_features_Y}. Both must have the "
+            "same columns."
+        )
+    if sparse.issparse(A) or sparse.issparse(B):
+        lay_out = SparseLayout(as_csr(B, n_features)).rows
+    else:
+        lay_out = partial(BitRows.from_words, n_features=n_features)
+    rows = lay_out(A)
+    others = rows if A is B else lay_out(B)
+    max_ones = max(rows.ones.max(initial=0), others.ones.max(initial=0))
+    return rows, BitColumns.from_rows(others), int(max_ones)
+
+
+def make_evaluator(config, table=None, n_jobs=None):
+    """Choose the evaluator of a kernel.
+
+    Parameters
+    ----------
+    config : DualConfig
+        With the kernel, the constant that is added to it, and the number of features.
+    table : Boolean table or None
+        The samples that rows of the kernel belong to.
     n_jobs : int or None
         Number of threads.
     """
+    kernel, constant, n_features = config.kernel, config.constant, config.n_features
     if isinstance(kernel, str):
         return GramEvaluator(constant)
     if getattr(kernel, "normalize", False) or not hasattr(kernel, "formula"):
         return CallableEvaluator(kernel, constant, n_features)
+    max_ones = 0
+    if sparse.issparse(table):
+        max_ones = int(np.diff(table.indptr).max(initial=0))
+    elif table is not None:
+        max_ones = int(BitRows.from_words(table, 0).ones.max(initial=0))
     formula = kernel.formula(n_features, max_ones)
-    is_pair = isinstance(formula, PairFormula)
-    evaluator = FormulaEvaluator if is_pair else CountEvaluator
-    return evaluator(formula, constant, n_features).with_threads(n_jobs)
+    if isinstance(formula, PairFormula):
+        return FormulaEvaluator(formula, n_features, constant=constant, n_jobs=n_jobs)
+    formula = formula.plus(constant)
+    shift = max(0, formula.largest[1] - LARGEST_EXPONENT)
+    return CountEvaluator(formula, n_features, shift=shift, n_jobs=n_jobs)
 
 
 class _MatrixEvaluator:
@@ -89,7 +172,7 @@ class _MatrixEvaluator:
         """
         if not len(rows):
             return
-        step = PANEL * max(1, PAIRS_AT_A_TIME // (PANEL * len(rows)))
+        step = PANEL * max(1, MATRIX_PAIRS_AT_A_TIME // (PANEL * len(rows)))
         for begin, end in ((0, skip[0]), (skip[1], len(columns))):
             for first in range(begin, end, step):
                 last = min(first + step, end)
@@ -110,8 +193,9 @@ class _MatrixEvaluator:
 class FormulaEvaluator(_MatrixEvaluator):
     """A Boolean kernel that also depends on the sizes of the samples."""
 
-    def __init__(self, formula, constant, n_features):
-        self.formula, self.constant, self.n_features = formula, constant, n_features
+    def __init__(self, formula, n_features, *, constant=0, n_jobs=None):
+        self.formula, self.n_features = formula, n_features
+        self.constant, self.n_jobs = constant, n_jobs
 
     def layout(self, table, as_sparse):
         """Choose how to lay out samples that are compared with those of ``table``."""
@@ -125,8 +209,26 @@ class FormulaEvaluator(_MatrixEvaluator):
     def part(self, columns, first, last):
         return columns.part(first, last)
 
-    def matrix(self, rows, columns):
-        return kernel_matrix(self.formula, rows, columns, self.n_jobs) + self.constant
+    def matrix(self, rows, columns, *, symmetric=False):
+        """Evaluate the kernel on all pairs: float64 of shape (n_rows, n_columns)."""
+        out = np.empty((len(rows), len(columns)))
+        b = columns.ones[np.newaxis, :].astype(np.int64)
+
+        def fill(first, last):
+            part = rows.take(slice(first, last))
+            a = part.ones[:, np.newaxis].astype(np.int64)
+            values = self.formula.values(count_common(part, columns), a, b)
+            try:
+                out[first:last] = values.astype(np.float64)
+            except OverflowError:
+                raise ValueError(
+                    too_large_message("fewer or shorter formulas")
+                ) from None
+
+        small = out.size < PAIRS_FOR_THREADS
+        step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
+        each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
+        return out + self.constant if self.constant else out
 
     def diagonal(self, rows):
         ones = rows.ones[:, None].astype(np.int64)
@@ -138,7 +240,7 @@ class FormulaEvaluator(_MatrixEvaluator):
             super().add(rows, coefficients, columns, scores, skip=skip)
         elif len(rows):
             # Columns with postings are counted all at once, for a few rows at a time.
-            step = max(1, PAIRS_AT_A_TIME // len(columns))
+            step = max(1, MATRIX_PAIRS_AT_A_TIME // len(columns))
             for first in range(0, len(rows), step):
                 part = slice(first, first + step)
                 K = self.matrix(rows.take(part), columns)
@@ -150,16 +252,70 @@ def _add_around(skip, scores, addition):
     scores[:, skip[1] :] += addition[:, skip[1] :]
 
 
+def too_large_message(remedy):
+    """Write the error message for a kernel value that does not fit float64."""
+    return (
+        "A kernel value exceeds float64 (about 2**1024): these samples satisfy too "
+        f"many formulas together. Use {remedy}."
+    )
+
+
 class CountEvaluator(FormulaEvaluator):
-    """A Boolean kernel that is a function of one count: exact."""
+    """A Boolean kernel that is a function of one count: exact.
 
-    def __init__(self, table, constant, n_features):
-        super().__init__(table.plus(constant), 0, n_features)
-        self.table = self.formula
-        self.shift = max(0, self.table.largest()[1] - LARGEST_EXPONENT)
+    Parameters
+    ----------
+    table : CountTable
+    n_features : int
+    shift : int
+        Values are divided by 2**shift.
+    n_jobs : int or None
+        Number of threads.
+    """
 
-    def matrix(self, rows, columns):
-        return kernel_matrix(self.table, rows, columns, self.n_jobs, shift=self.shift)
+    def __init__(self, table, n_features, *, shift=0, n_jobs=None):
+        super().__init__(None, n_features, n_jobs=n_jobs)
+        self.table, self.shift = table, shift
+        same = n_features if table.count == "same" else None
+        if not shift and table.power_constant is not None and table.max_count <= 1000:
+            form, values = "power", np.array([float(table.power_constant)])
+        else:
+            form, values = "table", table.values(shift)
+        self.count_map, self.cubic_map = CountMap(form, values, same), None
+        self.has_infinite_values = form == "table" and np.isinf(values[-1])
+        if table.cubic is not None and form == "table":
+            self.cubic_map = CountMap("cubic", np.array(table.cubic, float), same)
+
+    def matrix(self, rows, columns, *, symmetric=False):
+        """Evaluate the kernel on all pairs: float64 of shape (n_rows, n_columns).
+
+        Raises
+        ------
+        ValueError
+            If a value exceeds float64.
+        """
+        out = np.empty((len(rows), len(columns)))
+        if not out.size:
+            return out
+        dense, n_words = columns.postings is None, rows.words.shape[1]
+        half = symmetric and dense and n_words >= MIRROR_WORDS
+
+        def fill(first, last):
+            part = rows.take(slice(first, last)) if last - first < len(rows) else rows
+            diagonal = first if half else -len(rows)
+            map_pairs(part, columns, self.count_map, diagonal, out[first:last])
+
+        # Writing the values takes time too where words are few.
+        step = max(16, WORDS_AT_A_TIME // (2 * max(8, n_words) * len(columns)))
+        small = out.size < PAIRS_FOR_THREADS
+        each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
+        if half:
+            n, copy_part = len(out), partial(mirror, out)
+            step = PAIRS_AT_A_TIME * 16 // n
+            each_slice(copy_part, n, self.n_jobs, multiple=8, small=small, step=step)
+        if self.has_infinite_values and np.isinf(out).any():
+            raise ValueError(too_large_message(self.table.remedy))
+        return out
 
     def diagonal(self, rows):
         return self.table.values(self.shift)[self._own_counts(rows)]
@@ -176,20 +332,33 @@ class CountEvaluator(FormulaEvaluator):
     def add(self, rows, coefficients, columns, scores, *, skip=(0, 0), exact=False):
         if not len(rows):
             return
-        options = {"exact": exact, "shift": self.shift, "n_jobs": self.n_jobs}
         if columns.postings is not None and skip != (0, 0):
+            # Columns with postings are counted all at once.
             addition = np.zeros_like(scores)
-            add_kernel_scores(
-                self.table, rows, coefficients, columns, addition, **options
-            )
+            self.add(rows, coefficients, columns, addition, exact=exact)
             _add_around(skip, scores, addition)
             return
-        for first, last in ((0, skip[0]), (skip[1], len(columns))):
-            if first < last:
-                add_kernel_scores(
-                    self.table, rows, coefficients, columns.part(first, last),
-                    scores[:, first:last], **options,
-                )  # fmt: skip
+        coefficients = np.ascontiguousarray(coefficients, dtype=np.float64)
+        count_map, divisor = self.count_map, 1.0
+        if exact and self.cubic_map is not None:
+            # Integers with a common denominator, as long as float64 holds them.
+            if self.table.cubic_size * np.abs(coefficients).sum() <= 2.0**53:
+                count_map, divisor = self.cubic_map, 6.0
+
+        def add(begin, first, last):
+            here = slice(begin + first, begin + last)
+            part = np.ascontiguousarray(scores[:, here])
+            own = columns.part(here.start, here.stop)
+            add_scores(rows, coefficients, own, count_map, divisor, part)
+            scores[:, here] = part
+
+        # Parts with postings are kept for the next call, so their edges must stay.
+        step = WORDS_AT_A_TIME // (len(rows) * (1 + rows.words.shape[1]))
+        step = None if columns.postings is not None else step
+        for begin, end in ((0, skip[0]), (skip[1], len(columns))):
+            n, part = end - begin, partial(add, begin)
+            small = len(rows) * n < PAIRS_FOR_THREADS
+            each_slice(part, n, self.n_jobs, multiple=PANEL, small=small, step=step)
 
     def exact_scores(self, rows, coefficients, query):
         """Compute sum_i c_i K(row i, query) * 2**table.scale for each hypothesis.
@@ -288,3 +457,38 @@ class GramEvaluator(_MatrixEvaluator):
 
     def diagonal(self, rows):
         return rows.gram[rows.numbers, rows.numbers] + self.constant
+
+
+def normalized_matrix(table, rows, columns, n_jobs=None):
+    """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)) on all pairs.
+
+    Mantissas and exponents are divided separately, so that nothing overflows. A sample
+    with K(x, x) = 0 has the value 0 with every sample.
+    """
+    n, same = rows.n_features, table.count == "same"
+    row_sizes = np.full(len(rows), n) if same else rows.ones
+    column_sizes = np.full(len(columns), n) if same else columns.ones
+    out = np.empty((len(rows), len(columns)))
+
+    def fill(first, last):
+        part = slice(first, last)
+        counts = count_common(rows.take(part), columns)
+        if same:
+            counts = n - rows.ones[part, None] - columns.ones + 2 * counts
+        out[part] = _normalize(table, counts, row_sizes[part, None], column_sizes)
+
+    step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
+    each_slice(fill, len(rows), n_jobs, step=step)
+    return out
+
+
+def _normalize(table, counts, a, b):
+    # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2), of the product: the root of a
+    # square is exact, so that K(x, x) becomes 1.
+    exponents = table.exponents[a] + table.exponents[b]
+    roots = np.sqrt(np.ldexp(table.mantissas[a] * table.mantissas[b], exponents % 2))
+    quotients = np.divide(
+        table.mantissas[counts], roots, out=np.zeros(counts.shape), where=roots > 0
+    )
+    with np.errstate(under="ignore"):
+        return np.ldexp(quotients, table.exponents[counts] - exponents // 2)

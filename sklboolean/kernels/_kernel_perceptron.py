@@ -24,14 +24,12 @@ from sklboolean.kernels._dual_state import (
     DualConfig,
     DualState,
     join_tables,
-    most_ones,
 )
 from sklboolean.kernels._dual_training import (
     RESOLUTION,
     BudgetRun,
     DualRun,
     UpdateRule,
-    train_dual,
 )
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
@@ -349,7 +347,7 @@ class KernelPerceptron(OnlineClassifier):
                 self._make_kernel(), int(self.fit_intercept), self.n_features_in_,
                 n_scores=1 if n_classes == 2 else n_classes,
                 joint=n_classes > 2 and self.multi_class == "joint",
-                average=self.average,
+                average=self.average, is_precomputed=self._is_precomputed(),
             )
         )  # fmt: skip
 
@@ -357,80 +355,74 @@ class KernelPerceptron(OnlineClassifier):
         """Train a state by epochs, or by one pass in the order of the samples."""
         verbose = self.verbose and samples is None and not one_pass
         samples = np.arange(len(codes)) if samples is None else samples
-        codes = codes[samples]
+        codes, config = codes[samples], state.config
         max_iter = 1 if one_pass else self.max_iter
         resolution = 1 if self.class_weight is None else RESOLUTION
-        state = state.with_resolution(max(resolution, state.resolution))
+        if resolution > state.resolution:
+            state = state.with_resolution(resolution)
         weights = np.rint(class_weights * state.resolution).astype(np.int64)
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(codes)
         if last * max_iter * int(weights.max()) >= 2**62:
             raise ValueError(TOO_LONG)
-        config = state.config
+        weights = weights[codes]
         n_problems = 1 if config.joint else config.n_scores
+        n_jobs = self.n_jobs if n_problems == 1 else None
         if config.is_precomputed:
             table, numbers = None, samples
-            evaluator = make_evaluator(config.kernel, config.constant, 0, 0)
+            evaluator = make_evaluator(config)
             rows = GramRows(data, samples)
         else:
             data = data if len(samples) == data.shape[0] else data[samples]
-            table = join_tables([state.table, data], config.n_features)
+            table = data
+            if state.table is not None:
+                table = join_tables([state.table, data], config.n_features)
             numbers = state.n_seen + np.arange(len(codes))
             numbers = np.concatenate([state.support, numbers])
-            evaluator = make_evaluator(
-                config.kernel, config.constant, config.n_features, most_ones(table),
-                self.n_jobs if n_problems == 1 else None,
-            )  # fmt: skip
+            evaluator = make_evaluator(config, table, n_jobs)
             rows = evaluator.layout(table, sparse.issparse(table))(table)
-        runs = self._run_problems(
-            state, evaluator, rows, codes, weights, max_iter,
-            self.shuffle and not one_pass, verbose,
-        )  # fmt: skip
-        state = state.after(table, numbers, runs)
-        if config.is_precomputed:
-            diagonal = evaluator.diagonal(GramRows(data, state.support))
-            state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
-        # A class that converged early makes no mistakes in later epochs.
-        history = History()
-        mistakes = zip_longest(*(run.mistakes for run in runs), fillvalue=0)
-        updates = zip_longest(*(run.updates for run in runs), fillvalue=0)
-        for counts in zip(map(sum, mistakes), map(sum, updates), strict=True):
-            history.append(*counts)
-        return state, history
-
-    def _run_problems(
-        self, state, evaluator, rows, codes, weights, max_iter, shuffle, verbose
-    ):
-        """Train the problem of two classes, of each class against the rest, or all."""
-        config = state.config
-        n_problems = 1 if config.joint else config.n_scores
         rule = UpdateRule(
             config.n_scores // n_problems, self.tie == "positive", float(self.margin),
             self.margin_type == "relative", state.resolution,
         )  # fmt: skip
+        more = ((0, 0), (0, len(codes)))
+        coef, sums = np.pad(state.coef, more), np.pad(state.coef_time_sums, more)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
 
         def train(problem):
             rng = np.random.RandomState(seed)
             own_codes = codes if n_problems == 1 else codes == problem
-            own_codes = own_codes.astype(np.int32)
-            data = evaluator, rule, rows, own_codes, weights[codes]
             own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
-            coef, sums = state.coef[own], state.coef_time_sums[own]
+            data = (
+                evaluator, rule, rows, own_codes.astype(np.int32), weights, coef[own],
+                sums[own], state.n_seen,
+            )  # fmt: skip
             if self.max_support is None:
-                run = DualRun(*data, max_iter, coef)
+                run = DualRun(*data)
             else:
-                run = BudgetRun(*data, self.max_support, rng, coef, sums)
+                run = BudgetRun(*data, max_support=self.max_support, rng=rng)
             name = "KernelPerceptron"
-            name += f"] class {problem}, epoch" if n_problems > 1 else "] epoch"
-            report = _reporter(name) if verbose else None
-            return train_dual(run, max_iter, rng if shuffle else None, report)
+            name += f", class {problem}" if n_problems > 1 else ""
+            shuffle = self.shuffle and not one_pass
+            run.train(max_iter, rng if shuffle else None, name if verbose else None)
+            return run
 
         if n_problems == 1:
-            return [train(0)]
-        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(train)(problem) for problem in range(n_problems)
-        )
+            runs = [train(0)]
+        else:
+            runs = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(train)(problem) for problem in range(n_problems)
+            )
+        # A class that converged early makes no mistakes in later epochs.
+        mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
+        updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
+        history = History(list(map(sum, mistakes)), list(map(sum, updates)))
+        n_seen = state.n_seen + len(history.mistakes) * len(codes)
+        state = state.after(table, numbers, coef, sums, n_seen, runs)
+        if config.is_precomputed:
+            diagonal = evaluator.diagonal(GramRows(data, state.support))
+            state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
+        return state, history
 
     def _has_converged(self, history, n_samples):
         return not history.updates[-1]
@@ -459,13 +451,3 @@ class KernelPerceptron(OnlineClassifier):
         self.intercept_ = coef.sum(axis=1) * bool(self.fit_intercept)
         self.t_ = state.n_seen
         self.score_exponent_ = state.model.score_exponent
-
-
-def _reporter(name):
-    def report(run):
-        print(
-            f"[{name} {len(run.mistakes)}: {run.mistakes[-1]} mistakes, "
-            f"{run.updates[-1]} updates"
-        )
-
-    return report

@@ -19,12 +19,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklboolean._core.validation import check_choice, check_integer, check_real
-from sklboolean.kernels._blocks import (
-    PairFormula,
-    kernel_matrix,
-    lay_out_pair,
-    normalized_matrix,
-)
 from sklboolean.kernels._count_table import (
     CountTable,
     LengthWeights,
@@ -33,6 +27,13 @@ from sklboolean.kernels._count_table import (
     integer_table,
     power_weights,
     real_table,
+)
+from sklboolean.kernels._evaluators import (
+    CountEvaluator,
+    FormulaEvaluator,
+    PairFormula,
+    lay_out_pair,
+    normalized_matrix,
 )
 
 
@@ -63,7 +64,10 @@ class BooleanKernel(BaseEstimator):
         formula = self.formula(rows.n_features, max_ones)
         if self._is_normalized:
             return normalized_matrix(formula, rows, columns, self.n_jobs)
-        return kernel_matrix(formula, rows, columns, self.n_jobs, symmetric=Y is None)
+        is_pair = isinstance(formula, PairFormula)
+        evaluator = FormulaEvaluator if is_pair else CountEvaluator
+        evaluator = evaluator(formula, rows.n_features, n_jobs=self.n_jobs)
+        return evaluator.matrix(rows, columns, symmetric=Y is None)
 
     @property
     def _is_normalized(self):

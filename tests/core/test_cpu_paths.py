@@ -17,8 +17,8 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean.kernels import ConjunctionKernel, cnf_kernel, conjunction_kernel
-from sklboolean.kernels import _blocks as blocks
-from sklboolean.kernels._blocks import add_kernel_scores, kernel_matrix
+from sklboolean.kernels import _evaluators as blocks
+from sklboolean.kernels._evaluators import CountEvaluator
 
 PATHS = _cpu.available_cpu_paths()
 # The AVX2 version adds bytes over at most 31 words before it widens them.
@@ -175,18 +175,19 @@ def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
 def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
     _, _, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
     table = ConjunctionKernel(**parameters).formula(n_features, n_features)
-    shift = max(0, table.largest()[1] - 900)
+    shift = max(0, table.largest[1] - 900)
+    evaluator = CountEvaluator(table, n_features, shift=shift)
     rng = np.random.default_rng(n_features)
     coefficients = rng.standard_normal((3, n_samples))
 
     def add():
         scores = np.ones((3, 257))
-        add_kernel_scores(table, rows, coefficients, columns, scores, shift=shift)
+        evaluator.add(rows, coefficients, columns, scores)
         return scores
 
     results = on_each_path(add)
     assert_same_bits(results)
-    terms = coefficients[:, :, None] * kernel_matrix(table, rows, columns, shift=shift)
+    terms = coefficients[:, :, None] * evaluator.matrix(rows, columns)
     bound = (n_samples + 2) * 2.0**-52 * (1 + np.abs(terms).sum(axis=1))
     assert (np.abs(results["plain"] - 1 - terms.sum(axis=1)) <= bound).all()
 
@@ -203,11 +204,12 @@ def test_sums_that_are_exact_are_exact(n_samples, name):
     if table.count == "same":
         counts = n_features - A.sum(axis=1)[:, None] - B.sum(axis=1) + 2 * counts
     values = np.array([table.numerator(s) for s in range(n_features + 1)])[counts]
+    evaluator = CountEvaluator(table, n_features)
 
     def add():
         scores = np.zeros((2, 257))
         weights = coefficients.astype(float)
-        add_kernel_scores(table, rows, weights, columns, scores, exact=True)
+        evaluator.add(rows, weights, columns, scores, exact=True)
         return scores
 
     for path, scores in on_each_path(add).items():

@@ -10,7 +10,6 @@ from oracles.kernels import kernel_value
 
 from sklboolean._core.bits import BitColumns, BitRows, pack_dense
 from sklboolean.kernels import DisjunctionKernel
-from sklboolean.kernels._blocks import add_kernel_scores
 from sklboolean.kernels._count_table import (
     conjunction_table,
     exact_value,
@@ -18,6 +17,7 @@ from sklboolean.kernels._count_table import (
     real_table,
     rounding_slack,
 )
+from sklboolean.kernels._evaluators import CountEvaluator
 
 LONG = 100_000
 # Tables are made once: that of 100 000 features has as many entries.
@@ -294,7 +294,8 @@ def test_rounding_stays_within_its_bound(n_samples, parameters):
     )
     weights = np.concatenate([coefficients, np.abs(coefficients)]).astype(float)
     sums = np.zeros((4, 10))
-    add_kernel_scores(table, rows, weights, BitColumns.from_rows(columns), sums)
+    evaluator = CountEvaluator(table, n_features)
+    evaluator.add(rows, weights, BitColumns.from_rows(columns), sums)
     largest_error = 0
     exact = exact_sums(table, truth, queries, coefficients)
     for j, values in enumerate(exact):

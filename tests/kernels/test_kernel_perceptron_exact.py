@@ -333,7 +333,7 @@ def test_scores_are_divided_only_where_the_largest_may_pass_2_to_the_1000(n_feat
         max_literals=None, monotone=False, random_state=0, probability=True
     )
     model.fit(X, X[:, 0])
-    total = int(np.abs(model._state.predictive_coef()).sum())
+    total = int(np.abs(model._state.model.coef).sum())
     largest = (2**n_features) * total
     exponent = model.score_exponent_
     assert (exponent == 0) == (largest < 2**1000)

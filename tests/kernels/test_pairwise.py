@@ -34,7 +34,7 @@ from sklboolean.kernels import (
     tanimoto_kernel,
 )
 from sklboolean.kernels import (
-    _blocks as blocks,
+    _evaluators as blocks,
 )
 from sklboolean.kernels._count_table import conjunction_table
 
@@ -464,11 +464,11 @@ def test_threads_do_not_change_sums(n_packed, n_jobs):
     columns = BitColumns.from_rows(columns)
     coefficients = np.random.default_rng(2).standard_normal((2, 1030))
     expected, scores = np.ones((2, 1030)), np.ones((2, 1030))
-    add = partial(blocks.add_kernel_scores, table, rows, coefficients, columns)
-    add(expected)
-    add(scores, n_jobs=n_jobs)
+    evaluator = blocks.CountEvaluator(table, 100)
+    evaluator.add(rows, coefficients, columns, expected)
+    evaluator.with_threads(n_jobs).add(rows, coefficients, columns, scores)
     assert np.array_equal(scores, expected)
-    K = blocks.kernel_matrix(table, rows, columns)
+    K = evaluator.matrix(rows, columns)
     size = 1 + np.abs(coefficients) @ K
     assert (np.abs(expected - 1 - coefficients @ K) <= 1032 * 2.0**-52 * size).all()
 

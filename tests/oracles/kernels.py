@@ -391,7 +391,7 @@ def decision_exact(model, X):
     unit = 2**table.scale
     scores = np.empty((len(samples), len(state.coef)), dtype=object)
     for i, row in enumerate(counts.tolist()):
-        for k, coefficients in enumerate(state.predictive_coef().tolist()):
+        for k, coefficients in enumerate(state.model.coef.tolist()):
             terms = zip(coefficients, row, strict=True)
             total = sum(c * (values[s] + constant * unit) for c, s in terms)
             score = Fraction(total, unit * state.resolution)
