@@ -3,12 +3,8 @@
 from sklboolean.rules._extraction import extract_dnf
 from sklboolean.rules._rule_classifier import RuleClassifier
 from sklboolean.rules._rule_set import DNF, RuleEnsemble
-from sklboolean.rules._rules import (
-    Rule,
-    RuleList,
-    conjunction_weight,
-    top_conjunctions,
-)
+from sklboolean.rules._rules import Rule, RuleList
+from sklboolean.rules._top_conjunctions import conjunction_weight, top_conjunctions
 
 __all__ = [
     "DNF",

@@ -21,6 +21,7 @@ from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import KernelPerceptron, LinearKernel, RBFKernel
 from sklboolean.kernels._count_table import LengthWeights
 from sklboolean.kernels._kernels import polynomial_weights
+from sklboolean.rules._rules import Rule, names_of
 
 SUPPORT_VECTOR_MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 # The scores of so many support vectors are compared with those of the model.
@@ -69,6 +70,13 @@ class DualRepresentation:
         if self.length_weights.monotone and not all(value for _, value in literals):
             return 0.0
         return self.length_weights.times(len(literals), weight)
+
+    def rule(self, literals, weight, label=None):
+        """Make a `Rule` of a conjunction and its weight."""
+        return Rule(
+            literals, weight, self.contribution(literals, weight), label=label,
+            names=names_of(literals, self.feature_names),
+        )  # fmt: skip
 
 
 def dual_representation(model, X=None, *, kernel=None, target=None):

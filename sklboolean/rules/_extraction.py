@@ -4,7 +4,7 @@ Conjunctions with large weights in the model are candidates. A greedy cover choo
 rules among them, each for the samples that it adds. Sets of samples are packed bits.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from time import monotonic
 
@@ -39,7 +39,6 @@ from sklboolean.rules._rule_set import (
     partial_scores,
     with_precision,
 )
-from sklboolean.rules._rules import rule_of
 
 # Maximum number of rules in an ensemble.
 MAX_RULES = 400
@@ -139,9 +138,10 @@ def extract_dnf(
     check_real(min_fidelity, "min_fidelity", 0)
     dual = dual_representation(model, X, kernel=kernel, target=target)
     encode_groups(feature_groups, dual.n_features)
-    names, checked = dual.feature_names, _check_X(X, dual.n_features)
-    if names is None and hasattr(X, "columns"):
-        names = list(map(str, X.columns))
+    checked = _check_X(X, dual.n_features)
+    if dual.feature_names is None and hasattr(X, "columns"):
+        dual = replace(dual, feature_names=list(map(str, X.columns)))
+    names = dual.feature_names
     samples, binarize = _binarized(checked, getattr(model, "binarize", 0.0))
     labels, positive = _labels_to_explain(model, X, checked, y, target, kernel)
 
@@ -153,7 +153,7 @@ def extract_dnf(
         default, label = labels[::sign]
         rules = []
         for literals in chosen:
-            rule = rule_of(dual, literals, sign * dual.weight(literals), label)
+            rule = dual.rule(literals, sign * dual.weight(literals), label)
             rules.append(with_precision(rule, samples, wanted))
         fidelity = 1 - n_errors / len(wanted)
         dnf = DNF(
@@ -403,7 +403,7 @@ def _ensemble_rules(dual, samples, positive, params):
         feature_groups=params.feature_groups, length_weights=length_weights,
         time_limit=params.time_left(), width=params.width, n_jobs=params.n_jobs,
     )  # fmt: skip
-    rules = [rule_of(dual, literals, weight) for literals, weight in result.found]
+    rules = [dual.rule(literals, weight) for literals, weight in result.found]
     empty = dual.length_weights.times(0, float(dual.coefficients.sum()))
     intercept = dual.intercept + empty
     n_right = [

@@ -12,16 +12,28 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.formulas import feature_names_of, python_value
+from sklboolean._core.formulas import feature_names_of, html_table, python_value
 from sklboolean._core.validation import encode_classes, validate_boolean
 from sklboolean.kernels import KernelPerceptron
 from sklboolean.rules._dual_representation import dual_representation
+from sklboolean.rules._exports import (
+    NotebookRules,
+    check_columns,
+    check_exported,
+    first_rule_code,
+    first_rule_sql,
+    python_label,
+    read_classes,
+    read_counts,
+    rules_frame,
+    versioned,
+)
 from sklboolean.rules._extraction import CandidatePool, CoverParams, find_cover
 from sklboolean.rules._rule_set import any_satisfied, first_satisfied
-from sklboolean.rules._rules import rule_of
+from sklboolean.rules._rules import numbers_of, rules_from_fields
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):
+class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     """Classify with readable rules, found with the help of a kernel model.
 
     Fits a kernel model, extracts rules from it that explain the labels, and predicts
@@ -196,7 +208,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             bits = unpack_words(samples, self.n_features_in_)
         estimator.fit(bits, y)
         return estimator, [
-            dual_representation(estimator, bits, target=label)
+            replace(
+                dual_representation(estimator, bits, target=label),
+                feature_names=self._names(),
+            )
             for label in self.classes_
         ]
 
@@ -209,7 +224,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
         self.rules_ = []
         for (literals, k), here in zip(rules, counts, strict=False):
-            rule = rule_of(duals[k], literals, duals[k].weight(literals))
+            rule = duals[k].rule(literals, duals[k].weight(literals))
             self.rules_.append(
                 replace(
                     rule,
@@ -234,7 +249,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             Labels of the first rules satisfied, else ``default_``.
         """
         indices = self.apply(X)
-        return self.classes_[self.class_counts_.argmax(axis=1)[indices]]
+        labels = [*(rule.label for rule in self.rules_), self.default_]
+        return self.classes_[np.searchsorted(self.classes_, labels)[indices]]
 
     def predict_proba(self, X):
         """Estimate the probability of each class.
@@ -293,6 +309,173 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         names = feature_names_of(self) if feature_names is None else feature_names
         lines = [f"{rule.label} if {rule.to_text(names)}" for rule in self.rules_]
         return "\n".join([*lines, f"{'else ' if lines else ''}{self.default_}"])
+
+    def to_python(self, feature_names=None):
+        """Write the rules as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+
+        Returns
+        -------
+        code : str
+            Its value is the label that ``predict`` returns.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
+
+        Examples
+        --------
+        >>> from sklboolean import RuleClassifier
+        >>> X, y = [[0, 1], [1, 1], [1, 0]] * 9, ["ham", "spam", "spam"] * 9
+        >>> RuleClassifier(random_state=0).fit(X, y).to_python()
+        "'spam' if (x[0] > 0.0) else 'ham'"
+        """
+        check_is_fitted(self)
+        default = python_value(self.default_)
+        return first_rule_code(self._labelled(), default, feature_names, self.binarize)
+
+    def to_sql(self, feature_names=None):
+        """Write the rules as an expression in standard SQL, a CASE WHEN.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the column names of X, or x0,
+            x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is the label that ``predict`` returns; bools are written 1 and 0.
+            Column names are in double quotes. No literal holds for NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name or label cannot be
+            quoted.
+        """
+        check_is_fitted(self)
+        names = self._names() if feature_names is None else feature_names
+        return first_rule_sql(self._labelled(), self.default_, names, self.binarize)
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals, weight, contribution, coverage and
+            precision.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        check_is_fitted(self)
+        return rules_frame(self.rules_, self._names())
+
+    def to_dict(self):
+        """Write the rules and what ``predict`` needs as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+            Without the estimator that the rules were read from.
+
+        Raises
+        ------
+        ValueError
+            For labels that are neither text nor finite numbers.
+        """
+        check_is_fitted(self)
+        values = {
+            "classes": [python_label(label) for label in self.classes_],
+            "dtype": self.classes_.dtype.str,
+            "rules": [rule._fields() for rule in self.rules_],
+            "default": python_label(self.default_),
+            "class_counts": self.class_counts_.tolist(),
+            "n_features": self.n_features_in_,
+            "feature_names": self._names(),
+            "binarize": self.binarize,
+        }
+        return versioned("RuleClassifier", values)
+
+    @classmethod
+    def from_dict(cls, data):
+        """Make a fitted classifier from a dictionary.
+
+        Parameters
+        ----------
+        data : dict
+            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
+
+        Returns
+        -------
+        model : RuleClassifier
+            It predicts as the original. It has no ``estimator_``, and its parameters
+            other than ``binarize`` are the defaults.
+
+        Raises
+        ------
+        ValueError
+            When the dictionary is not one of a RuleClassifier, or was written by a
+            newer version.
+        """
+        names = (
+            "classes", "dtype", "rules", "default", "class_counts", "n_features",
+            "feature_names", "binarize",
+        )  # fmt: skip
+        classes, dtype, rules, default, counts, n_features, columns, binarize = (
+            check_exported(data, "RuleClassifier", names).values()
+        )
+        check_columns(n_features, columns, binarize)
+        rules = rules_from_fields(rules, n_features)
+        model = cls(binarize=binarize)
+        model.classes_ = read_classes(classes, dtype)
+        labels = model.classes_.tolist()
+        if any(label not in labels for label in [default, *(r.label for r in rules)]):
+            raise ValueError(
+                f"data: the labels of rules, and the default, must be among {labels}."
+            )
+        model.class_counts_ = read_counts(counts, (len(rules) + 1, len(labels)))
+        model.rules_ = list(rules)
+        model.default_ = model.classes_[labels.index(default)]
+        model.n_features_in_ = n_features
+        if columns is not None:
+            model.feature_names_in_ = np.array(columns, dtype=object)
+        return model
+
+    def _names(self):
+        """List the column names of X, if it had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(map(str, names))
+
+    def _labelled(self):
+        return [(rule.literals, rule.label) for rule in self.rules_]
+
+    def _rules_html(self):
+        names = self._names()
+        rows = [
+            [
+                f"{rule.label} if {rule.to_text(names)}",
+                *numbers_of(rule, "coverage", "precision"),
+            ]
+            for rule in self.rules_
+        ]
+        rows.append(
+            [f"else {self.default_}", f"{self.class_counts_[-1].sum():.6g}", ""]
+        )
+        return html_table(
+            "The first rule decides", ["rule", "coverage", "precision"], rows
+        )
 
 
 def find_rule_list(duals, order, pool, codes, penalty, params):

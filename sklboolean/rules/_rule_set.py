@@ -1,16 +1,30 @@
 """Sets of rules that predict: an OR of conjunctions, and a weighted sum of them."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
-from sklboolean._core.formulas import conjunction_code, html_table, python_value
+from sklboolean._core.formulas import html_table
 from sklboolean._core.validation import check_boolean_array, check_integer
-from sklboolean.rules._rules import Rule
+from sklboolean.rules._exports import (
+    check_columns,
+    check_exported,
+    first_rule_code,
+    first_rule_sql,
+    is_finite,
+    largest_sum_code,
+    largest_sum_sql,
+    python_label,
+    rules_frame,
+    sum_code,
+    sum_sql,
+    versioned,
+)
+from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
 
 
 def any_satisfied(X, conjunctions):
@@ -64,6 +78,75 @@ class _RuleSet:
 
     def __str__(self):
         return self.to_text()
+
+    def to_dict(self):
+        """Write the rules as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+
+        Raises
+        ------
+        ValueError
+            For labels that are neither text nor finite numbers.
+        """
+        names = self.feature_names
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["rules"] = [rule._fields() for rule in self.rules]
+        values["label"] = python_label(self.label)
+        values["default"] = python_label(self.default)
+        values["feature_names"] = None if names is None else list(map(str, names))
+        return versioned(type(self).__name__, values)
+
+    @classmethod
+    def from_dict(cls, data):
+        """Read rules from a dictionary.
+
+        Parameters
+        ----------
+        data : dict
+            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
+
+        Returns
+        -------
+        rules : DNF or RuleEnsemble
+            An object of the class whose method was called. It predicts as the original.
+
+        Raises
+        ------
+        ValueError
+            When the dictionary is not one of this class, or was written by a newer
+            version.
+        """
+        names = [each.name for each in fields(cls)]
+        values = check_exported(data, cls.__name__, names)
+        check_columns(values["n_features"], values["feature_names"], values["binarize"])
+        for name in {"fidelity", "intercept"} & set(values):
+            if not is_finite(values[name]):
+                raise ValueError(
+                    f"data: {name} must be a finite number; got {values[name]!r}."
+                )
+        for name in ("label", "default"):
+            values[name] = python_label(values[name])
+        values["rules"] = rules_from_fields(values["rules"], values["n_features"])
+        return cls(**values)
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals, weight, contribution, coverage and
+            precision.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        return rules_frame(self.rules, self.feature_names)
 
 
 @dataclass(frozen=True)
@@ -177,14 +260,40 @@ class DNF(_RuleSet):
         code : str
             Its value is the label. The values of ``x`` are zeros and ones or bools,
             unless ``binarize`` is a number.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
         """
-        words = [
-            f"({conjunction_code(literals, feature_names, self.binarize)})"
-            for literals in self._conjunctions()
-        ]
-        formula = " or ".join(words) or "False"
-        label, default = python_value(self.label), python_value(self.default)
-        return f"{label!r} if {formula} else {default!r}"
+        rules = [(literals, self.label) for literals in self._conjunctions()]
+        return first_rule_code(rules, self.default, feature_names, self.binarize)
+
+    def to_sql(self, feature_names=None):
+        """Write the DNF as an expression in standard SQL, a CASE WHEN.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the names of the model or of
+            X, or x0, x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is the label; bools are written 1 and 0. Column names are in
+            double quotes. The columns hold the numbers 0 and 1, unless ``binarize`` is
+            a number. No literal holds for NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name or label cannot be
+            quoted.
+        """
+        names = self.feature_names if feature_names is None else feature_names
+        rules = [(literals, self.label) for literals in self._conjunctions()]
+        return first_rule_sql(rules, self.default, names, self.binarize)
 
     def simplify(self, X=None, y=None, *, max_steps=20_000_000):
         """Drop literals and rules that are not needed.
@@ -251,7 +360,8 @@ class DNF(_RuleSet):
             if literals == rule.literals:
                 rules.append(rule)
             elif literals is not None:
-                rules.append(Rule(literals, None, None, label=rule.label))
+                names = names_of(literals, self.feature_names)
+                rules.append(Rule(literals, None, None, label=rule.label, names=names))
         return replace(self, rules=tuple(rules))
 
     def _measured(self, X, wanted):
@@ -262,12 +372,11 @@ class DNF(_RuleSet):
     def _repr_html_(self):
         rows = []
         for k, rule in enumerate(self.rules):
-            numbers = rule.weight, rule.coverage, rule.precision
             rows.append(
                 [
                     "" if k else f"{self.label} if",
                     ("or " if k else "") + rule.to_text(self.feature_names),
-                    *("" if value is None else f"{value:.6g}" for value in numbers),
+                    *numbers_of(rule, "weight", "coverage", "precision"),
                 ]
             )
         rows.append([f"else {self.default}", "", "", "", ""])
@@ -389,15 +498,41 @@ class RuleEnsemble(_RuleSet):
         -------
         code : str
             Its value is the label: see `DNF`.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
         """
-        terms = [repr(float(self.intercept))]
-        terms += [
-            f"{float(rule.contribution)!r} * bool("
-            f"{conjunction_code(rule.literals, feature_names, self.binarize)})"
-            for rule in self.rules
-        ]
-        label, default = python_value(self.label), python_value(self.default)
-        return f"{label!r} if {' + '.join(terms)} > 0 else {default!r}"
+        score = sum_code(self.intercept, self._terms(), feature_names, self.binarize)
+        return largest_sum_code([score], [self.default, self.label])
+
+    def to_sql(self, feature_names=None):
+        """Write the sum as an expression in standard SQL, a CASE WHEN.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the names of the model or of
+            X, or x0, x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is the label: see `DNF`. SQLite reads up to about 900 rules.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name or label cannot be
+            quoted.
+        """
+        names = self.feature_names if feature_names is None else feature_names
+        score = sum_sql(self.intercept, self._terms(), names, self.binarize)
+        return largest_sum_sql([score], [self.default, self.label])
+
+    def _terms(self):
+        return [(rule.literals, rule.contribution) for rule in self.rules]
 
     def _repr_html_(self):
         rows = [

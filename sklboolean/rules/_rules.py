@@ -1,17 +1,19 @@
-"""Conjunctions inside a fitted model: the weight of one, and the largest weights."""
+"""Rule and RuleList: conjunctions that carry their numbers and names."""
 
-from dataclasses import dataclass, replace
-from numbers import Integral
+from dataclasses import dataclass, field, fields
 
-import numpy as np
-
-from sklboolean._core.conjunction_search import search_conjunctions
-from sklboolean._core.formulas import conjunction_text
-from sklboolean._core.validation import check_choice, check_integer
-from sklboolean.rules._dual_representation import dual_representation
-
-# Default length for kernels of all conjunctions: longer rules are hard to read.
-READABLE_LENGTH = 6
+from sklboolean._core.formulas import conjunction_code, conjunction_text, html_table
+from sklboolean.rules._exports import (
+    check_exported,
+    check_name_list,
+    check_unique,
+    conjunction_sql,
+    is_finite,
+    is_integer,
+    python_label,
+    rules_frame,
+    versioned,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Rule:
         Fraction of these samples that have the label of the rule.
     label : class label, default=None
         Label that the rule predicts, in a `DNF` or a rule list.
+    names : tuple of str or None, default=None
+        Names of the features in ``literals``, in their order.
 
     Attributes
     ----------
@@ -46,10 +50,12 @@ class Rule:
     --------
     >>> from sklboolean.rules import Rule
     >>> rule = Rule(((0, True), (2, False)), weight=3.0, contribution=1.5)
-    >>> rule.to_text()
-    'x0 and not x2'
+    >>> rule
+    Rule(x0 and not x2, weight=3, contribution=1.5)
     >>> rule.to_text(["red", "green", "blue"])
     'red and not blue'
+    >>> rule.to_sql(["red", "green", "blue"])
+    '"red" = 1 AND "blue" = 0'
     """
 
     literals: tuple
@@ -58,6 +64,16 @@ class Rule:
     coverage: int | None = None
     precision: float | None = None
     label: object = None
+    names: tuple | None = field(default=None, compare=False)
+
+    def __repr__(self):
+        parts = [self.to_text()]
+        if self.label is not None:
+            parts.append(f"label={self.label!r}")
+        numbers = ("weight", "contribution", "coverage", "precision")
+        values = [(name, getattr(self, name)) for name in numbers]
+        parts += [f"{name}={value:.6g}" for name, value in values if value is not None]
+        return f"Rule({', '.join(parts)})"
 
     @property
     def n_literals(self):
@@ -70,7 +86,8 @@ class Rule:
         Parameters
         ----------
         feature_names : sequence of str or None, default=None
-            A name for each feature. None: x0, x1, ...
+            A name for each feature of the data. None: the rule's own names, or x0, x1,
+            ...
 
         Returns
         -------
@@ -81,7 +98,160 @@ class Rule:
         ValueError
             When a feature has no name.
         """
+        if feature_names is None and self.names is not None:
+            return conjunction_text(*self._own_names())
         return conjunction_text(self.literals, feature_names)
+
+    def to_python(self, feature_names=None, *, binarize=None):
+        """Write the conjunction as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+        binarize : float or None, default=None
+            Threshold above which a value is true. None: the values are zeros and ones,
+            or bools.
+
+        Returns
+        -------
+        code : str
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
+        """
+        check_unique([self.literals], feature_names)
+        return conjunction_code(self.literals, feature_names, binarize)
+
+    def to_sql(self, feature_names=None, *, binarize=None):
+        """Write the conjunction as a condition in standard SQL.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the rule's own names, or x0,
+            x1, ...
+        binarize : float or None, default=None
+            Threshold above which a value is true. None: the columns hold the numbers 0
+            and 1.
+
+        Returns
+        -------
+        sql : str
+            Column names are in double quotes. No literal holds for NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name cannot be quoted.
+        """
+        check_unique([self.literals], feature_names)
+        if feature_names is None and self.names is not None:
+            literals, names = self._own_names()
+            check_unique([literals], names)
+            return conjunction_sql(literals, names, binarize)
+        return conjunction_sql(self.literals, feature_names, binarize)
+
+    def _own_names(self):
+        """Number the literals by their place among the rule's names."""
+        return [(k, value) for k, (_, value) in enumerate(self.literals)], self.names
+
+    def to_dict(self):
+        """Write the rule as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+
+        Raises
+        ------
+        ValueError
+            For a label that is neither text nor a finite number.
+        """
+        return versioned("Rule", self._fields())
+
+    def _fields(self):
+        literals = [[int(j), bool(value)] for j, value in self.literals]
+        label = None if self.label is None else python_label(self.label)
+        names = None if self.names is None else list(self.names)
+        own = {"literals": literals, "label": label, "names": names}
+        return {
+            each.name: own.get(each.name, getattr(self, each.name))
+            for each in fields(self)
+        }
+
+    @classmethod
+    def from_dict(cls, data):
+        """Read a rule from a dictionary.
+
+        Parameters
+        ----------
+        data : dict
+            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
+
+        Returns
+        -------
+        rule : Rule
+
+        Raises
+        ------
+        ValueError
+            When the dictionary is not one of a rule, or was written by a newer version.
+        """
+        return cls._from_fields(check_exported(data, "Rule", FIELDS))
+
+    @classmethod
+    def _from_fields(cls, values, n_features=2**31 - 1):
+        """Make a rule of its fields, after checking them."""
+        if not isinstance(values, dict) or set(FIELDS) - set(values):
+            raise ValueError(f"data: a rule needs {', '.join(FIELDS)}; got {values!r}.")
+        values = {name: values[name] for name in FIELDS}
+        literals, names = values["literals"], values["names"]
+        if not isinstance(literals, list) or not all(
+            isinstance(literal, list | tuple)
+            and len(literal) == 2
+            and is_integer(literal[0])
+            and 0 <= literal[0] < n_features
+            and isinstance(literal[1], bool)
+            for literal in literals
+        ):
+            raise ValueError(
+                f"data: literals must be pairs of a feature below {n_features} and "
+                f"true or false; got {literals!r}."
+            )
+        if names is not None and not (
+            isinstance(names, list)
+            and len(names) == len(literals)
+            and all(isinstance(name, str) for name in names)
+        ):
+            raise ValueError(
+                f"data: names must be null or one string for each literal; got "
+                f"{names!r}."
+            )
+        for name in ("weight", "contribution", "coverage", "precision"):
+            if values[name] is not None and not is_finite(values[name]):
+                raise ValueError(
+                    f"data: {name} must be null or a finite number; got "
+                    f"{values[name]!r}."
+                )
+        if values["label"] is not None:
+            python_label(values["label"])
+        values["literals"] = tuple((j, value) for j, value in literals)
+        values["names"] = None if names is None else tuple(names)
+        return cls(**values)
+
+
+FIELDS = tuple(each.name for each in fields(Rule))
+
+
+def names_of(literals, feature_names):
+    """Choose the names of the features of a conjunction."""
+    if feature_names is None:
+        return None
+    return tuple(str(feature_names[feature]) for feature, _ in literals)
 
 
 class RuleList(list):
@@ -115,225 +285,121 @@ class RuleList(list):
         self.is_optimal = is_optimal
         self.feature_names = feature_names
 
+    def to_text(self, feature_names=None):
+        """Write the rules as text, one per line, each after its weight.
 
-def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
-    """Compute the weight of one conjunction in a fitted model, exactly.
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: those of the list, or x0, x1, ...
 
-    On Boolean data a kernel model is a sum over conjunctions: its score is
-    ``f(x) = b + sum of w[T] over the conjunctions T that x satisfies``. This function
-    computes w[T], which `Rule` calls ``contribution``.
+        Returns
+        -------
+        text : str
 
-    Parameters
-    ----------
-    model : fitted estimator
-        `KernelPerceptron`, `SVC`, `NuSVC`, `SVR`, `NuSVR`, `OneClassSVM` or
-        `KernelRidge` with a linear, polynomial or RBF kernel or a kernel of this
-        package that weighs conjunctions by length; or a linear model, whose
-        conjunctions are single features.
-    literals : sequence
-        Features that must be true, by number or name, or pairs (feature, value). The
-        empty conjunction is true everywhere; b is not part of its weight.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-        The training samples: see `top_conjunctions`.
-    target : class label, default=None
-        The class whose score is explained: see `top_conjunctions`.
-    kernel : kernel object, default=None
-        The kernel of a precomputed matrix: see `top_conjunctions`.
-
-    Returns
-    -------
-    weight : float
-        0.0 for conjunctions outside the kernel's feature space: too short or too long,
-        or with negations when the kernel has none.
-
-    Raises
-    ------
-    ValueError
-        For a model that is not a sum over conjunctions, for unknown features, and for a
-        weight that exceeds float64.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> from sklboolean.rules import conjunction_weight
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
-    >>> model = SVC(kernel="poly", degree=2, gamma=1.0, C=1e3).fit(X, y)
-    >>> round(conjunction_weight(model, [0, 1]), 2)
-    1.6
-    """
-    dual = dual_representation(model, X, kernel=kernel, target=target)
-    literals = _check_literals(literals, dual.n_features, dual.feature_names or [])
-    return dual.contribution(literals, dual.weight(literals))
-
-
-def _check_literals(literals, n_features, names):
-    """Convert features, names and pairs to sorted (feature number, bool) pairs."""
-    values = {}
-    for literal in literals:
-        is_pair = isinstance(literal, tuple | list | np.ndarray)
-        if is_pair and len(literal) != 2:
-            raise ValueError(
-                "literals: each one is a feature or a pair (feature, value); got "
-                f"{literal!r}."
-            )
-        feature, value = literal if is_pair else (literal, True)
-        if isinstance(feature, str):
-            if feature not in names:
-                raise ValueError(f"literals: the model has no feature {feature!r}.")
-            feature = names.index(feature)
-        is_number = isinstance(feature, Integral) and not isinstance(feature, bool)
-        if not is_number or not 0 <= feature < n_features:
-            raise ValueError(
-                f"literals: {feature!r} is not one of {n_features} features. Give "
-                f"numbers from 0 to {n_features - 1}, or column names."
-            )
-        if values.setdefault(int(feature), bool(value)) != bool(value):
-            raise ValueError(
-                f"literals: feature {feature} cannot be both true and false."
-            )
-    return tuple(sorted(values.items()))
-
-
-def rule_of(dual, literals, weight, label=None):
-    """Make a `Rule` of a conjunction and its weight in a `DualRepresentation`."""
-    return Rule(literals, weight, dual.contribution(literals, weight), label=label)
-
-
-def top_conjunctions(
-    model, n_rules=20, *, max_literals=None, monotone=True, rank="weight", sign="both",
-    feature_groups=None, X=None, target=None, kernel=None, time_limit=None, n_jobs=None,
-):  # fmt: skip
-    """Find the conjunctions with the largest weight in a fitted model, exactly.
-
-    Conjunctions satisfied by the same support vectors count as one rule: the shortest
-    of them, and among those the one with the lowest features, true ones before negated
-    ones.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        `KernelPerceptron`, `SVC`, `NuSVC`, `SVR`, `NuSVR`, `OneClassSVM` or
-        `KernelRidge` with a linear, polynomial or RBF kernel or a kernel of this
-        package that weighs conjunctions by length; or a linear model such as
-        `AveragedPerceptron` and `Winnow`, whose conjunctions are single features.
-    n_rules : int, default=20
-        Maximum number of rules.
-    max_literals : int or None, default=None
-        Maximum number of literals in a rule. None: that of the kernel, but at most 6.
-    monotone : bool, default=True
-        Whether rules consist of true features only. False: negated features too.
-    rank : {"weight", "contribution"}, default="weight"
-        "weight": by the sum S of the coefficients of the support vectors that satisfy
-        the conjunction; choose it to read rules. "contribution": by the weight in the
-        score, a * S, with a the kernel's weight of this length; choose it to see what
-        makes up the score. Kernels that prefer short conjunctions then rank single
-        features first.
-    sign : {"positive", "negative", "both"}, default="both"
-        Rules with positive weights, with negative weights, or both, ranked by absolute
-        value.
-    feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; features of one label never occur together in a rule.
-        For one-hot columns: the attribute.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-        The training samples. scikit-learn's support vector machines need them when the
-        kernel is a callable or precomputed, because they keep no support vectors then,
-        and for ``gamma="scale"``, which depends on the training samples.
-    target : class label, default=None
-        The class whose score is explained. None: the second of two classes. With more
-        classes of a support vector machine, the one-against-one scores of the class
-        are added up.
-    kernel : kernel object, default=None
-        The kernel of a precomputed matrix.
-    time_limit : float or None, default=None
-        Seconds after which the best rules so far are returned.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of a long search. The result does not depend on it,
-        except under ``time_limit``.
-
-    Returns
-    -------
-    rules : RuleList
-        Largest weight first, none of weight 0. Its attribute ``bound`` is a bound on
-        the absolute weight (or contribution, by ``rank``) of every other rule,
-        ``is_optimal`` is False when time was up.
-
-    Raises
-    ------
-    ValueError
-        For invalid parameters, and for a model that is not a sum over conjunctions with
-        nonnegative weights by length: a sigmoid kernel, scaled columns, an unknown
-        callable. Also when X is needed.
-
-    Notes
-    -----
-    Branch and bound: the weight of every extension of a conjunction is at most the sum
-    of its positive coefficients, and at least the sum of its negative ones.
-    Coefficients are rounded to 2**-52 of their total; sums are then exact.
-
-    References
-    ----------
-    Khardon, Roth, Servedio. "Efficiency versus Convergence of Boolean Kernels for
-    On-Line Learning Algorithms". NIPS 2001, section 2 (kernels as conjunctions).
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> from sklboolean.datasets import make_tic_tac_toe
-    >>> from sklboolean.rules import top_conjunctions
-    >>> data = make_tic_tac_toe()
-    >>> model = SVC(gamma=0.1, C=10).fit(data.data, data.target)
-    >>> rules = top_conjunctions(model, 8, max_literals=3, sign="positive")
-    >>> rules[0].to_text(data.feature_names)
-    'top-left=x and top-middle=x and top-right=x'
-    """
-    check_choice(rank, "rank", ("weight", "contribution"))
-    check_choice(monotone, "monotone", (False, True))
-    dual = dual_representation(model, X, kernel=kernel, target=target)
-    if max_literals is None:
-        longest = min(max(1, dual.length_weights.longest), READABLE_LENGTH)
-    else:
-        longest = check_integer(max_literals, "max_literals", 1)
-    if not monotone and dual.is_linear:
-        raise ValueError(
-            f"monotone=False: {type(model).__name__} has weights of features only, not "
-            "of negated features. Use monotone=True."
+        Raises
+        ------
+        ValueError
+            When a feature has no name.
+        """
+        names = self.feature_names if feature_names is None else feature_names
+        weights = ["" if r.weight is None else f"{r.weight:+.4g}" for r in self]
+        width = max(map(len, weights), default=0)
+        return "\n".join(
+            f"{weight:>{width}}  {rule.to_text(names)}"
+            for weight, rule in zip(weights, self, strict=True)
         )
-    if not monotone and rank == "contribution" and dual.length_weights.monotone:
-        raise ValueError(
-            "monotone=False: the kernel has no negated features, so they contribute "
-            "nothing to the score. Use monotone=True or rank='weight'."
-        )
-    if dual.is_linear:
-        dual, longest = _largest_coefficients(dual, n_rules, sign), 1
-    length_weights, exponent = None, 0
-    if rank == "contribution":
-        longest = min(longest, dual.n_features)
-        length_weights, exponent = dual.length_weights.scaled(longest)
-    result = search_conjunctions(
-        dual.samples, dual.coefficients, dual.n_features, max_literals=longest,
-        n_rules=n_rules, monotone=monotone, sign=sign, feature_groups=feature_groups,
-        length_weights=length_weights, time_limit=time_limit, n_jobs=n_jobs,
-    )  # fmt: skip
-    return RuleList(
-        [rule_of(dual, literals, weight) for literals, weight in result.found],
-        _times_power_of_two(result.bound, exponent),
-        result.is_optimal,
-        dual.feature_names,
-    )
+
+    def to_dict(self):
+        """Write the list as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+
+        Raises
+        ------
+        ValueError
+            For a label that is neither text nor a finite number.
+        """
+        names = self.feature_names
+        values = {
+            "rules": [rule._fields() for rule in self],
+            "bound": float(self.bound),
+            "is_optimal": bool(self.is_optimal),
+            "feature_names": None if names is None else list(map(str, names)),
+        }
+        return versioned("RuleList", values)
+
+    @classmethod
+    def from_dict(cls, data):
+        """Read a list from a dictionary.
+
+        Parameters
+        ----------
+        data : dict
+            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
+
+        Returns
+        -------
+        rules : RuleList
+
+        Raises
+        ------
+        ValueError
+            When the dictionary is not one of a list of rules, or was written by a newer
+            version.
+        """
+        names = ("rules", "bound", "is_optimal", "feature_names")
+        rules, bound, is_optimal, feature_names = check_exported(
+            data, "RuleList", names
+        ).values()
+        check_name_list(feature_names)
+        n_features = 2**31 - 1 if feature_names is None else len(feature_names)
+        if not is_finite(bound) or not isinstance(is_optimal, bool):
+            raise ValueError(
+                "data: bound must be a finite number and is_optimal true or false; got "
+                f"{bound!r} and {is_optimal!r}."
+            )
+        rules = rules_from_fields(rules, n_features)
+        return cls(rules, bound, is_optimal, feature_names)
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals, weight, contribution, coverage and
+            precision.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        return rules_frame(self, self.feature_names)
+
+    def _repr_html_(self):
+        rows = [
+            [
+                rule.to_text(self.feature_names),
+                *numbers_of(rule, "weight", "contribution"),
+            ]
+            for rule in self
+        ]
+        caption = f"{len(self)} conjunctions; bound of all others {self.bound:.6g}"
+        return html_table(caption, ["conjunction", "weight", "contribution"], rows)
 
 
-def _times_power_of_two(bound, exponent):
-    """Undo the scaling of a bound; above float64 it is the largest float."""
-    with np.errstate(over="ignore", under="ignore"):
-        bound = np.ldexp(bound, exponent)
-    return float(min(bound, np.finfo(float).max))
+def rules_from_fields(rules, n_features):
+    """Make a tuple of rules from a list of dictionaries of their fields."""
+    if not isinstance(rules, list):
+        raise ValueError(f"data: rules must be a list; got {rules!r}.")
+    return tuple(Rule._from_fields(values, n_features) for values in rules)
 
 
-def _largest_coefficients(dual, n_rules, sign):
-    """Keep the samples that can matter when every sample is a single feature."""
-    factor = {"positive": 1, "negative": -1}.get(sign, np.sign(dual.coefficients))
-    order = np.argsort(-factor * dual.coefficients, kind="stable")[:n_rules]
-    kept = np.sort(order)
-    return replace(
-        dual, samples=dual.samples[kept], coefficients=dual.coefficients[kept]
-    )
+def numbers_of(rule, *names):
+    """Write some numbers of a rule as text, "" where there is none."""
+    values = [getattr(rule, name) for name in names]
+    return ["" if value is None else f"{value:.6g}" for value in values]

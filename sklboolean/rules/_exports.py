@@ -1,0 +1,340 @@
+"""Rules as Python code, SQL, plain dictionaries and data frames.
+
+Two forms of model are written: a list of rules, where the first rule that a sample
+satisfies decides, and a sum of the weights of the conjunctions that it satisfies.
+"""
+
+import math
+from itertools import groupby, pairwise
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.formulas import check_names, conjunction_code, python_value
+
+# Version of the dictionaries. Increase it when an older reader would misread them.
+VERSION = 1
+
+
+def first_rule_code(rules, default, feature_names, binarize):
+    """Write a list of rules as a Python expression of a sample ``x``.
+
+    Parameters
+    ----------
+    rules : list of (literals, label)
+    default : class label
+        Value where no rule is satisfied.
+    feature_names : sequence of str or None
+        Keys of ``x``. None: column numbers.
+    binarize : float or None
+        Threshold above which a value is true. None: values are true or false.
+    """
+    check_unique([literals for literals, _ in rules], feature_names)
+    code = ""
+    for label, members in groupby(rules, key=lambda rule: python_value(rule[1])):
+        conditions = [
+            f"({conjunction_code(literals, feature_names, binarize)})"
+            for literals, _ in members
+        ]
+        code += f"{label!r} if {' or '.join(conditions)} else "
+    return f"{code}{python_value(default)!r}"
+
+
+def first_rule_sql(rules, default, feature_names, binarize):
+    """Write a list of rules as a SQL expression; parameters of `first_rule_code`."""
+    check_unique([literals for literals, _ in rules], feature_names)
+    if not rules:
+        return sql_value(default)
+    lines = [
+        f"  WHEN {conjunction_sql(literals, feature_names, binarize)} "
+        f"THEN {sql_value(label)}\n"
+        for literals, label in rules
+    ]
+    return f"CASE\n{''.join(lines)}  ELSE {sql_value(default)}\nEND"
+
+
+def sum_code(intercept, terms, feature_names, binarize):
+    """Write a sum of weights as a Python expression of a sample ``x``.
+
+    Parameters
+    ----------
+    intercept : float
+    terms : list of (literals, weight)
+        The weight counts for samples that satisfy all literals.
+    feature_names, binarize
+        As for `first_rule_code`.
+    """
+    check_unique([literals for literals, _ in terms], feature_names)
+    return " + ".join(
+        [
+            repr(float(intercept)),
+            *(
+                f"{float(weight)!r} * bool("
+                f"{conjunction_code(literals, feature_names, binarize)})"
+                for literals, weight in terms
+            ),
+        ]
+    )
+
+
+def sum_sql(intercept, terms, feature_names, binarize):
+    """Write a sum of weights as a SQL expression; parameters of `sum_code`."""
+    check_unique([literals for literals, _ in terms], feature_names)
+    return "\n  + ".join(
+        [
+            repr(float(intercept)),
+            *(
+                f"CASE WHEN {conjunction_sql(literals, feature_names, binarize)} "
+                f"THEN {float(weight)!r} ELSE 0.0 END"
+                for literals, weight in terms
+            ),
+        ]
+    )
+
+
+def largest_sum_code(sums, labels):
+    """Write the label of the largest of some sums as a Python expression.
+
+    Parameters
+    ----------
+    sums : list of str
+        From `sum_code`. A single sum decides for the second label where it is above 0.
+    labels : sequence of class labels
+        One for each sum, or two. The first of equal sums wins.
+    """
+    labels = [python_value(label) for label in labels]
+    if len(sums) == 1:
+        return f"{labels[1]!r} if {sums[0]} > 0 else {labels[0]!r}"
+    return f"(lambda s: {labels!r}[s.index(max(s))])([{', '.join(sums)}])"
+
+
+def largest_sum_sql(sums, labels):
+    """Write the label of the largest sum as SQL; parameters of `largest_sum_code`.
+
+    The sums of K > 2 labels are repeated about K * K / 2 times, because plain SQL
+    expressions have no variables.
+    """
+    labels = [sql_value(label) for label in labels]
+    if len(sums) == 1:
+        return f"CASE WHEN {sums[0]} > 0 THEN {labels[1]} ELSE {labels[0]} END"
+    lines = []
+    for k in range(len(sums) - 1):
+        wins = " AND ".join(f"({sums[k]}) >= ({other})" for other in sums[k + 1 :])
+        lines.append(f"WHEN {wins} THEN {labels[k]}")
+    return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
+
+
+def conjunction_sql(literals, feature_names, binarize):
+    """Write a conjunction as a SQL condition on columns named like the features."""
+    words = []
+    for feature, value in literals:
+        if feature_names is not None:
+            check_names(feature_names, feature)
+        name = f"x{feature}" if feature_names is None else str(feature_names[feature])
+        if binarize is None:
+            test = f"= {int(value)}"
+        else:
+            test = f"{'>' if value else '<='} {float(binarize)!r}"
+        words.append(f"{sql_name(name)} {test}")
+    return " AND ".join(words) or "1 = 1"
+
+
+def sql_name(name):
+    """Quote the name of a column."""
+    if not name or "\0" in name:
+        raise ValueError(
+            f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
+            "names that are not empty and hold no character of code 0."
+        )
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_value(label):
+    """Write a class label as a SQL literal."""
+    label = python_label(label)
+    if not isinstance(label, str):
+        return repr(int(label) if isinstance(label, bool) else label)
+    if "\0" in label:
+        raise ValueError(
+            f"The label {label!r} cannot be written in SQL: it holds a character of "
+            "code 0. Use other labels."
+        )
+    return "'" + label.replace("'", "''") + "'"
+
+
+def python_label(label):
+    """Convert a label to text, a number or a bool; other labels are errors."""
+    label = python_value(label)
+    if not isinstance(label, str | int | float) or label != label or label in INFINITE:
+        raise ValueError(
+            f"The label {label!r} is neither text nor a finite number. Use such labels "
+            "to export rules."
+        )
+    return label
+
+
+INFINITE = (math.inf, -math.inf)
+
+
+def check_unique(conjunctions, feature_names):
+    """Raise a ValueError when two features that rules use have the same name."""
+    if feature_names is None:
+        return
+    owners = {}
+    for feature, _ in (literal for literals in conjunctions for literal in literals):
+        check_names(feature_names, feature)
+        name = str(feature_names[feature])
+        if owners.setdefault(name, feature) != feature:
+            raise ValueError(
+                f"feature_names: features {owners[name]} and {feature} are both called "
+                f"{name!r}, so the rules would be ambiguous. Give unique names."
+            )
+
+
+def rules_frame(rules, feature_names):
+    """Make a data frame with a row for each `Rule`."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "to_frame needs pandas. Install it with `pip install pandas`, or use "
+            "to_dict."
+        ) from error
+    numbers = ("n_literals", "weight", "contribution", "coverage", "precision")
+    return pd.DataFrame(
+        {
+            "label": [rule.label for rule in rules],
+            "rule": [rule.to_text(feature_names) for rule in rules],
+            **{name: [getattr(rule, name) for rule in rules] for name in numbers},
+        }
+    )
+
+
+def versioned(kind, fields):
+    """Put the class and the version before the fields of an exported object."""
+    return {"type": kind, "version": VERSION, **fields}
+
+
+def check_exported(data, kind, fields):
+    """Return the fields of a dictionary made by `versioned`.
+
+    Raises
+    ------
+    ValueError
+        When ``data`` is no dictionary of this kind with these fields, or is newer.
+    """
+    if not isinstance(data, dict) or data.get("type") != kind:
+        found = data.get("type") if isinstance(data, dict) else type(data).__name__
+        raise ValueError(
+            f"data: expected what {kind}.to_dict returns, a dict with the type {kind!r}"
+            f"; got {found!r}."
+        )
+    version = data.get("version")
+    if not is_integer(version) or version < 1:
+        raise ValueError(f"data: the version must be an integer; got {version!r}.")
+    if version > VERSION:
+        raise ValueError(
+            f"data: version {version} was written by a newer release of sklboolean; "
+            f"this one reads up to version {VERSION}. Upgrade sklboolean."
+        )
+    missing = [name for name in fields if name not in data]
+    if missing:
+        raise ValueError(f"data: a {kind} needs {', '.join(missing)}.")
+    return {name: data[name] for name in fields}
+
+
+def check_name_list(feature_names, n_features=None):
+    """Check feature names that were read: None, or one string for each feature."""
+    if feature_names is None:
+        return
+    if (
+        not isinstance(feature_names, list)
+        or n_features not in (None, len(feature_names))
+        or not all(isinstance(name, str) for name in feature_names)
+    ):
+        raise ValueError(
+            "data: feature_names must be null or a list of strings, one for each of "
+            f"the features; got {feature_names!r}."
+        )
+
+
+def check_columns(n_features, feature_names, binarize):
+    """Check the number of features, their names and the threshold that were read."""
+    if not is_integer(n_features) or n_features < 1:
+        raise ValueError(
+            f"data: n_features must be an integer of at least 1; got {n_features!r}."
+        )
+    check_name_list(feature_names, n_features)
+    if binarize is not None and not is_finite(binarize):
+        raise ValueError(
+            f"data: binarize must be null or a finite number; got {binarize!r}."
+        )
+
+
+def read_classes(labels, dtype):
+    """Make the sorted array of class labels of its list and the name of its dtype."""
+    if not isinstance(labels, list) or not labels or not isinstance(dtype, str):
+        raise ValueError(
+            "data: classes must be a list of labels, and dtype the name of their dtype;"
+            f" got {labels!r} and {dtype!r}."
+        )
+    values = [python_label(label) for label in labels]
+    try:
+        classes = np.array(values, dtype=dtype)
+        is_right = classes.tolist() == values
+        is_right &= all(a < b for a, b in pairwise(values))
+    except (TypeError, ValueError, OverflowError):
+        is_right = False
+    if not is_right:
+        raise ValueError(
+            f"data: classes must be ascending labels of dtype {dtype!r}; got "
+            f"{labels!r}."
+        )
+    return classes
+
+
+def read_counts(counts, shape):
+    """Make the array of class counts, of a given shape."""
+    is_table = isinstance(counts, list) and all(isinstance(row, list) for row in counts)
+    if not is_table or [len(row) for row in counts] != [shape[1]] * shape[0]:
+        raise ValueError(
+            f"data: class_counts must be {shape[0]} lists of {shape[1]} numbers."
+        )
+    if not all(is_finite(count) and count >= 0 for row in counts for count in row):
+        raise ValueError("data: class_counts must be finite and not negative.")
+    return np.array(counts)
+
+
+def is_integer(value):
+    """Whether a value is an integer and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_finite(value):
+    """Whether a value is a finite number and no bool."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
+class NotebookRules:
+    """Show the rules of a fitted estimator in notebooks.
+
+    For estimators with ``to_text`` and ``_rules_html``. It comes before
+    ``BaseEstimator``, whose diagram it shows above the rules.
+    """
+
+    def _repr_html_(self):
+        return self._repr_mimebundle_()["text/html"]
+
+    def _repr_mimebundle_(self, **_options):
+        html, text = estimator_html_repr(self), repr(self)
+        try:
+            check_is_fitted(self)
+        except ValueError:
+            return {"text/plain": text, "text/html": html}
+        return {
+            "text/plain": f"{text}\n{self.to_text()}",
+            "text/html": html + self._rules_html(),
+        }

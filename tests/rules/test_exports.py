@@ -1,0 +1,367 @@
+"""Exported rules predict as the model does: Python, SQLite, and read from JSON."""
+
+import copy
+import json
+import sqlite3
+import sys
+from html import escape
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.rules import table
+
+from sklboolean import KernelPerceptron, RuleClassifier
+from sklboolean.rules import (
+    DNF,
+    Rule,
+    RuleEnsemble,
+    RuleList,
+    extract_dnf,
+    top_conjunctions,
+)
+from sklboolean.rules._exports import (
+    largest_sum_code,
+    largest_sum_sql,
+    sum_code,
+    sum_sql,
+)
+
+N_FEATURES = 5
+# Words of SQL and Python, quotes, comments and brackets; then anything.
+ODD = [
+    '"', "'", '""', "a\"b'c", "x--y", "a;DROP TABLE t", "/*", "select", "[0]", "\\",
+    "line\nbreak", "{x}", "%s", "?", ":n", "ümlaut", "and not", " ", "rowid",
+]  # fmt: skip
+text = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+    min_size=1, max_size=8,
+)  # fmt: skip
+name = st.sampled_from(ODD) | text
+# SQLite does not tell the case of column names.
+names = st.lists(
+    name, min_size=N_FEATURES, max_size=N_FEATURES, unique_by=lambda n: n.lower()
+)
+labels = st.lists(
+    st.sampled_from(ODD) | text, min_size=3, max_size=3, unique=True
+) | st.lists(st.integers(-(2**60), 2**60), min_size=3, max_size=3, unique=True)
+conjunction = st.dictionaries(
+    st.integers(0, N_FEATURES - 1), st.booleans(), max_size=3
+).map(lambda values: tuple(sorted(values.items())))
+threshold = st.none() | st.sampled_from([0.0, 0.1, 1e-7])
+# Sums of a few eighths are exact, whatever their order.
+weight = st.integers(-24, 24).map(lambda k: k / 8)
+
+
+def samples(binarize, seed):
+    """Random values, some of them at the threshold itself."""
+    rng = np.random.default_rng(seed)
+    if binarize is None:
+        return rng.integers(0, 2, (30, N_FEATURES))
+    X = binarize + rng.choice([-1.0, 0.0, 1e-9, 1.0], (30, N_FEATURES))
+    return np.where(rng.random(X.shape) < 0.3, 0.0, X)
+
+
+def in_python(model, X, columns):
+    """Evaluate the exported code on each sample, by number and by name."""
+    code = compile(model.to_python(), "rules", "eval")
+    by_number = [eval(code, {"x": row}) for row in X.tolist()]
+    code = compile(model.to_python(columns), "rules", "eval")
+    rows = [dict(zip(columns, row, strict=True)) for row in X.tolist()]
+    by_name = [eval(code, {"x": row}) for row in rows]
+    assert by_number == by_name
+    return by_number
+
+
+def in_sqlite(sql, X, columns):
+    """Evaluate the exported expression on a table of SQLite."""
+    with sqlite3.connect(":memory:") as connection:
+        quoted = [f"{quote(column)} NUMERIC" for column in columns]
+        connection.execute(f"CREATE TABLE samples ({', '.join(quoted)})")
+        places = ", ".join("?" * len(columns))
+        connection.executemany(f"INSERT INTO samples VALUES ({places})", X.tolist())
+        rows = connection.execute(f"SELECT {sql} FROM samples").fetchall()
+    connection.close()
+    return [row[0] for row in rows]
+
+
+def quote(column):
+    return '"' + column.replace('"', '""') + '"'
+
+
+def assert_exports_predict(model, X, columns):
+    expected = model.predict(X).tolist()
+    assert in_python(model, X, columns) == expected
+    assert in_sqlite(model.to_sql(columns), X, columns) == expected
+    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
+    again = type(model).from_dict(data)
+    assert again.predict(X).tolist() == expected
+    assert again.to_dict() == model.to_dict()
+    assert again.to_text() == model.to_text()
+
+
+@settings(deadline=None)
+@given(
+    st.lists(conjunction, max_size=4), names, labels, threshold,
+    st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_exports_of_a_dnf(formula, columns, labels, binarize, seed):
+    rules = tuple(Rule(literals, 1.0, 1.0) for literals in formula)
+    dnf = DNF(rules, *labels[:2], 1.0, N_FEATURES, columns, binarize)
+    assert_exports_predict(dnf, samples(binarize, seed), columns)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(conjunction, weight), max_size=4), weight, names, labels,
+    threshold, st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_exports_of_an_ensemble(terms, intercept, columns, labels, binarize, seed):
+    rules = tuple(Rule(literals, w, w) for literals, w in terms)
+    ensemble = RuleEnsemble(
+        rules, intercept, *labels[:2], 1.0, N_FEATURES, columns, binarize
+    )
+    assert_exports_predict(ensemble, samples(binarize, seed), columns)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(weight, st.lists(st.tuples(conjunction, weight), max_size=3)),
+        min_size=2, max_size=4,
+    ),
+    names, labels, st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_label_of_the_largest_sum(sums, columns, labels, seed):
+    X = samples(None, seed)
+    labels = [*labels, "the fourth"][: len(sums)]
+    scores = np.array(
+        [
+            [
+                intercept + sum(w for c, w in terms if all(row[j] == v for j, v in c))
+                for intercept, terms in sums
+            ]
+            for row in X
+        ]
+    )
+    expected = [labels[k] for k in scores.argmax(axis=1)]
+    code = largest_sum_code([sum_code(*one, None, None) for one in sums], labels)
+    assert [eval(code, {"x": row}) for row in X.tolist()] == expected
+    sql = largest_sum_sql([sum_sql(*one, columns, None) for one in sums], labels)
+    assert in_sqlite(sql, X, columns) == expected
+
+
+@settings(deadline=None, max_examples=20)
+@given(names, labels, st.integers(2, 3), threshold, st.integers(0, 2**16))
+@pytest.mark.filterwarnings("ignore:No rule gained")
+def test_exports_of_a_classifier(columns, labels, n_classes, binarize, seed):
+    rng = np.random.default_rng(seed)
+    X = samples(binarize, seed)
+    bits = X > (0.5 if binarize is None else binarize)
+    codes = (bits[:, 0] & bits[:, 1]) + (n_classes - 2) * (bits[:, 2] & ~bits[:, 3])
+    y = np.array(labels[:n_classes])[np.minimum(codes, n_classes - 1)]
+    y[:n_classes] = labels[:n_classes]
+    frame = pd.DataFrame(X, columns=columns)
+    model = RuleClassifier(binarize=binarize, random_state=0, max_rules=3)
+    model.fit(frame, y)
+    new = pd.DataFrame(samples(binarize, rng.integers(2**32)), columns=columns)
+    expected = model.predict(new).tolist()
+    assert in_python(model, new.to_numpy(), columns) == expected
+    assert in_sqlite(model.to_sql(), new.to_numpy(), columns) == expected
+    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
+    again = RuleClassifier.from_dict(data)
+    assert again.predict(new).tolist() == expected
+    assert (again.predict_proba(new) == model.predict_proba(new)).all()
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.classes_.tolist() == model.classes_.tolist()
+    assert again.to_dict() == model.to_dict()
+    assert again.to_text() == model.to_text()
+
+
+def test_labels_of_every_kind():
+    X, y = table(60, 5)
+    columns = list("abcde")
+    for labels in ([False, True], [1.0, 2.0], ["no", "yes"], [-3, 7]):
+        target = np.array(labels)[y.astype(int)]
+        model = RuleClassifier(random_state=0).fit(X, target)
+        again = RuleClassifier.from_dict(json.loads(json.dumps(model.to_dict())))
+        assert again.classes_.dtype == model.classes_.dtype
+        assert again.predict(X).tolist() == model.predict(X).tolist()
+        assert in_python(model, X, columns) == model.predict(X).tolist()
+        # SQL has no bool that all systems read: it is 1 or 0.
+        sql = model.to_sql(columns)
+        assert in_sqlite(sql, X, columns) == model.predict(X).tolist()
+
+
+def test_null_satisfies_no_literal():
+    rule = Rule(((0, False),), 1.0, 1.0)
+    dnf = DNF((rule,), "yes", "no", 1.0, 1)
+    X = np.array([[None], [0], [1]], dtype=object)
+    assert in_sqlite(dnf.to_sql(), X, ["x0"]) == ["no", "yes", "no"]
+
+
+def test_names_go_with_the_rules():
+    X, y = table(90, 4)
+    frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
+    model = KernelPerceptron(random_state=0).fit(frame, y)
+    rules = top_conjunctions(model, 5)
+    dnf = extract_dnf(model, frame, y, min_fidelity=0)
+    classifier = RuleClassifier(random_state=0).fit(frame, y)
+    for rule in [*rules, *dnf.rules, *dnf.simplify().rules, *classifier.rules_]:
+        assert rule.to_text() == rule.to_text(list("abcd"))
+        assert rule.to_sql() == rule.to_sql(list("abcd"))
+        assert rule.to_text() in repr(rule)
+        assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+    unnamed = extract_dnf(KernelPerceptron(random_state=0).fit(X, y), frame, y)
+    assert unnamed.rules[0].names is not None
+    plain = Rule(((1, True),), 2.0, 1.0, label="yes")
+    assert repr(plain) == "Rule(x1, label='yes', weight=2, contribution=1)"
+    assert plain == Rule(((1, True),), 2.0, 1.0, label="yes", names=("b",))
+    assert plain.to_sql() == '"x1" = 1'
+    assert plain.to_python(list("abcd"), binarize=0.5) == "x['b'] > 0.5"
+
+
+def test_list_of_rules_is_written_and_read():
+    X, y = table(90, 4)
+    frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
+    rules = top_conjunctions(KernelPerceptron(random_state=0).fit(frame, y), 4)
+    again = RuleList.from_dict(json.loads(json.dumps(rules.to_dict())))
+    assert list(again) == list(rules)
+    assert (again.bound, again.is_optimal) == (rules.bound, rules.is_optimal)
+    lines = rules.to_text().splitlines()
+    for line, rule in zip(lines, rules, strict=True):
+        assert line.split("  ")[-1] == rule.to_text(list("abcd"))
+        assert float(line.split()[0]) == pytest.approx(rule.weight, rel=1e-3)
+    assert RuleList().to_text() == ""
+
+
+def test_frames_have_a_row_for_each_rule(monkeypatch):
+    X, y = table(90, 4)
+    model = RuleClassifier(random_state=0).fit(X, y)
+    frame = model.to_frame()
+    assert frame["rule"].tolist() == [rule.to_text() for rule in model.rules_]
+    assert frame["coverage"].tolist() == [rule.coverage for rule in model.rules_]
+    assert frame["n_literals"].tolist() == [r.n_literals for r in model.rules_]
+    dnf = extract_dnf(model.estimator_, X, y, min_fidelity=0)
+    assert len(dnf.to_frame()) == len(dnf.rules)
+    rules = top_conjunctions(model.estimator_, 3)
+    assert rules.to_frame()["weight"].tolist() == [rule.weight for rule in rules]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas"):
+        model.to_frame()
+
+
+def test_notebooks_show_the_rules():
+    X, y = table(90, 4)
+    frame = pd.DataFrame(X, columns=["<a>", "b", "c", "d"])
+    model = RuleClassifier(random_state=0)
+    assert "text/html" in model._repr_mimebundle_()
+    model.fit(frame, y)
+    bundle = model._repr_mimebundle_()
+    assert model.to_text() in bundle["text/plain"]
+    for rule in model.rules_:
+        shown = f"{rule.label} if {rule.to_text()}"
+        for html in (bundle["text/html"], model._repr_html_()):
+            assert escape(shown) in html
+    rules = top_conjunctions(model.estimator_, 3)
+    assert rules._repr_html_().count("<tr>") == 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["a", "a"], "features 0 and 1 are both called 'a'"),
+        (["a"], "1 names, but the rule uses feature 1"),
+        (["", "b"], "'' cannot be the name of a column"),
+        (["a\0", "b"], "cannot be the name of a column"),
+    ],
+)
+def test_names_that_cannot_be_written(columns, message):
+    literals = ((0, True), (1, False))
+    rule = Rule(literals, 1.0, 1.0)
+    dnf = DNF((rule,), 1, 0, 1.0, 2)
+    ensemble = RuleEnsemble((rule,), 0.0, 1, 0, 1.0, 2)
+    for one in (rule, dnf, ensemble):
+        with pytest.raises(ValueError, match=message):
+            one.to_sql(columns)
+        if "column" not in message:
+            with pytest.raises(ValueError, match=message):
+                one.to_python(columns)
+
+
+@pytest.mark.parametrize("label", ["a\0b", float("nan"), float("inf"), None, (1, 2)])
+def test_labels_that_cannot_be_written(label):
+    dnf = DNF((Rule(((0, True),), 1.0, 1.0),), label, 0, 1.0, 1)
+    with pytest.raises(ValueError, match=r"[Tt]he label .*(NUL|code 0|finite number)"):
+        dnf.to_sql()
+    if label != "a\0b":
+        with pytest.raises(ValueError, match="neither text nor a finite number"):
+            dnf.to_dict()
+
+
+def changed(data, path, value):
+    data = copy.deepcopy(data)
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+BAD_FIELDS = [
+    (("type",), "Rule", "expected what DNF.to_dict returns"),
+    (("version",), 2, "Upgrade sklboolean"),
+    (("version",), "1", "version must be an integer"),
+    (("n_features",), 0, "n_features must be an integer"),
+    (("n_features",), 1, "one for each of the features"),
+    (("binarize",), float("nan"), "binarize must be null or a finite"),
+    (("feature_names",), ["a"], "one for each"),
+    (("feature_names",), "ab", "one for each"),
+    (("fidelity",), "x", "fidelity must be a finite"),
+    (("label",), [1], "neither text nor a finite number"),
+    (("rules",), 3, "rules must be a list"),
+    (("rules", 0), 3, "a rule needs literals"),
+    (("rules", 0, "literals"), [[0]], "pairs of a feature"),
+    (("rules", 0, "literals"), [[0, 1]], "pairs of a feature"),
+    (("rules", 0, "literals"), [[-1, True]], "pairs of a feature"),
+    (("rules", 0, "literals"), [[2, True]], "pairs of a feature below 2"),
+    (("rules", 0, "weight"), "heavy", "weight must be null or a finite"),
+    (("rules", 0, "names"), ["a", "b"], "one string for each literal"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BAD_FIELDS)
+def test_bad_dictionaries_are_errors(path, value, message):
+    rule = Rule(((1, True),), 1.0, 1.0, names=("b",))
+    data = DNF((rule,), 1, 0, 1.0, 2, ["a", "b"]).to_dict()
+    with pytest.raises(ValueError, match=message):
+        DNF.from_dict(changed(data, path, value))
+    for missing in data:
+        less = {key: data[key] for key in data if key != missing}
+        with pytest.raises(ValueError, match="data: "):
+            DNF.from_dict(less)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("classes",), [], "classes must be a list"),
+        (("classes",), [1, 0], "ascending"),
+        (("classes",), [0, "a"], "ascending"),
+        (("dtype",), "<U1", "of dtype '<U1'"),
+        (("dtype",), "no such", "of dtype"),
+        (("default",), 5, "must be among"),
+        (("class_counts",), [[1, 2]], "class_counts must be"),
+        (("class_counts", 0), [1, -2], "finite and not negative"),
+        (("rules", 0, "label"), 5, "must be among"),
+    ],
+)
+def test_bad_dictionaries_of_classifiers_are_errors(path, value, message):
+    X, y = table(90, 4)
+    data = RuleClassifier(random_state=0).fit(X, y).to_dict()
+    with pytest.raises(ValueError, match=message):
+        RuleClassifier.from_dict(changed(data, path, value))
+    with pytest.raises(ValueError, match="expected what RuleClassifier"):
+        RuleClassifier.from_dict([data])
