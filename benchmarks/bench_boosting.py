@@ -34,9 +34,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from sklboolean import BooleanStump, BoostByMajority, FilteringBoostByMajority
+from sklboolean._core.bits import pack_dense
 from sklboolean.boosting._stump import best_stump
 from sklboolean.boosting._votes import MajorityVotes
-from sklboolean.boosting._weak_learners import TrainingSet
+from sklboolean.boosting._weak_learners import StumpWeakLearner
 from sklboolean.theory import filter_sample_bound
 
 threadpool_limits(1)  # OpenMP of scikit-learn, which is loaded by now
@@ -113,8 +114,10 @@ def compare_rounds(n_samples, n_features, rounds, repeats):
 def profile_round(X, y, n_rounds, repeats):
     """Print what a round of ours is made of."""
     codes = y.astype(np.int16)
-    training = TrainingSet(BooleanStump(), X, np.unique(y), codes, None, None)
-    learner, votes = training.weak_learner(), MajorityVotes(codes, 2)
+    learner = StumpWeakLearner(
+        BooleanStump(), pack_dense(X), codes, np.unique(y), None, None, X.shape[1]
+    )
+    votes = MajorityVotes(codes, 2)
     for _ in range(n_rounds // 2):  # states as in the middle of a game
         shown = votes.weights(n_rounds, GAMMA)
         stump = learner.fit(None, None, shown)

@@ -180,7 +180,7 @@ CASES = {
         BoostByMajority(n_estimators=11, gamma="measured", probability=True)
     ),
     "boost_by_majority_resample": Case(
-        BoostByMajority(n_estimators=11, variant="resample", gamma=0.1),
+        BoostByMajority(n_estimators=11, sampling="resample", gamma=0.1),
         {"n_estimators": 3},
     ),
     "boost_by_majority_trees": Case(
@@ -246,7 +246,7 @@ CASES = {
     ),
     "boost_by_majority_regressor_resample": Case(
         BoostByMajorityRegressor(
-            Ridge(), variant="resample", n_estimators=11, n_samples_weak=50
+            Ridge(), sampling="resample", n_estimators=11, n_samples_weak=50
         )
     ),
     # density

@@ -18,7 +18,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (78, 55),
     "AveragedPerceptron": (30, 30),
-    "BoostByMajority": (90, 60),
+    "BoostByMajority": (74, 60),
     "CombinationMachine": (98, 55),
     "QueryByCommittee": (60, 65),
     "RuleClassifier": (155, 85),

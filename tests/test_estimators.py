@@ -28,7 +28,7 @@ def expected_failures(estimator):
         estimator.committee, list
     )
     drawn |= isinstance(estimator, FilteringBoostByMajority)
-    if drawn or getattr(estimator, "variant", None) == "resample":
+    if drawn or getattr(estimator, "sampling", None) == "resample":
         return dict.fromkeys(EQUIVALENCE, "samples are drawn at random")
     return {}
 

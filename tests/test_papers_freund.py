@@ -71,9 +71,9 @@ def test_sample_is_learned_with_these_weights_and_not_with_others(load, monkeypa
         )
 
 
-@pytest.mark.parametrize("variant", ["reweight", "resample"])
-def test_stumps_learn_a_sample_within_the_rounds_of_the_theorem(load, variant):
-    k, first, decided = load("majority_game").stump_game(5, 0.09, variant, 80, 0)
+@pytest.mark.parametrize("sampling", ["weight", "resample"])
+def test_stumps_learn_a_sample_within_the_rounds_of_the_theorem(load, sampling):
+    k, first, decided = load("majority_game").stump_game(5, 0.09, sampling, 80, 0)
     assert k == min_rounds(0.09, 1 / 80)
     assert 5 <= first <= decided <= k  # fewer stumps are no majority of five
 

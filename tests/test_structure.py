@@ -32,7 +32,6 @@ MOST_CODE_LINES = 400
 LONG_FILES = {
     "_core/validation.py": 445,
     "active_learning/_query_by_committee.py": 470,
-    "boosting/_filtering.py": 410,
     "density/_combination_machine.py": 425,
 }
 
@@ -214,7 +213,7 @@ SERVE_ALL = {
 # scikit-learn's BernoulliRBM.
 ON_ESTIMATORS_OF_USERS = {
     "check_classifier", "check_regressor", "fit_member", "fit_weak_hypothesis",
-    "has_random_state", "is_linear", "is_version_space", "predict_codes",
+    "has_random_state", "is_version_space", "predict_codes",
     "predict_member", "weights_of_rbm",
 }  # fmt: skip
 # Packages that these rules do not cover yet.

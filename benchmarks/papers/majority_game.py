@@ -168,13 +168,13 @@ ADVERSARIES = {
 }
 
 
-def stump_game(n_voters, gamma, variant, n_samples, seed):
+def stump_game(n_voters, gamma, sampling, n_samples, seed):
     """Boost stumps on a majority of features; return the same numbers."""
     rng, k = np.random.default_rng(seed), min_rounds(gamma, 1 / n_samples)
     X = rng.integers(2, size=(n_samples, 20), dtype=np.uint8)
     y = majority(X, n_voters)
     booster = BoostByMajority(
-        n_estimators=k, gamma=gamma, variant=variant, n_samples_weak=200,
+        n_estimators=k, gamma=gamma, sampling=sampling, n_samples_weak=200,
         weak_failure="raise", max_tries=100, random_state=seed,
     ).fit(X, y)  # fmt: skip
     assert booster.termination_condition_ in ("all_rounds", "no_weight_left")
@@ -195,12 +195,12 @@ def sample_rows(n_points, gamma, n_seeds):
         ]
         yield f"adversary, {name}", n_points, gamma, *spans(games)
     for concept, (n_voters, edge) in MAJORITIES.items():
-        for variant in ("reweight", "resample"):
+        for sampling in ("weight", "resample"):
             games = [
-                stump_game(n_voters, edge, variant, n_points, seed)
+                stump_game(n_voters, edge, sampling, n_points, seed)
                 for seed in range(n_seeds)
             ]
-            yield f"stumps, {concept}, {variant}", n_points, edge, *spans(games)
+            yield f"stumps, {concept}, {sampling}", n_points, edge, *spans(games)
 
 
 def spans(games):

@@ -4,11 +4,13 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from sklboolean._core.base import fit_slope, restore_on_error
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.validation import (
+    as_boolean,
+    check_binarize,
     check_choice,
     check_integer,
     check_real,
@@ -20,14 +22,14 @@ from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, boost
 from sklboolean.boosting._cross_validated_schedule import (
     CrossValidatedSchedule,
     folds_of_kept,
-    has_heldout_margin,
     held_out_margins,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.boosting._weak_learners import (
+    ClassifierWeakLearner,
     StumpWeakLearner,
-    TrainingSet,
     check_classifier,
     drop_zero_weight,
     number_of_draws,
@@ -60,9 +62,9 @@ class BoostByMajority(BaseMajorityVote):
         Training error for which the rounds are planned, above 0 and below 1. None: less
         than that of a single sample. Increase it with ``n_estimators="auto"`` when
         labels are noisy.
-    variant : {"auto", "reweight", "resample"}, default="auto"
-        How a distribution is presented to the weak learner: by sample weights or by
-        drawing samples. "auto": by weights if its ``fit`` takes ``sample_weight``.
+    sampling : {"auto", "weight", "resample"}, default="auto"
+        Whether the weak learner is given the weights of a round, or samples drawn in
+        proportion to them. "auto": "weight" if its ``fit`` takes ``sample_weight``.
     n_samples_weak : int or None, default=None
         Number of samples to draw for each hypothesis, where samples are drawn. None: as
         many as there are. Fewer make fits faster and hypotheses more diverse.
@@ -178,7 +180,7 @@ class BoostByMajority(BaseMajorityVote):
 
     def __init__(
         self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
-        variant="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
+        sampling="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
         max_tries=1, max_estimators=2001, cv=3, probability=False, random_state=None,
         n_jobs=None, verbose=0,
     ):  # fmt: skip
@@ -186,7 +188,7 @@ class BoostByMajority(BaseMajorityVote):
         self.n_estimators = n_estimators
         self.gamma = gamma
         self.target_error = target_error
-        self.variant = variant
+        self.sampling = sampling
         self.n_samples_weak = n_samples_weak
         self.holdout = holdout
         self.weak_failure = weak_failure
@@ -231,8 +233,17 @@ class BoostByMajority(BaseMajorityVote):
             self.classes_, codes = encode_classes(y)
             if len(self.classes_) < 2**15:
                 codes = codes.astype(np.int16)  # as stumps predict: quick to compare
-            n_draws = number_of_draws(base, self.variant, self.n_samples_weak)
-            training = TrainingSet(base, X, self.classes_, codes, weights, n_draws)
+            n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
+            if type(base) is BooleanStump:
+                check_binarize(base.binarize)
+                bits = as_boolean(X, base.binarize)
+                learner = StumpWeakLearner(
+                    base, bits, codes, self.classes_, weights, n_draws, X.shape[1]
+                )
+            else:
+                learner = ClassifierWeakLearner(
+                    base, X, codes, self.classes_, weights, n_draws
+                )
             rng = check_random_state(self.random_state)
             if schedule.target_error is None:
                 least = 1 / len(y) if weights is None else weights.min() / weights.sum()
@@ -241,26 +252,25 @@ class BoostByMajority(BaseMajorityVote):
             if chooser is not None:
                 folds = folds_of_kept(chooser.cv, kept, n_given)
                 self.policy_, schedule, scores, margins = chooser._choose(
-                    training, schedule, rng, folds, self.n_jobs
+                    learner, schedule, rng, folds, self.n_jobs
                 )
             self.policy_scores_ = scores
 
-            learner = training.weak_learner()
             votes = MajorityVotes(codes, len(self.classes_), weights)
             state = boost(learner, votes, schedule, rng, self._report)
             if not state.hypotheses:
                 self._use_best_failure(state)
-            self._set_fitted_attributes(learner, state, kept, n_draws is not None)
-            self._warn(learner, state)
+            self._set_fitted_attributes(learner, state, kept)
+            self._warn(state)
 
             self.calibration_slope_ = None
             if self.probability:
                 if margins is None:
                     folds = folds_of_kept(self.cv, kept, n_given)
-                    (margins,) = held_out_margins(
-                        training, [schedule], folds, draw_seed(rng), self.n_jobs
+                    (margins,), _tested = held_out_margins(
+                        learner, [schedule], folds, draw_seed(rng), self.n_jobs
                     )
-                held = has_heldout_margin(margins)
+                held = ~np.isnan(margins).reshape(len(y), -1)[:, 0]
                 weights = None if weights is None else weights[held]
                 self.calibration_slope_ = fit_slope(margins[held], codes[held], weights)
         return self
@@ -320,31 +330,36 @@ class BoostByMajority(BaseMajorityVote):
                 f"training error {state.votes.error():.4f}"
             )
 
-    def _set_fitted_attributes(self, learner, state, kept, draws_samples):
-        votes = state.votes
-        record = {name: np.array(numbers) for name, numbers in state.record.items()}
-        names = getattr(self, "feature_names_in_", None)
-        self.estimators_ = learner.estimators(state.hypotheses, names)
-        self._stumps, self._columns = None, [None] * len(self.estimators_)
+    def _set_fitted_attributes(self, learner, state, kept):
+        votes, hypotheses = state.votes, state.hypotheses
+        self._stumps, self._columns = None, [None] * len(hypotheses)
         if isinstance(learner, StumpWeakLearner):
-            self._stumps = learner.as_array(state.hypotheses)
-        elif learner.pairwise:
-            self._columns = [
-                kept if samples is None else kept[samples]
-                for _model, samples in state.hypotheses
+            self.estimators_ = [
+                BooleanStump._from_stump(stump, self, learner.estimator.binarize)
+                for stump in hypotheses
             ]
-        self.estimator_rounds_ = np.flatnonzero(~np.isnan(record["edge"]))
-        self.estimator_edges_ = record["edge"][self.estimator_rounds_]
+            self._stumps = np.array(hypotheses)[:, :3].astype(np.int64)
+        else:
+            self.estimators_ = [model for model, _samples in hypotheses]
+            if learner.pairwise:
+                self._columns = [
+                    kept if samples is None else kept[samples]
+                    for _model, samples in hypotheses
+                ]
+        record, edges = state.record, np.array(state.record["edge"])
+        self.estimator_rounds_ = np.flatnonzero(~np.isnan(edges))
+        self.estimator_edges_ = edges[self.estimator_rounds_]
         self.n_rounds_, self.n_aborted_ = votes.n_rounds, votes.n_aborted
         self.k_, self.plans_ = state.k, state.plans
-        self.gammas_, self.required_edges_ = record["gamma"], record["required"]
-        self.divergences_ = record["divergence"]
-        self.acceptance_rates_ = record["acceptance"]
-        self.potentials_ = record["potential"]
+        self.gammas_ = np.array(record["gamma"])
+        self.required_edges_ = np.array(record["required"])
+        self.divergences_ = np.array(record["divergence"])
+        self.acceptance_rates_ = np.array(record["acceptance"])
+        self.potentials_ = np.array(record["potential"])
         self.training_error_ = votes.error()
         self.termination_condition_ = state.termination
         self.compression_indices_ = None
-        if draws_samples:
+        if learner.n_draws is not None:
             self.compression_indices_ = [kept[samples] for samples in learner.drawn]
 
     def _use_best_failure(self, state):
@@ -369,15 +384,14 @@ class BoostByMajority(BaseMajorityVote):
         )
         state.hypotheses.append(state.best_failure)
 
-    def _warn(self, learner, state):
+    def _warn(self, state):
         first_edge = state.record["edge"][0]  # comparisons with NaN are false
-        is_stumps = isinstance(learner, StumpWeakLearner)
         if 0.5 - first_edge < state.schedule.target_error:
             message = (
                 "The first hypothesis alone reaches the target error: the estimator is "
                 "not weak, and boosting adds little. Limit its depth, for example."
             )
-        elif not is_stumps and is_linear(self.estimators_[0]):
+        elif hasattr(self.estimators_[0], "coef_") and self._columns[0] is None:
             message = (
                 "The hypotheses are linear: a vote of few of them hardly exceeds a "
                 "single one. Trees of small depth, or BooleanStump, gain more."
@@ -392,8 +406,3 @@ class BoostByMajority(BaseMajorityVote):
         else:
             return
         warnings.warn(message, UserWarning, stacklevel=3)
-
-
-def is_linear(estimator):
-    """Decide whether a fitted hypothesis is a linear function of its features."""
-    return hasattr(estimator, "coef_") and not get_tags(estimator).input_tags.pairwise

@@ -4,7 +4,9 @@ The schedule fixes what is assumed of the weak hypotheses. The state holds the v
 the hypotheses and a record of every round.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -110,7 +112,7 @@ class BoostingState:
     k: int = 0
     gamma: float = 0.0
     plans: list = field(default_factory=list)
-    record: dict = field(default_factory=dict)
+    record: dict = field(default_factory=partial(defaultdict, list))
     termination: str | None = None
     n_failures: int = 0
 
@@ -138,14 +140,16 @@ class BoostingState:
         schedule, votes = self.schedule, self.votes
         if schedule.n_rounds is not None:
             if not self.plans:
-                self.gamma = schedule.gamma or max_gamma(schedule.n_rounds, 0.2)
-                self._set_plan(schedule.n_rounds)
+                self.k = schedule.n_rounds
+                self.gamma = schedule.gamma or max_gamma(self.k, 0.2)
+                self.plans.append((0, self.k, self.gamma))
             elif schedule.gamma is None:
-                self.gamma = self._measured_gamma()
+                self.gamma, _edge = self.measured_gamma()
         elif schedule.gamma is not None:
             if not self.plans:
                 self.gamma = schedule.gamma
-                self._set_plan(votes.rounds_needed(self.gamma, schedule.target_error))
+                self.k = votes.rounds_needed(self.gamma, schedule.target_error)
+                self.plans.append((0, self.k, self.gamma))
         # Before the first vote all samples weigh alike, whatever the plan will be.
         elif votes.n_votes and (
             not self.k
@@ -160,38 +164,30 @@ class BoostingState:
         Lemma 2.2.2, that the average potential does not rise, holds from any state.
         Half of the target error leaves room for smaller edges.
         """
-        self.gamma, n_rounds = self._measured_gamma(), self.schedule.n_rounds
-        if n_rounds is None:
+        (self.gamma, _edge), self.k = self.measured_gamma(), self.schedule.n_rounds
+        if self.k is None:
             error = self.schedule.target_error / 2
-            n_rounds = self.votes.rounds_needed(self.gamma, error)
-        self._set_plan(n_rounds)
+            self.k = self.votes.rounds_needed(self.gamma, error)
+        self.plans.append((self.votes.n_rounds, self.k, self.gamma))
 
-    def _set_plan(self, k):
-        self.k = k
-        self.plans.append((self.votes.n_rounds, k, self.gamma))
+    def measured_gamma(self):
+        """Compute the edge to assume from those of the last rounds; return both.
 
-    def _measured_gamma(self):
-        """Compute the edge to assume from those of the last rounds."""
-        gamma = self.schedule.caution * self.recent_edge()
-        is_planned = self.schedule.n_rounds is not None
-        smallest = SMALLEST_GAMMA if is_planned else SMALLEST_PLANNED_GAMMA
-        return min(max(gamma, smallest), LARGEST_GAMMA)
-
-    def recent_edge(self):
-        """Compute the mean of the last edges.
-
-        In a game of no fixed length only of those above 0: a plan for an edge of 0
+        In a game of no fixed length only edges above 0 count: a plan for an edge of 0
         would never end.
         """
         edges = np.array(self.record["followed"][-self.schedule.recent :])
+        smallest = SMALLEST_GAMMA
         if self.schedule.n_rounds is None:
-            edges = edges[edges > 0]
-        return float(np.mean(edges)) if len(edges) else 0.0
+            edges, smallest = edges[edges > 0], SMALLEST_PLANNED_GAMMA
+        edge = float(np.mean(edges)) if len(edges) else 0.0
+        return min(max(self.schedule.caution * edge, smallest), LARGEST_GAMMA), edge
 
     def drop_round(self, followed):
         """Leave a round to another plan; stop if no edge is to be expected."""
-        self._append(followed=followed)
-        if self.recent_edge() > 0:
+        self.record["followed"].append(followed)
+        _gamma, edge = self.measured_gamma()
+        if edge > 0:
             self.replan()
         else:
             self.termination = "no_edge"
@@ -206,23 +202,21 @@ class BoostingState:
             weight = weights.mean * k
             shortfall = error * (1 - error) / weight if weight > 0 else np.inf
             required = self.gamma - shortfall
-        self._append(
-            edge=edge if has_edge else np.nan,
-            followed=followed,
-            gamma=self.gamma if k else np.nan,
-            required=required,
-            divergence=weights.divergence,
-            acceptance=weights.acceptance,
-            potential=weights.potential,
-        )
+        facts = {
+            "edge": edge if has_edge else np.nan,
+            "followed": followed,
+            "gamma": self.gamma if k else np.nan,
+            "required": required,
+            "divergence": weights.divergence,
+            "acceptance": weights.acceptance,
+            "potential": weights.potential,
+        }
+        for name, fact in facts.items():
+            self.record[name].append(float(fact))
         self.n_failures = 0 if has_edge else self.n_failures + 1
         if has_edge:
             self.hypotheses.append(hypothesis)
         self.votes.add(predicted if has_edge else None)
-
-    def _append(self, **numbers):
-        for name, value in numbers.items():
-            self.record.setdefault(name, []).append(float(value))
 
 
 def boost(learner, votes, schedule, rng, report=None):

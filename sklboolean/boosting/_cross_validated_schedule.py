@@ -18,7 +18,7 @@ from sklboolean._core.validation import check_choice, check_integer
 from sklboolean.boosting._boosting import boost
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._votes import MajorityVotes, vote_margins
-from sklboolean.boosting._weak_learners import TrainingSet, take_samples
+from sklboolean.boosting._weak_learners import take_samples
 
 # The share of the samples that the policy "fixed" gives up.
 GIVEN_UP = 0.2
@@ -72,39 +72,17 @@ class CrossValidatedSchedule(BaseEstimator):
         self.policies = policies
         self.cv = cv
 
-    def _candidates(self, schedule):
-        """Return the schedule of each policy, by name."""
-        if isinstance(self.policies, str) or not len(self.policies):
-            raise ValueError(
-                f"policies must be a list of some of {list(POLICIES)}; got "
-                f"{self.policies!r}."
-            )
-        holdout = schedule.holdout or 0.5
-        gamma = max_gamma(schedule.n_rounds, GIVEN_UP)
-        known = {
-            "fixed": replace(schedule, gamma=gamma),
-            "measured": schedule,
-            "holdout_train_edges": replace(
-                schedule, holdout=holdout, follow_holdout=False
-            ),
-            "holdout_edges": replace(schedule, holdout=holdout),
-        }
-        names = [check_choice(name, "policies", POLICIES) for name in self.policies]
-        if schedule.holdout is not None and "holdout_edges" in names:
-            # With samples held out "measured" is the same policy.
-            names = [name for name in names if name != "measured"]
-        return {name: known[name] for name in names}
-
-    def _choose(self, training, schedule, rng, folds, n_jobs):
+    def _choose(self, weak_learner, schedule, rng, folds, n_jobs):
         """Choose the policy with the largest held-out accuracy.
 
         Parameters
         ----------
-        training : TrainingSet
+        weak_learner : StumpWeakLearner or ClassifierWeakLearner
+            Of all samples.
         schedule : Schedule
             With a number of rounds. The policies replace its gamma and holdout.
         rng : RandomState
-        folds : int, splitter or iterable of splits of the training set
+        folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
 
         Returns
@@ -117,38 +95,49 @@ class CrossValidatedSchedule(BaseEstimator):
         margins : ndarray or None
             Held-out margins of the policy; NaN for samples that no fold tests.
         """
-        policies = self._candidates(schedule)
-        codes, weights = training.codes, training.sample_weight
+        if isinstance(self.policies, str) or not len(self.policies):
+            raise ValueError(
+                f"policies must be a list of some of {list(POLICIES)}; got "
+                f"{self.policies!r}."
+            )
+        holdout = schedule.holdout or 0.5
+        known = {
+            "fixed": {"gamma": max_gamma(schedule.n_rounds, GIVEN_UP)},
+            "measured": {},
+            "holdout_train_edges": {"holdout": holdout, "follow_holdout": False},
+            "holdout_edges": {"holdout": holdout},
+        }
+        policies = {}
+        for name in self.policies:
+            options = known[check_choice(name, "policies", POLICIES)]
+            policies[name] = replace(schedule, **options)
+        if schedule.holdout is not None and "holdout_edges" in policies:
+            # With samples held out "measured" is the same policy.
+            policies.pop("measured", None)
+        codes, weights = weak_learner.codes, weak_learner.sample_weight
         if np.bincount(codes).min() < 2:
             name = next(iter(policies))
             return name, policies[name], None, None
-        margins = held_out_margins(
-            training, list(policies.values()), folds, draw_seed(rng), n_jobs
+        margins, tested = held_out_margins(
+            weak_learner, list(policies.values()), folds, draw_seed(rng), n_jobs
         )
+        weights = None if weights is None else weights[tested]
         scores = {}
-        for name, given in zip(policies, margins, strict=True):
-            tested = has_heldout_margin(given)
-            of_tested = given[tested]
-            if given.ndim > 1:
-                predicted = of_tested.argmax(axis=1)
-            else:
-                predicted = of_tested > 0
-            scores[name] = float(
-                np.average(
-                    predicted == codes[tested],
-                    weights=None if weights is None else weights[tested],
-                )
-            )
+        for name, given in zip(policies, margins[:, tested], strict=True):
+            predicted = given.argmax(axis=1) if given.ndim > 1 else given > 0
+            right = predicted == codes[tested]
+            scores[name] = float(np.average(right, weights=weights))
         best = max(scores, key=scores.get)
         return best, policies[best], scores, margins[list(policies).index(best)]
 
 
-def held_out_margins(training, schedules, cv, seed, n_jobs=None):
+def held_out_margins(weak_learner, schedules, cv, seed, n_jobs=None):
     """Compute the margin of each sample under votes that were not trained on it.
 
     Parameters
     ----------
-    training : TrainingSet
+    weak_learner : StumpWeakLearner or ClassifierWeakLearner
+        Of all samples.
     schedules : list of Schedule
     cv : int, splitter or iterable of splits
     seed : int
@@ -159,31 +148,38 @@ def held_out_margins(training, schedules, cv, seed, n_jobs=None):
     -------
     margins : ndarray of shape (n_schedules, n_samples[, n_classes])
         NaN for samples that no fold tests.
+    tested : ndarray of shape (n_samples,), bool
+        The others.
     """
-    codes, n_classes = training.codes, len(training.classes)
+    codes, n_classes = weak_learner.codes, weak_learner.n_classes
     if isinstance(cv, Integral):
         # No more folds than a class has samples: else some would lack it.
         n_folds = max(2, min(cv, np.bincount(codes).min()))
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
-    # The training set's parts are plain arguments, which a cluster's backend sends
-    # only once.
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_margins_of_fold)(schedule, train, test, seed, *training)
+        delayed(margins_of_fold)(weak_learner, schedule, train, test, seed)
         for schedule in schedules
         for train, test in splits
     )
     shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
     margins = np.full((len(schedules), *shape), np.nan)
+    tested = np.zeros(len(codes), dtype=bool)
     for i, part in enumerate(parts):
-        margins[i // len(splits), splits[i % len(splits)][1]] = part
-    return margins
+        test = splits[i % len(splits)][1]
+        margins[i // len(splits), test], tested[test] = part, True
+    return margins, tested
 
 
-def has_heldout_margin(margins):
-    """Find the samples that some fold tests."""
-    return ~np.isnan(margins.reshape(len(margins), -1)).any(axis=1)
+def margins_of_fold(weak_learner, schedule, train, test, seed):
+    """Boost some samples, and compute the margins of others."""
+    part = weak_learner.take(train)
+    votes = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
+    state = boost(part, votes, schedule, check_random_state(seed))
+    hypotheses = state.hypotheses or [state.best_failure]
+    X = take_samples(weak_learner.estimator, weak_learner.X, test, train)
+    return vote_margins(part.votes(hypotheses, X))
 
 
 def folds_of_kept(cv, kept, n_samples):
@@ -209,14 +205,3 @@ def folds_of_kept(cv, kept, n_samples):
             parts.append(place[samples][place[samples] >= 0])
         folds.append(tuple(parts))
     return folds
-
-
-def _margins_of_fold(schedule, train, test, seed, *training):
-    training = TrainingSet(*training)
-    part = training.take(train)
-    learner = part.weak_learner()
-    votes = MajorityVotes(part.codes, learner.n_classes, part.sample_weight)
-    state = boost(learner, votes, schedule, check_random_state(seed))
-    hypotheses = state.hypotheses or [state.best_failure]
-    X = take_samples(training.estimator, training.X, test, train)
-    return vote_margins(learner.votes(hypotheses, X))

@@ -440,15 +440,9 @@ def predict_codes(hypothesis, X, classes):
         Checked.
     classes : ndarray of shape (n_classes,)
     """
-    is_stump = type(hypothesis) is BooleanStump and hypothesis.binarize is not None
-    if not is_stump or sparse.issparse(X):
-        return np.searchsorted(classes, hypothesis.predict(X))
-    # One column decides; `predict` would check all of them, again for each stump.
-    codes = np.searchsorted(classes, hypothesis.side_classes_)
-    if hypothesis.feature_ < 0:
-        return np.full(X.shape[0], codes[0])
-    column = X[:, hypothesis.feature_].astype(np.float64)
-    return codes[(column > hypothesis.binarize).astype(np.intp)]
+    if type(hypothesis) is BooleanStump:
+        return np.searchsorted(classes, hypothesis._predict_checked(X))
+    return np.searchsorted(classes, hypothesis.predict(X))
 
 
 def join_parts(parts):

@@ -276,21 +276,6 @@ def relative_weights(k, i, gamma, levels, n_aborted=0):
     return np.exp(logs - log_largest), log_largest
 
 
-def average_potential(k, i, gamma, levels, shares):
-    """Compute the mean potential over states with given shares.
-
-    Parameters
-    ----------
-    k, i, gamma
-        As for `majority_potentials`.
-    levels : ndarray of int
-        The level of each state, the coins of aborted rounds included.
-    shares : ndarray of float64
-        The share of the samples in each state.
-    """
-    return float(shares @ binomial_cdf((k - levels) // 2, k - i, gamma))
-
-
 def rounds_for_error(i, gamma, error, levels, shares):
     """Compute how long a game must last for an error, from its present states.
 
@@ -307,7 +292,8 @@ def rounds_for_error(i, gamma, error, levels, shares):
     error : float
         The average potential must be below this, above 0 and below 1.
     levels, shares
-        The states, as for `average_potential`.
+        The level of each state, the coins of aborted rounds included, and the share
+        of the samples in it.
 
     Returns
     -------

@@ -74,9 +74,9 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         above 0 and below 0.5. None: less than that of any sample, which is ``1 /
         n_samples`` without `sample_weight`. If there are gross errors, twice their
         share is better, with a number for `n_estimators`.
-    variant : {"auto", "reweight", "resample"}, default="auto"
-        How a distribution is presented to the weak learner: by sample weights or by
-        drawing samples. "auto": by weights if its ``fit`` takes ``sample_weight``.
+    sampling : {"auto", "weight", "resample"}, default="auto"
+        Whether the weak learner is given the weights of a round, or samples drawn in
+        proportion to them. "auto": "weight" if its ``fit`` takes ``sample_weight``.
     n_samples_weak : int or None, default=None
         Number of samples to draw for each regressor, where samples are drawn. None: as
         many as there are. Fewer make fits faster and regressors more diverse.
@@ -165,7 +165,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self, estimator=None, *, n_estimators="auto", gamma="auto", delta="auto",
-        target_error=None, variant="auto", n_samples_weak=None, weak_failure="replan",
+        target_error=None, sampling="auto", n_samples_weak=None, weak_failure="replan",
         max_tries=1, random_state=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
@@ -173,7 +173,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         self.gamma = gamma
         self.delta = delta
         self.target_error = target_error
-        self.variant = variant
+        self.sampling = sampling
         self.n_samples_weak = n_samples_weak
         self.weak_failure = weak_failure
         self.max_tries = max_tries
@@ -234,7 +234,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
             learner = RegressorWeakLearner(
                 base, X, y, float(len(y) if weights is None else weights.sum()), delta,
                 min(1.0, 0.5 + first_edge),
-                number_of_draws(base, self.variant, self.n_samples_weak),
+                number_of_draws(base, self.sampling, self.n_samples_weak),
             )  # fmt: skip
             # All samples have one class: that a regressor is correct.
             votes = MajorityVotes(np.ones(len(y), dtype=np.int8), 2, weights)

@@ -295,7 +295,20 @@ def best_stump(columns, signs, weights):
         )
     if weights.min(initial=0) < 0 or not weights.max(initial=0) > 0:
         raise ValueError("weights must be at least 0, and one of them above 0.")
-    inside, totals, total = _weights_against_first(columns, signs, weights)
+    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
+    n_bits = parts[-1][0] + DIGIT_BITS + columns.n_samples.bit_length()
+    # Python's integers where 64 bits may not hold a sum, its double and a sign.
+    dtype = np.int64 if n_bits <= 61 else object
+    # The weight of each class minus that of the first, where a feature is true and in
+    # all. The differences decide as well as the weights do, and save a pass.
+    inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
+    totals, total = np.zeros(len(signs) + 1, dtype=dtype), 0
+    for shift, digits in parts:
+        total += sum_weights(digits) << shift
+        for code, sign in enumerate(signs, start=1):
+            signed = sign * digits
+            inside[code] += columns.sums(signed).astype(dtype, copy=False) << shift
+            totals[code] += sum_weights(signed) << shift
     outside = totals[:, np.newaxis] - inside
     gains = inside.max(axis=0) + outside.max(axis=0)
     feature, gain = int(gains.argmax()), totals.max()
@@ -309,35 +322,6 @@ def best_stump(columns, signs, weights):
     right = of_first + int(gain)
     if_false, if_true = map(int, sides)
     return Stump(feature, if_false, if_true, (2 * right - total) / (2 * total))
-
-
-def _weights_against_first(columns, signs, weights):
-    """Compute the integer weight of each class minus that of the first class.
-
-    The differences decide as well as the weights do, and save a pass.
-
-    Returns
-    -------
-    inside : ndarray of shape (n_classes, n_features)
-        Of the samples for which the feature is true.
-    totals : ndarray of shape (n_classes,)
-        Of all samples.
-    total : int
-        The weight of all samples and classes.
-    """
-    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
-    n_bits = parts[-1][0] + DIGIT_BITS + columns.n_samples.bit_length()
-    # Python's integers where 64 bits may not hold a sum, its double and a sign.
-    dtype = np.int64 if n_bits <= 61 else object
-    inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
-    totals, total = np.zeros(len(signs) + 1, dtype=dtype), 0
-    for shift, digits in parts:
-        total += sum_weights(digits) << shift
-        for code, sign in enumerate(signs, start=1):
-            signed = sign * digits
-            inside[code] += columns.sums(signed).astype(dtype, copy=False) << shift
-            totals[code] += sum_weights(signed) << shift
-    return inside, totals, total
 
 
 def side_weights(truth, codes, weights, n_classes):
@@ -520,14 +504,15 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         return self
 
     @classmethod
-    def _from_stump(cls, stump, *, binarize, classes, n_features, feature_names):
-        """Make a fitted `BooleanStump` that votes as a `Stump` does."""
+    def _from_stump(cls, stump, ensemble, binarize):
+        """Make a fitted `BooleanStump` that votes as a `Stump` of an ensemble does."""
         self = cls(binarize=binarize)
-        self.classes_, self.n_features_in_ = classes, n_features
-        if feature_names is not None:
-            self.feature_names_in_ = feature_names
+        self.classes_ = ensemble.classes_
+        self.n_features_in_ = ensemble.n_features_in_
+        if hasattr(ensemble, "feature_names_in_"):
+            self.feature_names_in_ = ensemble.feature_names_in_
         # A vote is for one class, whatever the shares were under the round's weights.
-        one_hot = np.eye(len(classes), dtype=np.int64)
+        one_hot = np.eye(len(self.classes_), dtype=np.int64)
         self._set_fitted_attributes(stump, one_hot[[stump.if_false, stump.if_true]])
         return self
 
@@ -580,6 +565,17 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         """
         sides = self._sides(X)
         return self.side_probabilities_[sides]
+
+    def _predict_checked(self, X):
+        """Predict the labels of checked samples: only one column is read."""
+        if self.binarize is None:
+            return self.predict(X)  # other numbers than 0 and 1 are an error
+        if self.feature_ < 0:
+            return np.full(X.shape[0], self.side_classes_[0])
+        column = X[:, [self.feature_]]
+        column = column.toarray() if sparse.issparse(column) else column
+        truth = column[:, 0].astype(np.float64) > self.binarize
+        return self.side_classes_[truth.astype(np.intp)]
 
     def _sides(self, X):
         """Compute 1 where the feature is true, else 0."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean.boosting._majority_game import (
-    average_potential,
+    binomial_cdf,
     log_binomial_pmf,
     relative_weights,
     rounds_for_error,
@@ -84,24 +84,19 @@ class MajorityVotes:
     ----------
     correct : ndarray of shape (n_samples,), int64
         Number of correct votes.
-    n_rounds, n_aborted : int
-        Number of rounds, and of those without a hypothesis.
+    n_rounds, n_votes, n_aborted : int
+        Number of rounds, of hypotheses, and of rounds without one.
     """
 
     def __init__(self, codes, n_classes, sample_weight=None):
         self.codes, self.sample_weight = codes, sample_weight
-        self.n_rounds = self.n_aborted = 0
+        self.n_rounds = self.n_votes = self.n_aborted = 0
         self.correct = np.zeros(len(codes), dtype=np.int64)
         self.wrong = None
         if n_classes > 2:
             # Wrong votes by class, and the largest number of them for each sample.
             self.wrong = np.zeros((len(codes), n_classes), dtype=np.int32)
             self.most_wrong = np.zeros(len(codes), dtype=np.int64)
-
-    @property
-    def n_votes(self):
-        """Number of hypotheses."""
-        return self.n_rounds - self.n_aborted
 
     def copy(self):
         """Copy the counts."""
@@ -113,6 +108,7 @@ class MajorityVotes:
         if predicted is None:
             self.n_aborted += 1
             return
+        self.n_votes += 1
         hits = predicted == self.codes
         self.correct += hits
         if self.wrong is not None:
@@ -166,7 +162,9 @@ class MajorityVotes:
 
     def potential(self, k, gamma):
         """Compute the average potential when the game lasts k rounds."""
-        return average_potential(k, self.n_rounds, gamma, *self.level_shares())
+        levels, shares = self.level_shares()
+        missing = (k - levels) // 2
+        return float(shares @ binomial_cdf(missing, k - self.n_rounds, gamma))
 
     def rounds_needed(self, gamma, error):
         """Compute the least odd k for which the average potential is below an error."""
@@ -194,7 +192,8 @@ class MajorityVotes:
         divergence = float(drawn @ np.log(relative[some] / acceptance))
         if self.n_aborted:
             levels, shares = self.level_shares()
-        potential = average_potential(k, self.n_rounds, gamma, levels, shares)
+        missing = (k - levels) // 2
+        potential = float(shares @ binomial_cdf(missing, k - self.n_rounds, gamma))
         return RoundWeights(
             table, states, self.sample_weight, float(np.exp(log_largest)) * acceptance,
             max(0.0, divergence), acceptance, potential,

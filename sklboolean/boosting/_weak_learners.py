@@ -5,7 +5,7 @@
 distribution to it by sample weights or by resampling.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -15,15 +15,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.validation import (
-    as_boolean,
-    check_binarize,
     check_choice,
     check_finite_sum,
     check_integer,
     check_sample_weight,
 )
 from sklboolean.boosting._stump import (
-    BooleanStump,
     StumpColumns,
     best_stump,
     class_signs,
@@ -66,59 +63,43 @@ class WeakLearner(Protocol):
         """Predict the class number of each training sample."""
 
 
-class TrainingSet(NamedTuple):
-    """Checked training data of an ensemble of classifiers.
+class StumpWeakLearner:
+    """The best stump in each round, found over columns of bits.
 
-    Attributes
+    Parameters
     ----------
-    estimator : classifier
-        Unfitted.
-    X : ndarray or sparse array of shape (n_samples, n_features)
-    classes : ndarray of shape (n_classes,)
+    estimator : BooleanStump
+    X : ndarray of uint64 words, or csr_array
+        Boolean samples.
     codes : ndarray of shape (n_samples,), int
         The class of each sample.
+    classes : ndarray of shape (n_classes,)
     sample_weight : ndarray of shape (n_samples,), float64, or None
         Above 0. None: all alike.
     n_draws : int or None
         Number of samples to draw for each hypothesis; 0: as many as there are. None:
-        pass weights instead.
+        use the weights of the round instead.
+    n_features : int
     """
 
-    estimator: object
-    X: object
-    classes: np.ndarray
-    codes: np.ndarray
-    sample_weight: np.ndarray | None
-    n_draws: int | None
+    def __init__(
+        self, estimator, X, codes, classes, sample_weight, n_draws, n_features
+    ):
+        self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
+        self.sample_weight, self.n_draws = sample_weight, n_draws
+        self.n_classes, self.n_features = len(classes), n_features
+        self.columns = StumpColumns.from_boolean(X, n_features)
+        self.signs = class_signs(codes, self.n_classes)
+        self.returns_edge, self.drawn = n_draws is None, []
 
     def take(self, samples):
-        """Select samples."""
+        """Make the weak learner of some of the samples."""
         weights = self.sample_weight
-        return self._replace(
-            X=take_samples(self.estimator, self.X, samples, samples),
-            codes=self.codes[samples],
-            sample_weight=None if weights is None else weights[samples],
-        )
-
-    def weak_learner(self):
-        """Make the weak learner of these samples."""
-        if type(self.estimator) is BooleanStump:
-            return StumpWeakLearner(self)
-        return ClassifierWeakLearner(self)
-
-
-class StumpWeakLearner:
-    """The best stump in each round, found over columns of bits."""
-
-    def __init__(self, training):
-        self.binarize, self.classes = training.estimator.binarize, training.classes
-        self.n_classes, self.n_features = len(self.classes), training.X.shape[1]
-        check_binarize(self.binarize)
-        bits = as_boolean(training.X, self.binarize)
-        self.columns = StumpColumns.from_boolean(bits, self.n_features)
-        self.signs = class_signs(training.codes, self.n_classes)
-        self.n_draws, self.returns_edge = training.n_draws, training.n_draws is None
-        self.drawn = []
+        return StumpWeakLearner(
+            self.estimator, self.X[samples], self.codes[samples], self.classes,
+            None if weights is None else weights[samples], self.n_draws,
+            self.n_features,
+        )  # fmt: skip
 
     def fit(self, weights, rng, round_weights=None):
         """Find the best `Stump`."""
@@ -138,26 +119,8 @@ class StumpWeakLearner:
 
     def votes(self, stumps, X):
         """Count the votes of stumps on other samples."""
-        bits = as_boolean(X, self.binarize)
-        return count_stump_votes(self.as_array(stumps), bits, self.n_classes)
-
-    @staticmethod
-    def as_array(stumps):
-        """Arrange stumps as `count_stump_votes` takes them."""
-        return np.array([stump[:3] for stump in stumps], dtype=np.int64).reshape(-1, 3)
-
-    def estimators(self, stumps, feature_names):
-        """Make a fitted `BooleanStump` of each stump."""
-        return [
-            BooleanStump._from_stump(
-                stump,
-                binarize=self.binarize,
-                classes=self.classes,
-                n_features=self.n_features,
-                feature_names=feature_names,
-            )
-            for stump in stumps
-        ]
+        tests = np.array(stumps)[:, :3].astype(np.int64)
+        return count_stump_votes(tests, X, self.n_classes)
 
 
 class ClassifierWeakLearner:
@@ -165,25 +128,41 @@ class ClassifierWeakLearner:
 
     A hypothesis is a pair of the fitted classifier and the samples it was fitted to,
     None for all. A classifier of a kernel matrix needs the columns of these samples.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Unfitted.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    codes, classes, sample_weight, n_draws
+        As for `StumpWeakLearner`.
     """
 
     returns_edge = False
 
-    def __init__(self, training):
-        self.training, self.classes = training, training.classes
-        self.n_classes, self.y = len(self.classes), self.classes[training.codes]
-        self.pairwise = get_tags(training.estimator).input_tags.pairwise
-        weights = training.sample_weight
-        self.total = float(len(self.y) if weights is None else weights.sum())
+    def __init__(self, estimator, X, codes, classes, sample_weight, n_draws):
+        self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
+        self.sample_weight, self.n_draws = sample_weight, n_draws
+        self.n_classes, self.y = len(classes), classes[codes]
+        self.pairwise = get_tags(estimator).input_tags.pairwise
+        self.total = float(len(codes) if sample_weight is None else sample_weight.sum())
         self.drawn = []
+
+    def take(self, samples):
+        """Make the weak learner of some of the samples."""
+        weights = self.sample_weight
+        return ClassifierWeakLearner(
+            self.estimator, take_samples(self.estimator, self.X, samples, samples),
+            self.codes[samples], self.classes,
+            None if weights is None else weights[samples], self.n_draws,
+        )  # fmt: skip
 
     def fit(self, weights, rng, _round_weights=None):
         """Fit a clone of the classifier."""
-        base, X = self.training.estimator, self.training.X
-        n_draws, seed = self.training.n_draws, draw_seed(rng)
-        if n_draws is not None:
+        base, X, seed = self.estimator, self.X, draw_seed(rng)
+        if self.n_draws is not None:
             # In order: a classifier of a kernel matrix keeps these columns.
-            samples = np.sort(draw_samples(weights, n_draws, rng))
+            samples = np.sort(draw_samples(weights, self.n_draws, rng))
             self.drawn.append(np.unique(samples))
             part = take_samples(base, X, samples, samples)
             return fit_labels(base, part, self.y[samples], seed), samples
@@ -198,7 +177,7 @@ class ClassifierWeakLearner:
     def predict_codes(self, hypothesis, X=None):
         """Predict the class number of each sample, those of training by default."""
         model, samples = hypothesis
-        X = self.training.X if X is None else X
+        X = self.X if X is None else X
         if samples is not None and self.pairwise:
             X = X[:, samples]
         return np.searchsorted(self.classes, model.predict(X))
@@ -209,10 +188,6 @@ class ClassifierWeakLearner:
         for hypothesis in hypotheses:
             votes[np.arange(len(votes)), self.predict_codes(hypothesis, X)] += 1
         return votes
-
-    def estimators(self, hypotheses, _feature_names):
-        """Return the fitted classifiers."""
-        return [model for model, _samples in hypotheses]
 
 
 class RegressorWeakLearner:
@@ -235,7 +210,7 @@ class RegressorWeakLearner:
     share : float
         Share of the weight on which the first hypothesis must be correct, at most 1.
     n_draws : int or None
-        As in `TrainingSet`.
+        As for `StumpWeakLearner`.
     """
 
     n_classes, returns_edge = 2, False
@@ -396,29 +371,30 @@ def check_regressor(estimator):
         )
 
 
-def number_of_draws(estimator, variant, n_samples_weak):
+def number_of_draws(estimator, sampling, n_samples_weak):
     """Check how a distribution is presented to a weak learner.
 
     Parameters
     ----------
     estimator : estimator
-    variant : {"auto", "reweight", "resample"}
+    sampling : {"auto", "weight", "resample"}
     n_samples_weak : int or None
 
     Returns
     -------
     n_draws : int or None
-        As in `TrainingSet`.
+        As for `StumpWeakLearner`.
     """
-    check_choice(variant, "variant", ("auto", "reweight", "resample"))
+    check_choice(sampling, "sampling", ("auto", "weight", "resample"))
     if n_samples_weak is not None:
         check_integer(n_samples_weak, "n_samples_weak", 1)
     takes_weights = has_fit_parameter(estimator, "sample_weight")
-    if variant == "reweight" and not takes_weights:
+    if sampling == "weight" and not takes_weights:
         raise ValueError(
-            "variant='reweight' needs an estimator whose fit takes sample_weight; "
-            f"{type(estimator).__name__} has none: use variant='resample', or 'auto'."
+            "sampling='weight' needs an estimator whose fit takes sample_weight; that "
+            f"of {type(estimator).__name__} does not: use sampling='resample', or "
+            "'auto'."
         )
-    if variant != "resample" and takes_weights:
+    if sampling != "resample" and takes_weights:
         return None
     return n_samples_weak or 0

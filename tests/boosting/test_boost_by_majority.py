@@ -184,7 +184,7 @@ def test_compiled_path_makes_the_model_of_the_general_one(gamma):
     [
         BoostByMajority(n_estimators=12 + 1, gamma=0.05),
         BoostByMajority(TREE, n_estimators=5, gamma=0.1),
-        BoostByMajority(n_estimators=9, variant="resample", gamma=0.1),
+        BoostByMajority(n_estimators=9, sampling="resample", gamma=0.1),
         BoostByMajority(KNeighborsClassifier(3), n_estimators=5, gamma=0.1),
         BoostByMajority(n_estimators=21, holdout=0.4, gamma="measured"),
     ],
@@ -263,7 +263,7 @@ def test_model_is_one_whatever_holds_the_bits(base, parameters):
 def test_random_state_repeats_and_jobs_do_not_matter(base):
     X, y = noisy_majority(150)
     model = BoostByMajority(
-        base, n_estimators=9, variant="resample", probability=True, random_state=0
+        base, n_estimators=9, sampling="resample", probability=True, random_state=0
     )
     first = clone(model).fit(X, y)
     for again in (clone(model), clone(model).set_params(n_jobs=2)):
@@ -323,7 +323,7 @@ def test_row_of_weight_three_is_three_rows(base, data, parameters):
     "parameters",
     [
         {"gamma": "auto"},
-        {"gamma": 0.1, "variant": "resample"},
+        {"gamma": 0.1, "sampling": "resample"},
         {"gamma": "measured", "holdout": 0.5, "probability": True},
     ],
     ids=str,
@@ -411,16 +411,16 @@ def kernel_of_rows(X, Y):
     return rbf_kernel(X, Y, gamma=0.3)
 
 
-@pytest.mark.parametrize("variant", ["reweight", "resample"])
+@pytest.mark.parametrize("sampling", ["weight", "resample"])
 @pytest.mark.parametrize("gamma", [0.2, CrossValidatedSchedule(cv=2)], ids=str)
-def test_precomputed_kernel_is_the_kernel_of_the_base(variant, gamma):
+def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):
     X, y = noisy_majority(100, noise=0.2)
     X = X.astype(np.float64)
     K = kernel_of_rows(X, X)
 
     def model(kernel):
         return BoostByMajority(
-            SVC(kernel=kernel, C=0.05), n_estimators=15, gamma=gamma, variant=variant,
+            SVC(kernel=kernel, C=0.05), n_estimators=15, gamma=gamma, sampling=sampling,
             random_state=0,
         )  # fmt: skip
 
@@ -438,7 +438,7 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(variant, gamma):
 def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
     X, y = noisy_majority(80)
     model = BoostByMajority(
-        base, n_estimators=9, gamma=0.1, variant="resample",
+        base, n_estimators=9, gamma=0.1, sampling="resample",
         n_samples_weak=n_samples_weak, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(model.compression_indices_) == model.n_rounds_
@@ -455,7 +455,7 @@ def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
 def test_compression_indices_have_one_entry_for_each_round():
     X, y = noisy_majority(80, noise=0.3)
     model = BoostByMajority(
-        n_estimators=9, gamma=0.3, variant="resample", n_samples_weak=10, max_tries=4,
+        n_estimators=9, gamma=0.3, sampling="resample", n_samples_weak=10, max_tries=4,
         random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(model.compression_indices_) == model.n_rounds_

@@ -39,7 +39,8 @@ def votes_in_states(i, right, other=None, *, n_aborted=0, values=None):
     right = np.asarray(right)
     weights = None if values is None else np.asarray(values, dtype=np.float64)
     votes = MajorityVotes(np.zeros(len(right), int), 2 if other is None else 3, weights)
-    votes.n_rounds, votes.n_aborted, votes.correct = i, n_aborted, right
+    votes.n_rounds, votes.n_votes = i, i - n_aborted
+    votes.n_aborted, votes.correct = n_aborted, right
     if other is not None:
         votes.most_wrong = i - n_aborted - right - other
     return votes

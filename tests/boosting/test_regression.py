@@ -428,12 +428,12 @@ def test_drawn_rows_follow_the_weights():
 
 
 @unreached
-@pytest.mark.parametrize("variant", ["reweight", "resample"])
-def test_random_state_decides_and_every_regressor_has_its_own(variant):
+@pytest.mark.parametrize("sampling", ["weight", "resample"])
+def test_random_state_decides_and_every_regressor_has_its_own(sampling):
     X, y = friedman()
     base = DecisionTreeRegressor(max_depth=3, max_features=2)
-    base = make_pipeline(StandardScaler(), base) if variant == "resample" else base
-    model = BoostByMajorityRegressor(base, n_estimators=5, variant=variant)
+    base = make_pipeline(StandardScaler(), base) if sampling == "resample" else base
+    model = BoostByMajorityRegressor(base, n_estimators=5, sampling=sampling)
     first = clone(model).set_params(random_state=3).fit(X, y)
     again = clone(model).set_params(random_state=3).fit(X, y)
     other = clone(model).set_params(random_state=4).fit(X, y)
@@ -460,7 +460,7 @@ def test_sparse_rows_and_missing_values_pass_to_a_base_that_takes_them():
     X[X < 0.4], y = 0, y.round()  # whole numbers: any order of adding will do
     # In scikit-learn 1.7 the median of unequal weights depends on the order of rows,
     # which is another one for sparse rows: draw rows, or play the first round only.
-    for options in ({"variant": "resample"}, {"n_estimators": 1, "delta": 9.0}):
+    for options in ({"sampling": "resample"}, {"n_estimators": 1, "delta": 9.0}):
         model = BoostByMajorityRegressor(random_state=0, **options)
         dense = clone(model).fit(X, y).predict(X)
         for form in (sparse.csr_array, sparse.csc_array):
@@ -570,10 +570,10 @@ BAD = [
     ({"delta": 1e-9}, r"estimator is correct on .*larger delta"),
     ({"target_error": 0}, "target_error must be greater than 0"),
     ({"target_error": 0.5}, "target_error must be below 0.5"),
-    ({"variant": "filter"}, "variant must be one of"),
+    ({"sampling": "filter"}, "sampling must be one of"),
     (
-        {"estimator": KNeighborsRegressor(), "variant": "reweight"},
-        "variant='resample'",
+        {"estimator": KNeighborsRegressor(), "sampling": "weight"},
+        "sampling='resample'",
     ),
     ({"n_samples_weak": 0}, "n_samples_weak"),
     ({"weak_failure": "ignore"}, "weak_failure must be one of"),

@@ -73,7 +73,7 @@ FREE = {
     "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2,
     "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
     "solver": "gradient", "threshold": 0.5, "tie": "negative", "tol": 0.1,
-    "tree_updates": 1, "validation_fraction": 0.2, "variant": "resample",
+    "tree_updates": 1, "validation_fraction": 0.2, "sampling": "resample",
     "verbose": 0, "warm_start": True,
 }  # fmt: skip
 # These make no difference to the models above, or are told by others.

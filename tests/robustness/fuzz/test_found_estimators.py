@@ -27,7 +27,7 @@ X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]] * 3)
 Y = X[:, 0]
 BOOSTERS = [
     BoostByMajority(n_estimators=3, gamma=0.1),
-    BoostByMajority(n_estimators=3, gamma=0.1, variant="resample"),
+    BoostByMajority(n_estimators=3, gamma=0.1, sampling="resample"),
     BoostByMajority(DecisionTreeClassifier(max_depth=1), n_estimators=3),
     BoostByMajorityRegressor(n_estimators=3),
     OnlineBoostByMajority(n_estimators=3),
