@@ -29,12 +29,13 @@ from sklboolean.density import (
 )
 from sklboolean.kernels import KernelPerceptron
 from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
-from sklboolean.preprocessing import ConjunctionFeatures
+from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
 from sklboolean.rules import RuleClassifier
 
 __all__ = [
     "AveragedPerceptron",
     "BernoulliMixture",
+    "BooleanEncoder",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",

@@ -22,6 +22,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
+    BooleanEncoder,
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
@@ -161,6 +162,12 @@ CASES = {
         HalvingClassifier("k-disjunctions", max_literals=1)
     ),
     # preprocessing
+    "boolean_encoder": Case(BooleanEncoder(), {}),
+    "boolean_encoder_tree": Case(
+        BooleanEncoder(n_bins=4, strategy="tree", complement=False)
+    ),
+    "boolean_encoder_sparse": Case(BooleanEncoder(n_bins=3, sparse_output=True)),
+    "boolean_encoder_propagate": Case(BooleanEncoder(missing="propagate")),
     "conjunction_features": Case(ConjunctionFeatures(), {}),
     "conjunction_features_dense": Case(
         ConjunctionFeatures(monotone=False, sparse_output=False, max_literals=3)

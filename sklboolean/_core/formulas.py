@@ -23,6 +23,25 @@ def feature_names_of(estimator):
     return [feature_name_of(estimator, j) for j in range(estimator.n_features_in_)]
 
 
+def check_input_names(estimator, input_features):
+    """Check the argument of ``get_feature_names_out``; return a name for each column.
+
+    None stands for the column names of the fit, or x0, x1, ...
+    """
+    names = feature_names_of(estimator)
+    if input_features is None:
+        return names
+    given = np.asarray(input_features, dtype=object).tolist()
+    if len(given) != estimator.n_features_in_:
+        raise ValueError(
+            "input_features should have length equal to number of features "
+            f"({estimator.n_features_in_}), got {len(given)}."
+        )
+    if hasattr(estimator, "feature_names_in_") and given != names:
+        raise ValueError("input_features is not equal to feature_names_in_.")
+    return given
+
+
 def check_names(feature_names, feature):
     """Raise a ValueError when ``feature`` has no name."""
     n_names = len(feature_names) if np.ndim(feature_names) == 1 else 0

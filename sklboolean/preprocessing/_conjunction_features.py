@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import MAX_LISTED
-from sklboolean._core.formulas import feature_names_of
+from sklboolean._core.formulas import check_input_names
 from sklboolean._core.validation import (
     check_choice,
     check_integer,
@@ -268,7 +268,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
             more columns than can be listed.
         """
         check_is_fitted(self)
-        names = self._check_names(input_features)
+        names = check_input_names(self, input_features)
         literals = np.array(self._conjunctions.literals.names(names), dtype=object)
         texts = []
         for listed in self._listed():
@@ -277,20 +277,6 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
                 text = text + " and " + literals[listed[:, i]]
             texts.append(text)
         return np.concatenate(texts)
-
-    def _check_names(self, input_features):
-        names = feature_names_of(self)
-        if input_features is None:
-            return names
-        given = np.asarray(input_features, dtype=object).tolist()
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}."
-            )
-        if hasattr(self, "feature_names_in_") and given != names:
-            raise ValueError("input_features is not equal to feature_names_in_.")
-        return given
 
     def _listed(self):
         if self.n_output_features_ > MAX_LISTED:

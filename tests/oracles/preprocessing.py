@@ -1,5 +1,6 @@
 """Conjunctions of literals by definition: listed, tried on each row, and counted."""
 
+from fractions import Fraction
 from itertools import combinations
 
 
@@ -58,3 +59,45 @@ def signs(conjunction, n_features):
     for feature, negated in conjunction:
         row[feature] = -1 if negated else 1
     return row
+
+
+# Encoded columns
+
+
+def condition_holds(name, value):
+    """Whether the condition that a feature name states holds for one value.
+
+    ``name`` is without its column; None and NaN are missing values.
+    """
+    is_missing = value is None or value != value
+    relation, _, stated = name.strip().partition(" ")
+    if name.strip() == "is missing":
+        return is_missing
+    if is_missing:
+        return False
+    if relation == "<=":
+        return value <= float(stated)
+    if relation == ">":
+        return value > float(stated)
+    return value == stated if relation == "=" else bool(value)
+
+
+def best_cuts(values, n_bins):
+    """The numbers of values below each threshold: closest to each quantile."""
+    values = sorted(values)
+    cuts = [i for i in range(1, len(values)) if values[i - 1] < values[i]]
+    if len(cuts) < n_bins:
+        return cuts
+    shares = [len(values) * i / n_bins for i in range(1, n_bins)]
+    return sorted({min(cuts, key=lambda cut: abs(cut - share)) for share in shares})
+
+
+def fewest_decimals(low, high):
+    """The fewest decimals of a number in [low, high), negative for powers of ten."""
+    low = Fraction(low)
+    decimals = -20
+    while True:
+        step = Fraction(10) ** -decimals
+        if float(-(-low // step) * step) < high:
+            return decimals
+        decimals += 1

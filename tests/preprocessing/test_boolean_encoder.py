@@ -1,0 +1,420 @@
+"""BooleanEncoder against conditions that are tried value by value."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import preprocessing as oracle
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklboolean import BooleanEncoder, BooleanStump
+from sklboolean.preprocessing._thresholds import (
+    find_cuts,
+    find_tree_cuts,
+    number_text,
+    shortest_between,
+)
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.one_of(st.sampled_from([0, 1, 2.5, -3, 1e300, 1e-300, 5e-324]), FINITE)
+LEVELS = ["red", "blue", "light green", "=", ""]
+
+
+@st.composite
+def frames(draw, max_samples=25):
+    """Columns of numbers, levels and Booleans, some of them incomplete."""
+    n_samples = draw(st.integers(2, max_samples))
+
+    def column(values, gap):
+        if draw(st.booleans()):
+            values = st.one_of(st.just(gap), values)
+        return draw(st.lists(values, min_size=n_samples, max_size=n_samples))
+
+    return pd.DataFrame(
+        {
+            "number": np.array(column(NUMBERS, np.nan), dtype=float),
+            "few": np.array(column(st.sampled_from([0, 1, 2]), np.nan), dtype=float),
+            "level": pd.Series(column(st.sampled_from(LEVELS), None), dtype=object),
+            "yes": pd.array(column(st.booleans(), None), dtype="boolean"),
+        }
+    )
+
+
+def cells(frame):
+    """The values of each column, as Python objects with None where one is missing."""
+    return {
+        name: [None if pd.isna(v) else v for v in frame[name].tolist()]
+        for name in frame
+    }
+
+
+@settings(deadline=None)
+@given(frames(), st.integers(2, 6), st.booleans())
+def test_each_feature_is_the_condition_that_its_name_states(frame, n_bins, complement):
+    encoder = BooleanEncoder(n_bins=n_bins, complement=complement)
+    features = encoder.fit_transform(frame)
+    names, columns = encoder.get_feature_names_out(), cells(frame)
+    assert features.dtype == bool
+    assert features.shape == (len(frame), len(names))
+    for j, (name, column) in enumerate(
+        zip(names, encoder.feature_groups_, strict=True)
+    ):
+        condition = name.removeprefix(column)
+        expected = [oracle.condition_holds(condition, v) for v in columns[column]]
+        np.testing.assert_array_equal(features[:, j], expected, err_msg=name)
+    np.testing.assert_array_equal(
+        BooleanEncoder(n_bins=n_bins, complement=complement, sparse_output=True)
+        .fit_transform(frame)
+        .toarray(),
+        features,
+    )
+
+
+@settings(deadline=None)
+@given(frames(), st.integers(2, 6), st.booleans(), st.booleans())
+def test_values_of_the_inverse_have_the_same_features(frame, n_bins, both, propagate):
+    encoder = BooleanEncoder(
+        n_bins=n_bins, complement=both, min_frequency=2,
+        missing="propagate" if propagate else "indicator",
+    )  # fmt: skip
+    features = encoder.fit_transform(frame)
+    values = pd.DataFrame(encoder.inverse_transform(features), columns=frame.columns)
+    values = values.astype({"number": float, "few": float})
+    np.testing.assert_array_equal(encoder.transform(values), features)
+
+
+@settings(deadline=None)
+@given(frames())
+def test_missing_values_propagate(frame):
+    encoder = BooleanEncoder(missing="propagate").fit(frame)
+    features = encoder.transform(frame)
+    for column in frame:
+        of_column = features[:, encoder.feature_groups_ == column]
+        for bits, is_missing in zip(of_column, frame[column].isna(), strict=True):
+            assert np.isnan(bits).tolist() == [is_missing] * len(bits)
+    names = encoder.get_feature_names_out().tolist()
+    marked = BooleanEncoder().set_output(transform="pandas").fit_transform(frame)
+    np.testing.assert_array_equal(np.nan_to_num(features), marked[names])
+
+
+# Thresholds
+
+
+@given(st.lists(st.integers(-5, 30), min_size=1, max_size=60), st.integers(2, 9))
+def test_cuts_are_those_closest_to_the_quantiles(values, n_bins):
+    ordered = np.sort(np.array(values, dtype=float))
+    assert find_cuts(ordered, n_bins).tolist() == oracle.best_cuts(values, n_bins)
+
+
+@given(FINITE, FINITE)
+def test_thresholds_have_the_fewest_decimals_between_two_values(one, other):
+    low, high = sorted((one, other))
+    if low == high:
+        return
+    found = shortest_between(low, high)
+    assert low <= found < high
+    assert float(number_text(found)) == found
+    if 1e-15 < abs(high - low) and max(abs(low), abs(high)) < 1e15:
+        assert found == float(f"{found:.{max(0, oracle.fewest_decimals(low, high))}f}")
+
+
+def test_thresholds_are_short_and_near_the_middle():
+    assert shortest_between(44, 45) == 44
+    assert shortest_between(41, 62) == 50
+    assert shortest_between(16.27, 16.39) == 16.3
+    assert shortest_between(-2.0, 3.0) == 0
+    assert shortest_between(0.1, 0.30000000000000004) == 0.2
+
+
+@given(st.lists(FINITE, min_size=3, max_size=40, unique=True), st.integers(2, 8))
+def test_every_training_value_stays_on_its_side(values, n_bins):
+    column = np.array(values)[:, None]
+    encoder = BooleanEncoder(n_bins=n_bins).fit(np.hstack([column, column]))
+    ordered = np.sort(column[:, 0])
+    cuts = np.searchsorted(ordered, encoder.thresholds_[0], side="right")
+    assert cuts.tolist() == oracle.best_cuts(values, n_bins)
+
+
+@pytest.mark.parametrize("is_classification", [False, True])
+def test_thresholds_of_a_tree_are_those_of_scikit_learns_tree(is_classification):
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 200, 300).astype(float)
+    y = np.sin(values / 25) + 0.3 * rng.normal(size=300)
+    y = (y > 0).astype(int) if is_classification else y
+    cuts = find_tree_cuts(values, y, 5, is_classification=is_classification)
+    tree_class = DecisionTreeClassifier if is_classification else DecisionTreeRegressor
+    tree = tree_class(max_leaf_nodes=5, min_samples_leaf=5, random_state=0)
+    tree.fit(values[:, None], y)
+    splits = np.sort(tree.tree_.threshold[tree.tree_.feature >= 0])
+    ordered = np.sort(values)
+    assert len(cuts) == 4
+    np.testing.assert_array_equal(cuts, np.searchsorted(ordered, splits))
+
+
+def test_a_tree_finds_the_threshold_that_matters():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(0, 90, 400), "noise": rng.normal(size=400)})
+    encoder = BooleanEncoder(n_bins=2, strategy="tree").fit(X, X["age"] > 71)
+    assert encoder.thresholds_[0].tolist() == [71]
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        encoder.fit(X)
+
+
+def test_thresholds_can_be_given():
+    X = pd.DataFrame({"age": [0.0, 1, 0, 1], "size": [1, 2, 3, 4]})
+    encoder = BooleanEncoder(thresholds={"age": [65, 18.50]}, complement=False).fit(X)
+    assert encoder.get_feature_names_out().tolist() == [
+        "age <= 18.5", "age <= 65", "size <= 1", "size <= 2", "size <= 3",
+    ]  # fmt: skip
+    assert encoder.order_.tolist() == [0, 1, 0, 1, 2]
+    assert encoder.feature_groups_.tolist() == ["age"] * 2 + ["size"] * 3
+
+
+# Levels
+
+
+@given(
+    st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40),
+    st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8),
+    st.one_of(st.none(), st.integers(1, 6), st.sampled_from([0.1, 0.25])),
+    st.one_of(st.none(), st.integers(1, 6)),
+    st.sampled_from(["ignore", "infrequent_if_exist"]),
+)
+def test_levels_are_those_of_one_hot_encoder(train, test, least, most, unknown):
+    options = {
+        "min_frequency": least, "max_categories": most, "handle_unknown": unknown,
+    }  # fmt: skip
+    train, test = ({"c": np.array(each, dtype=object)} for each in (train, test))
+    train, test = pd.DataFrame(train), pd.DataFrame(test)
+    counts = train["c"].value_counts()
+    limit = 1 if least is None else least
+    limit = limit * len(train) if isinstance(limit, float) else limit
+    if len(counts) == most and counts.min() >= limit:
+        options["max_categories"] = None  # see Notes
+    encoder = BooleanEncoder(**options).fit(train)
+    if unknown == "ignore":
+        # There an unknown level is false only without a column for rare levels.
+        test = test[test["c"].isin(train["c"])]
+    peer = OneHotEncoder(**options, sparse_output=False).fit(train)
+    names = [
+        "c is rare" if name == "c_infrequent_sklearn" else f"c = {name[2:]}"
+        for name in peer.get_feature_names_out()
+    ]
+    assert encoder.get_feature_names_out().tolist() == names
+    for X in (train, test):
+        if len(X):
+            np.testing.assert_array_equal(encoder.transform(X), peer.transform(X))
+
+
+def test_unknown_levels():
+    train = pd.DataFrame({"c": list("aabbc")})
+    test = pd.DataFrame({"c": ["z", None]})
+    encoder = BooleanEncoder(min_frequency=2).fit(train)
+    assert not encoder.transform(test).any()
+    encoder.set_params(handle_unknown="infrequent_if_exist").fit(train)
+    assert encoder.transform(test).tolist() == [[False, False, True], [False] * 3]
+    encoder.set_params(handle_unknown="error").fit(train)
+    with pytest.raises(ValueError, match=r"'c' of X holds 'z'.*handle_unknown"):
+        encoder.transform(test[:1])
+    with pytest.raises(ValueError, match="'c' of X is missing in sample 1"):
+        encoder.transform(pd.DataFrame({"c": ["a", None]}))
+
+
+# Containers
+
+
+def mixed():
+    return pd.DataFrame(
+        {
+            "age": [23, 35, 61, 19, 44, 50],
+            "size": [0.5, None, 2.5, 1.0, 0.25, 3.0],
+            "color": ["red", "blue", None, "red", "blue", "red"],
+            "ill": [True, False, True, True, False, False],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda X: X.convert_dtypes(),
+        lambda X: X.astype(object),
+        lambda X: X.astype({"color": "category", "age": "int8", "size": "float32"}),
+        lambda X: X.convert_dtypes(dtype_backend="pyarrow"),
+        lambda X: X.astype({"age": pd.SparseDtype(int)}),
+        pl.from_pandas,
+        lambda X: pl.from_pandas(X).with_columns(pl.col("color").cast(pl.Categorical)),
+        lambda X: pl.from_pandas(X).with_columns(pl.col("ill").cast(pl.Int8)),
+        lambda X: pa.Table.from_pandas(X),
+        lambda X: pa.concat_tables(
+            [pa.Table.from_pandas(X[:2]), pa.Table.from_pandas(X[2:])]
+        ),
+        lambda X: pa.Table.from_pandas(X.astype({"color": "category"})),
+    ],
+    ids=range(11),
+)
+def test_containers_are_alike(convert):
+    encoder = BooleanEncoder(n_bins=3).fit(mixed())
+    other = BooleanEncoder(n_bins=3).fit(convert(mixed()))
+    names = encoder.get_feature_names_out().tolist()
+    assert other.get_feature_names_out().tolist() == names
+    expected = encoder.transform(mixed())
+    np.testing.assert_array_equal(encoder.transform(convert(mixed())), expected)
+    np.testing.assert_array_equal(other.transform(mixed()), expected)
+
+
+def test_arrays_and_lists_are_read():
+    X = mixed()
+    expected = BooleanEncoder().fit_transform(X)
+    for table in (X.to_numpy(), X.to_numpy().tolist()):
+        encoder = BooleanEncoder().fit(table)
+        np.testing.assert_array_equal(encoder.transform(table), expected)
+        assert encoder.get_feature_names_out()[0] == "x0 <= 20"
+        named = encoder.get_feature_names_out(list(X.columns)).tolist()
+        assert named == BooleanEncoder().fit(X).get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_set_output_has_the_names(container):
+    encoder = BooleanEncoder().set_output(transform=container)
+    frame = encoder.fit_transform(mixed())
+    assert list(frame.columns) == encoder.get_feature_names_out().tolist()
+    assert {str(each).lower() for each in frame.dtypes} <= {"bool", "boolean"}
+
+
+def test_pickles_give_the_same_features():
+    encoder = BooleanEncoder(min_frequency=2).fit(mixed())
+    again = pickle.loads(pickle.dumps(encoder))
+    np.testing.assert_array_equal(again.transform(mixed()), encoder.transform(mixed()))
+
+
+def test_kinds_are_inferred_and_may_be_set():
+    X = mixed()
+    assert BooleanEncoder().fit(X).kinds_ == ["number"] * 2 + ["category", "boolean"]
+    encoder = BooleanEncoder(kinds={"age": "category", "ill": "number"}).fit(X)
+    assert encoder.kinds_ == ["category", "number", "category", "number"]
+    assert encoder.categories_[0] == (19, 23, 35, 44, 50, 61)
+    assert encoder.get_feature_names_out()[0] == "age = 19"
+    assert encoder.get_feature_names_out()[-2:].tolist() == ["ill <= 0", "ill > 0"]
+
+
+def test_encodes_what_one_hot_encoder_and_k_bins_discretizer_encode():
+    X = mixed().drop(columns="size")
+    peer = ColumnTransformer(
+        [
+            ("age", KBinsDiscretizer(
+                3, encode="ordinal", quantile_method="averaged_inverted_cdf"), ["age"]),
+            ("levels", OneHotEncoder(sparse_output=False), ["color"]),
+        ]
+    ).fit_transform(X)  # fmt: skip
+    ours = BooleanEncoder(n_bins=3).fit_transform(X)
+    np.testing.assert_array_equal(2 - ours[:, :2].sum(axis=1), peer[:, 0])
+    np.testing.assert_array_equal(ours[:, 4:7], peer[:, 1:4])
+
+
+def test_stands_before_a_classifier():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = make_pipeline(BooleanEncoder(), BooleanStump()).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.85
+    encoder = model[0].set_output(transform="pandas")
+    stump = BooleanStump().fit(encoder.transform(X), y)
+    assert "worst" in stump.feature_names_in_[stump.feature_]
+
+
+# Input that is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bins": 1}, "n_bins"),
+        ({"strategy": "uniform"}, "strategy"),
+        ({"complement": 2}, "complement"),
+        ({"handle_unknown": "keep"}, "handle_unknown"),
+        ({"missing": "drop"}, "missing"),
+        ({"min_frequency": 0}, "min_frequency"),
+        ({"min_frequency": 1.5}, "neither a fraction"),
+        ({"max_categories": 0}, "max_categories"),
+        ({"missing": "propagate", "sparse_output": True}, "sparse_output=False"),
+        ({"kinds": ["age"]}, "kinds must be a dict"),
+        ({"kinds": {"weight": "number"}}, "'weight', but the columns of X are"),
+        ({"kinds": {"age": "date"}}, r"kinds\['age'\]"),
+        ({"kinds": {"color": "number"}}, "'color' of X holds 'red', which is no num"),
+        ({"kinds": {"age": "boolean"}}, "'age' of X holds 23.*only 0 and 1"),
+        ({"thresholds": {"age": [1, np.nan]}}, r"thresholds\['age'\] must be a list"),
+        ({"thresholds": {"age": "many"}}, r"thresholds\['age'\] must be a list"),
+        ({"thresholds": {"color": [1]}}, "'color' of X holds 'red'"),
+    ],
+)
+def test_parameters_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        BooleanEncoder(**options).fit(mixed())
+
+
+DAYS = pd.to_datetime(["2020-01-01", "2021-01-01"])
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"day": DAYS}), "Column 'day' .*date or a duration.*weekday"),
+        (pd.DataFrame({"day": DAYS.date}), "Column 'day' .*weekday"),
+        (pd.DataFrame({"day": DAYS - DAYS[0]}), "Column 'day' .*weekday"),
+        (pl.DataFrame({"day": DAYS.date}), "Column 'day' .*weekday"),
+        (pa.table({"day": DAYS}), "Column 'day' .*weekday"),
+        (pl.DataFrame({"a": [1]}).lazy(), r"X.collect\(\)"),
+        (pd.DataFrame({"a": [[1], [2]]}), "'a' of X holds values that are neither"),
+        (pl.DataFrame({"a": [[1], [2]]}), "'a' of X holds values that are neither"),
+        (pa.table({"a": [[1], [2]]}), "'a' of X holds values that are neither"),
+        (pd.DataFrame({"a": [1.0, np.inf]}), "infinity in column 'a'"),
+        (pd.DataFrame({"a": ["1", 1.0]}), "'1' and 1.0.* written alike|written alike"),
+        (pd.DataFrame({"a": [1, 2], "a <= 1": [True, False]}), "named a <= 1. Rename"),
+        (pd.DataFrame({"a": [3, 3]}), "n_samples = 2.* constant"),
+        (pd.DataFrame({"a": []}), "0 sample"),
+        ([1, 2], "Expected 2D array"),
+    ],
+    ids=range(15),
+)
+def test_data_that_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        BooleanEncoder().fit(X)
+
+
+def test_columns_that_change_their_kind_are_refused():
+    encoder = BooleanEncoder(n_bins=2).fit(mixed())
+    with pytest.raises(ValueError, match="'age' of X holds 'old', but it held numbers"):
+        encoder.transform(mixed().assign(age="old"))
+    with pytest.raises(ValueError, match=r"'color' of X holds 3.*its levels were text"):
+        encoder.transform(mixed().assign(color=3))
+    with pytest.raises(ValueError, match=r"'ill' of X holds 2.*'number'"):
+        encoder.transform(mixed().assign(ill=2))
+    with pytest.raises(ValueError, match="'age' of X is missing in sample 0"):
+        encoder.transform(mixed().assign(age=np.nan))
+    with pytest.raises(ValueError, match="X has 2 features, but this encoder makes"):
+        encoder.inverse_transform([[0, 1]])
+
+
+def test_too_large_an_output_is_refused():
+    X = pd.DataFrame({"c": [f"level {i}" for i in range(200_000)]})
+    encoder = BooleanEncoder().fit(X)
+    with pytest.raises(ValueError, match="sparse_output=True"):
+        encoder.transform(X)
+    sparse = BooleanEncoder(sparse_output=True).fit_transform(X)
+    assert sparse.nnz == 200_000
+
+
+@settings(deadline=None)
+@given(frames())
+def test_the_frame_is_not_changed(frame):
+    before = frame.copy()
+    BooleanEncoder().fit_transform(frame)
+    pd.testing.assert_frame_equal(frame, before)
