@@ -35,14 +35,14 @@ def check_sparse_size(X, name="X"):
         )
 
 
-def check_array_strict(X, name="X", **options):
+def check_array_strict(X, name="X", *, ensure_all_finite=True, **options):
     """Check the data of a function: ``check_array`` and what it leaves unchecked."""
     X_array = check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
     with readable_errors(name):
         data = check_array(X_array, **options)
         data = check_sparse(data, X, name) if sparse.issparse(data) else data
-    check_finite(data, X, name)
+    check_finite(data, X, name, ensure_all_finite)
     return data
 
 

@@ -6,15 +6,12 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.validation import (
+    check_array_strict,
     check_choice,
     check_integer,
     check_labelled,
@@ -258,7 +255,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             )
         check_labelled(y)
         is_class = target_type(y) in ("binary", "multiclass")
-        y = check_array(y, ensure_2d=False, dtype=None if is_class else np.float64)
+        dtype = None if is_class else np.float64
+        y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
         check_consistent_length(columns[0].missing(), y)
         with comparable_labels(y):
             return (np.unique(y, return_inverse=True)[1] if is_class else y), is_class
@@ -433,7 +431,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             ``transform`` gives the features again.
         """
         check_is_fitted(self)
-        X = check_array(
+        X = check_array_strict(
             X, accept_sparse="csr", dtype=[bool, np.float32, np.float64],
             ensure_all_finite="allow-nan",
         )  # fmt: skip

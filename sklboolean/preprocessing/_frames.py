@@ -144,8 +144,8 @@ def _column(read, name, values):
         ) from error
     if column.numbers is not None and np.isinf(column.numbers).any():
         raise ValueError(
-            f"Input X contains infinity in column {name!r}. Replace it by a number, or "
-            "by NaN if it stands for a missing value."
+            f"Input X contains infinity in column {name!r}. Replace it by a number "
+            "beyond every threshold, or by NaN if it stands for a missing value."
         )
     return column
 

@@ -89,7 +89,7 @@ def hostile(model, method, name):
     """Strategy that draws hostile and valid values of a parameter."""
     width = table_for(model).shape[1]
     if method == "inverse_transform":
-        width = model.n_components
+        width = len(model.get_feature_names_out())
     parts = st.lists(st.tuples(tables(6, width), labels(6)), max_size=2)
     kinds = {
         "X": tables(N_SAMPLES, width),
