@@ -139,8 +139,8 @@ def _column(read, name, values):
             column = read(name, values)
     except TypeError as error:
         raise ValueError(
-            f"Column {name!r} of X holds values that are neither numbers nor text: "
-            f"{error}. Turn them into text or numbers first."
+            f"Column {name!r} of X holds values that are neither numbers nor text, "
+            "such as lists. Turn them into numbers or text first."
         ) from error
     if column.numbers is not None and np.isinf(column.numbers).any():
         raise ValueError(
