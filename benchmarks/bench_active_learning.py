@@ -3,7 +3,7 @@
     python benchmarks/bench_active_learning.py [--quick]
 
 Rows are drawn without noise from a class that is known. "Filter" is Freund's algorithm,
-which reads a stream and asks two hypotheses about each row (``mode="stream"``);
+which reads a stream and asks two hypotheses about each row (``fit_stream``);
 "pool" compares all rows that are left. Whoever asked, halfspaces are predicted by the
 Bayes point of the labels (expectation propagation), and their error is the angle to the
 truth as a share of pi. Means and standard errors over seeds.
@@ -57,8 +57,7 @@ def thresholds(epsilons, seeds):
                     yield random.random_sample((1000, 1))
 
             learner = QueryByCommittee(
-                ThresholdVersionSpace(), mode="stream", epsilon=epsilon, delta=0.1,
-                random_state=seed,
+                ThresholdVersionSpace(), epsilon=epsilon, delta=0.1, random_state=seed
             ).fit_stream(
                 stream(), classes=[False, True],
                 oracle=lambda x, _indices, target=target: x[:, 0] >= target,
@@ -96,9 +95,9 @@ def conjunctions(sizes, seeds, epsilon=0.01):
             X = random.random_sample((20_000, n_features)) < 0.5 ** (2 / n_features)
             y = X[:, target].all(axis=1)
             learner = QueryByCommittee(
-                FiniteVersionSpace("conjunctions", monotone=True), mode="stream",
-                epsilon=epsilon, delta=0.1, random_state=seed,
-            ).fit(X, y)  # fmt: skip
+                FiniteVersionSpace("conjunctions", monotone=True), epsilon=epsilon,
+                delta=0.1, random_state=seed,
+            ).fit_stream([(X, y)], classes=[False, True])  # fmt: skip
             test = slice(18_000, None)
             queried.append(learner.n_queries_)
             accepted = learner.predict_proba(X[test])[:, 1]
@@ -128,7 +127,7 @@ def ask_random(X, y, n_labels, seed):
 
 
 def ask_filter(X, y, n_labels, seed):
-    return ask_committee(X, y, n_labels, seed, mode="stream")
+    return ask_committee(X, y, n_labels, seed, stream=True)
 
 
 def ask_pool(X, y, n_labels, seed):
@@ -139,11 +138,19 @@ def ask_pool_margin(X, y, n_labels, seed):
     return ask_committee(X[:3000], y, n_labels, seed, strategy="margin")
 
 
+def ask_space(space, X, y, n_labels, seed, *, stream=False, **parameters):
+    """Query labels of a pool or of a stream by a version space; return the rows."""
+    learner = QueryByCommittee(
+        space, epsilon=None, max_queries=n_labels, random_state=seed, **parameters
+    )
+    if stream:
+        return learner.fit_stream([(X, y)], classes=np.unique(y)).query_indices_
+    return learner.fit(X, y).query_indices_
+
+
 def ask_committee(X, y, n_labels, seed, **parameters):
-    return QueryByCommittee(
-        HalfspaceVersionSpace(fit_intercept=False), epsilon=None,
-        max_queries=n_labels, random_state=seed, **parameters,
-    ).fit(X, y[: len(X)]).query_indices_  # fmt: skip
+    space = HalfspaceVersionSpace(fit_intercept=False)
+    return ask_space(space, X, y[: len(X)], n_labels, seed, **parameters)
 
 
 def ask_logistic(X, y, n_labels, seed):
@@ -234,11 +241,7 @@ def kernels(checkpoints, seeds):
     X, y = make_tic_tac_toe(return_X_y=True)
     kernel = ConjunctionKernel(max_literals=3, monotone=True)
 
-    def by_committee(X, y, n_labels, seed, **parameters):
-        return QueryByCommittee(
-            KernelVersionSpace(kernel), epsilon=None, max_queries=n_labels,
-            random_state=seed, **parameters,
-        ).fit(X, y).query_indices_  # fmt: skip
+    by_committee = partial(ask_space, KernelVersionSpace(kernel))
 
     def by_svm(X, y, n_labels, seed):
         asked = [int(np.argmin(y)), int(np.argmax(y))]
@@ -250,7 +253,7 @@ def kernels(checkpoints, seeds):
         return np.array(asked)
 
     asking = {
-        "random": ask_random, "filter": lambda *a: by_committee(*a, mode="stream"),
+        "random": ask_random, "filter": partial(by_committee, stream=True),
         "pool, disagreement": by_committee,
         "pool, margin": lambda *a: by_committee(*a, strategy="margin"),
         "SVM margin": by_svm,

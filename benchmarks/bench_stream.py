@@ -105,8 +105,7 @@ def learners():
         for mode, g in (("theory", 0.1), ("practical", 0.03))
     }
     committee = QueryByCommittee(
-        DecisionTreeClassifier(max_depth=3), mode="stream", epsilon=None,
-        n_members=2, random_state=0,
+        DecisionTreeClassifier(max_depth=3), epsilon=None, n_members=2, random_state=0
     )  # fmt: skip
     budget = KernelPerceptron(max_support=500, random_state=0)
     machine = CombinationMachine(32, solver="pcd", random_state=0)

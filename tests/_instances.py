@@ -332,24 +332,14 @@ CASES = {
     ),
     "query_by_committee_neighbors": Case(
         QueryByCommittee(
-            KNeighborsClassifier(3), n_members=3, prediction="gibbs", max_queries=20
+            KNeighborsClassifier(3), n_members=3, max_queries=20
         )
-    ),
-    "query_by_committee_stream": Case(
-        QueryByCommittee(n_members=3, mode="stream", initial=50, max_queries=60),
-        {"n_members": 2, "initial": 4, "max_queries": 6},
     ),
     "query_by_committee_gibbs": Case(
         QueryByCommittee(
             HalfspaceVersionSpace(label_noise=0.05, n_steps=20), max_queries=20
         ),
         {"committee__n_steps": 10, "max_queries": 12},
-    ),
-    "query_by_committee_gibbs_stream": Case(
-        QueryByCommittee(
-            HalfspaceVersionSpace(label_noise=0.05, sampler="expectation_propagation"),
-            mode="stream", max_queries=20,
-        )
     ),
     "query_by_committee_gibbs_kernel": Case(
         QueryByCommittee(

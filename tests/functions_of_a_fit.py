@@ -20,7 +20,7 @@ LIMITS = {
     "AveragedPerceptron": (30, 30),
     "BoostByMajority": (74, 60),
     "CombinationMachine": (98, 55),
-    "QueryByCommittee": (60, 65),
+    "QueryByCommittee": (65, 65),
     "RuleClassifier": (155, 85),
 }
 

@@ -56,7 +56,7 @@ def learn_threshold(seed, **stop):
             yield random.random_sample((1000, 1))
 
     learner = QueryByCommittee(
-        ThresholdVersionSpace(), mode="stream", random_state=seed, **stop
+        ThresholdVersionSpace(), random_state=seed, **stop
     ).fit_stream(
         stream(), classes=[False, True],
         oracle=lambda x, _indices: x[:, 0] >= target,
@@ -230,9 +230,9 @@ def perceptron_run(d, n_labels, seed, n_samples=40_000):
     truth = random.normal(size=d)
     y = X @ truth > 0
     learner = QueryByCommittee(
-        HalfspaceVersionSpace(fit_intercept=False), mode="stream", epsilon=None,
+        HalfspaceVersionSpace(fit_intercept=False), epsilon=None,
         max_queries=n_labels, random_state=seed,
-    ).fit(X, y)  # fmt: skip
+    ).fit_stream([(X, y)], classes=[False, True])  # fmt: skip
     asked = learner.query_indices_
     if len(asked) < n_labels:
         raise RuntimeError(f"The stream of {n_samples} rows ended after {len(asked)}.")

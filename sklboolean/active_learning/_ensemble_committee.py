@@ -40,6 +40,16 @@ class EnsembleCommittee:
     kernel = label_noise = None
 
     def __init__(self, bases, sampling, resample, rng, n_jobs):
+        if len(bases) < 2:
+            raise ValueError(
+                f"committee must list at least two classifiers; got {len(bases)}."
+            )
+        is_random = any("random_state" in name for name in bases[0].get_params())
+        if sampling == "all" and not is_random and len(set(map(id, bases))) == 1:
+            raise ValueError(
+                f"sampling='all' needs a classifier with random_state; {bases[0]!r} "
+                "has none, so all members would be equal. Use sampling='bootstrap'."
+            )
         self.sampling, self.resample = sampling, resample
         self.rng, self.n_jobs = rng, n_jobs
         self.members = [clone(base) for base in bases]
@@ -54,6 +64,13 @@ class EnsembleCommittee:
     def _draw_seeds(self):
         for member in self.members:
             set_seed(member, draw_seed(self.rng))
+
+    def check_weights(self, _weights):
+        """Refuse sample weights if a member cannot use them."""
+        # A bootstrap draws samples by weight for members that take no weights.
+        if self.sampling != "bootstrap":
+            for member in self.members:
+                check_weighable(member)
 
     def fit(self, X, y, weights, n_new, classes):
         """Fit all members to the labelled samples.
@@ -156,10 +173,14 @@ class EnsembleCommittee:
         votes = np.array(votes)
         return CommitteePredictions(len(classes), votes, probabilities=aligned)
 
-    def predict_one_member(self, X, classes, rng):
-        """Predict class indices by one random member."""
-        member = self.fitted[rng.randint(len(self.fitted))]
-        return np.searchsorted(classes, member.predict(X))
+
+def check_weighable(base):
+    """Refuse sample weights for a classifier whose ``fit`` takes none."""
+    if not has_fit_parameter(base, "sample_weight"):
+        raise ValueError(
+            f"{base!r} takes no sample_weight. Use sampling='bootstrap', which draws "
+            "samples by weight, or a classifier that takes weights."
+        )
 
 
 @readable_errors("X")

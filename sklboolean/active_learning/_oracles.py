@@ -41,6 +41,41 @@ def check_labels(labels):
     return labels
 
 
+def check_source(y, known, oracle):
+    """Refuse labels in advance that do not suit an oracle, or the lack of one.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,) or None
+    known : ndarray of shape (n_samples,), dtype bool
+        Where y contains a label.
+    oracle : callable or None
+
+    Raises
+    ------
+    ValueError
+        If the oracle has nothing to label, or if labels are missing without an oracle.
+    """
+    if oracle is not None and known.all():
+        raise ValueError(
+            "All samples are labelled, so there is nothing to ask the oracle: set "
+            "missing labels in y to None or NaN, or leave y out."
+        )
+    if oracle is None and y is None:
+        raise ValueError(
+            "QueryByCommittee requires y to be passed, but the target y is None: there "
+            "are no labels. Pass y (only the labels of queried samples are read), or "
+            "oracle=; or use query and teach."
+        )
+    if oracle is None and not known.all():
+        raise ValueError(
+            f"y contains {(~known).sum()} missing labels (NaN or None), and there is "
+            "no oracle to query them. For labels from a person, use "
+            "teach(X[labelled], y[labelled]) and then query(X[unlabelled]). To "
+            "simulate queries, pass only samples that have a label."
+        )
+
+
 @dataclass
 class ArrayOracle:
     """Labels given in advance. Only the labels that are queried are read.
@@ -56,8 +91,8 @@ class ArrayOracle:
     first: int = 0
 
     def __call__(self, indices):
-        """Look up the labels of samples."""
-        return self.y[indices - self.first]
+        """Look up the labels of samples; none is missing."""
+        return self.y[indices - self.first], np.zeros(len(indices), dtype=bool)
 
 
 class CallableOracle:
@@ -85,12 +120,18 @@ class CallableOracle:
     def __call__(self, indices):
         """Call the function for some samples, and validate its labels.
 
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        missing : ndarray of shape (n_samples,), dtype bool
+            Samples whose label the function does not know.
+
         Raises
         ------
         RuntimeError
             If the function fails. The message names the samples.
         ValueError
-            If the labels have another shape, are missing or are not among the classes.
+            If the labels have another shape or are not among the classes.
         """
         asked = f"sample {indices[0]}"
         if len(indices) > 1:
@@ -110,19 +151,16 @@ class CallableOracle:
                 f"The oracle must return {len(indices)} labels, for {asked}; it "
                 f"returned shape {given.shape}. The labels before it are kept."
             )
-        labels, odd = find_missing(given)
-        if self.classes is not None and not odd.any():
-            odd = ~np.isin(labels, self.classes, kind="sort")
-        if odd.any():
-            wanted = "a label"
-            if self.classes is not None:
-                wanted = f"one of {self.classes.tolist()}"
-            raise ValueError(
-                f"The oracle returned {given[odd].tolist()[0]!r} for sample "
-                f"{indices[odd][0]}; {wanted} was expected. The labels before it are "
-                "kept."
-            )
-        return labels
+        labels, missing = find_missing(given)
+        if self.classes is not None:
+            odd = ~missing & ~np.isin(labels, self.classes, kind="sort")
+            if odd.any():
+                raise ValueError(
+                    f"The oracle returned {given[odd].tolist()[0]!r} for sample "
+                    f"{indices[odd][0]}; one of {self.classes.tolist()} was expected, "
+                    "or None if the label is not known. The labels before it are kept."
+                )
+        return labels, missing
 
 
 def _take(X, indices):

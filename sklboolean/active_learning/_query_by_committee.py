@@ -8,7 +8,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.meta import draw_seed, set_seed
@@ -25,11 +24,15 @@ from sklboolean._core.validation import (
     remember_params,
     validate_data_strict,
 )
-from sklboolean.active_learning._ensemble_committee import EnsembleCommittee
+from sklboolean.active_learning._ensemble_committee import (
+    EnsembleCommittee,
+    check_weighable,
+)
 from sklboolean.active_learning._oracles import (
     ArrayOracle,
     CallableOracle,
     check_labels,
+    check_source,
     find_missing,
 )
 from sklboolean.active_learning._query_state import QueryState
@@ -53,18 +56,12 @@ def _has_predict_proba(model):
     return True
 
 
-def has_random_state(base):
-    """Test if an estimator or one of its parts is random; None is a tree, which is."""
-    names = ["random_state"] if base is None else base.get_params()
-    return any(name.endswith("random_state") for name in names)
-
-
 class QueryByCommittee(ClassifierMixin, BaseEstimator):
     """Classifier that queries labels of samples on which a committee disagrees.
 
     Labels come from an array (``fit(X, y)`` reads only the labels that it queries),
-    from a function (``fit(X, oracle=...)``), or one after the other (``query`` and
-    ``teach``).
+    from a function (``fit(X, oracle=...)``), from a stream (``fit_stream``), or from a
+    person, one after the other (``query`` and ``teach``).
 
     Parameters
     ----------
@@ -95,9 +92,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         one score per candidate, higher is better; ``predictions`` is a
         `sklboolean.active_learning.CommitteePredictions`. None:
         "pairwise_disagreement" for a pool. Streams use "disagreement" only.
-    mode : {"pool", "stream"}, default="pool"
-        ``fit`` chooses among all samples ("pool"), or reads each sample once, in order
-        ("stream").
     epsilon : float or None, default=0.05
         Target error, in (0, 1). A stream ends when more than
         ``t_n = ln(pi^2 (n + 1)^2 / (3 delta)) / epsilon`` samples in a row were
@@ -106,8 +100,9 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
     delta : float, default=0.05
         Allowed probability of failure, in (0, 1).
     batch_size : int, default=1
-        Number of labels of a pool to query at a time. A batch consists of good
-        candidates that are far from each other.
+        Number of labels of a pool to query at a time, at least 1. A batch consists of
+        good candidates that are far from each other. Increase it if training is slow
+        or several people give labels.
     max_queries : int or None, default=None
         Maximum number of labels to query. None: no limit.
     initial : int, array-like of int or None, default=None
@@ -117,9 +112,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
     final_estimator : classifier or None, default=None
         Classifier for predictions, fitted to all labelled samples. None: the committee
         predicts.
-    prediction : {"majority", "gibbs"}, default="majority"
-        Without a ``final_estimator``, predict by the mean of the committee
-        ("majority") or by one random member ("gibbs").
     random_state : int, RandomState instance or None, default=None
         Controls samples, seeds, chains, coins and ties. Pass an int for reproducible
         results.
@@ -137,9 +129,13 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
     estimator_ : classifier or None
         The fitted ``final_estimator``.
     query_indices_ : ndarray of shape (`n_queries_`,), int
-        Indices of the queried samples, in order: in X, or positions in the stream.
+        Indices of the queried samples, in order: in X, in the ``X_pool`` of their
+        query, or positions in the stream. -1 for samples taught without a query.
     query_labels_ : ndarray of shape (`n_queries_`,)
         Their labels.
+    skipped_indices_ : ndarray of shape (n_skipped,), int
+        Indices of the queried samples whose label is not known: the oracle returned
+        None or NaN for them, or they were taught so.
     n_queries_ : int
         Number of labels queried, initial ones included.
     n_seen_ : int
@@ -187,23 +183,20 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, committee=None, *, n_members=5, sampling=None, resample_members=False,
-        strategy=None, mode="pool", epsilon=0.05, delta=0.05, batch_size=1,
-        max_queries=None, initial=None, final_estimator=None, prediction="majority",
-        random_state=None, n_jobs=None, verbose=0,
+        strategy=None, epsilon=0.05, delta=0.05, batch_size=1, max_queries=None,
+        initial=None, final_estimator=None, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.committee = committee
         self.n_members = n_members
         self.sampling = sampling
         self.resample_members = resample_members
         self.strategy = strategy
-        self.mode = mode
         self.epsilon = epsilon
         self.delta = delta
         self.batch_size = batch_size
         self.max_queries = max_queries
         self.initial = initial
         self.final_estimator = final_estimator
-        self.prediction = prediction
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -214,15 +207,15 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The pool. With ``mode="stream"``, the samples of the stream in order.
+            The pool.
         y : array-like of shape (n_samples,), default=None
-            Labels; None, NaN and NA mark missing ones. Without an oracle: the set of
-            classes is read from y, and the labels of the queried samples; samples
-            without a label are not queried. With an oracle: the labels known in
-            advance; None if there are none.
+            Without an oracle: all labels. The set of classes is read, and the labels
+            of the queried samples. With an oracle: the labels known in advance, with
+            None, NaN or NA where a label is wanted; None if no label is known.
         oracle : callable, default=None
-            ``oracle(samples, indices)`` returns the labels of some samples of X. The
-            samples have the type of X.
+            ``oracle(samples, indices)`` returns the labels of some samples of X, and
+            None or NaN for labels that it does not know. These samples are not queried
+            again. The samples have the type of X.
         classes : array-like of shape (n_classes,), default=None
             All labels that an oracle can return. None: those that occur.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -247,29 +240,26 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         with self._training(oracle):
             samples = X
             classes = None if classes is None else distinct_labels(classes, "classes")
-            X, y, has_label = self._read_labels(X, y, oracle)
-            weights = np.ones(X.shape[0])
-            if sample_weight is not None:
-                weights = self._read_weights(sample_weight, X.shape[0])
-            known = np.flatnonzero(has_label & (weights > 0))
-            if classes is None and oracle is None:
-                classes, _codes = encode_classes(y[known])
-            state = self._state = self._new_state(classes)
+            X, y, known = self._read(X, y, reset=True)
+            check_source(y, known, oracle)
+            weights = self._read_weights(sample_weight, X.shape[0])
+            has_weight = weights > 0
             if oracle is None:
-                ask, candidates = ArrayOracle(y), has_label & (weights > 0)
+                ask, candidates = ArrayOracle(y), has_weight
+                if classes is None:
+                    classes, _codes = encode_classes(y[has_weight])
             else:
                 ask = CallableOracle(oracle, samples, classes)
-                candidates = ~has_label & (weights > 0)
-                if len(known):
-                    state.add(X[known], y[known], weights[known], queried=False)
+                candidates = has_weight & ~known
+            state = self._state = self._new_state(classes)
+            if sample_weight is not None:
+                state.committee.check_weights(weights)
+            given = np.flatnonzero(known & has_weight)
+            if oracle is not None and len(given):
+                state.add(X[given], y[given], weights[given], queried=False)
             task = X, weights, candidates, ask
-            limit = np.inf if self.max_queries is None else self.max_queries
             report = self._report if self.verbose else None
-            if self.mode == "pool":
-                initial = np.asarray(self.initial) if np.ndim(self.initial) else None
-                state.query_pool(*task, limit, report, initial, self.batch_size)
-            else:
-                state.query_stream(*task, limit, report)
+            state.query_pool(*task, report, self.initial, self.batch_size)
         return self
 
     def fit_stream(self, chunks, oracle=None, classes=None):
@@ -278,7 +268,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         chunks : iterable of X or of (X, y)
-            Parts of the stream, of any size: X for an oracle, or X with its labels.
+            Parts of the stream, of any size: X for an oracle, or X with all its labels.
             They are read until the learning ends.
         oracle : callable, default=None
             ``oracle(samples, indices)`` returns the labels of samples of a chunk.
@@ -295,7 +285,8 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As for ``fit`` with ``mode="stream"``, and for a stream without samples.
+            As for ``fit``, for parameters that compare samples, and for a stream
+            without samples.
         RuntimeError
             If the oracle fails. Labels that it returned before an error are kept.
         """
@@ -303,20 +294,19 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             self._check_stream_params()
             if classes is not None:
                 classes = distinct_labels(classes, "classes")
-            limit = np.inf if self.max_queries is None else self.max_queries
             report = self._report if self.verbose else None
             state, offset = None, 0
             for chunk in chunks:
                 samples, y = (chunk, None) if oracle is not None else chunk
-                X, y, has_label = self._read_labels(samples, y, oracle, state is None)
+                X, y, known = self._read(samples, y, reset=state is None)
+                check_source(y, known, oracle)
                 if state is None:
                     state = self._state = self._new_state(classes)
-                ask, candidates = ArrayOracle(y, offset), has_label
+                    self._check_initial_labels(state)
+                ask = ArrayOracle(y, offset)
                 if oracle is not None:
                     ask = CallableOracle(oracle, samples, classes, offset)
-                    candidates = np.ones(X.shape[0], dtype=bool)
-                task = X, np.ones(X.shape[0]), candidates, ask
-                state.query_stream(*task, limit, report, offset)
+                state.query_stream(X, ask, report, offset)
                 offset += X.shape[0]
                 if state.termination:
                     break
@@ -324,7 +314,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 raise ValueError("chunks is empty: pass at least one chunk.")
         return self
 
-    def query(self, X_pool, n=None):
+    def query(self, X_pool, batch_size=None, *, return_utilities=False):
         """Choose the samples whose labels are most informative.
 
         Continues from the last ``fit`` or ``teach``, if there was one.
@@ -332,32 +322,32 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X_pool : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without a label.
-        n : int or None, default=None
-            Number of samples to choose. None: ``batch_size``.
+            Samples without a label. Samples that were skipped are not chosen again,
+            nor are their duplicates.
+        batch_size : int or None, default=None
+            Number of samples to choose. None: the parameter ``batch_size``.
+        return_utilities : bool, default=False
+            Return the score of each sample, too.
 
         Returns
         -------
-        indices : ndarray of shape (min(n, n_samples),), dtype int
+        indices : ndarray of shape (min(batch_size, n_samples),), dtype int
             Indices of samples of ``X_pool``. They are random until labels of two
             classes, and at least ``initial`` labels, are known. Fewer if
-            ``max_queries`` is reached.
+            ``max_queries`` is reached, or if all other samples were skipped.
+        utilities : ndarray of shape (n_samples,), dtype float64
+            Only with ``return_utilities``: the score of each sample by ``strategy``,
+            higher is better; the batch is chosen among the best. 0 while samples are
+            chosen at random, NaN for samples that are no candidates.
         """
-        n = check_integer(self.batch_size if n is None else n, "n", 1)
+        n = self.batch_size if batch_size is None else batch_size
+        check_integer(n, "batch_size", 1)
         with restore_on_error(self):
             state, X = self._resume(X_pool)
             self._check_initial_labels(state)
-            state.termination = None
-            state.n_seen = max(state.n_seen, state.n_labels + X.shape[0])
-            if self.max_queries is not None:
-                n = min(n, self.max_queries - state.n_queries)
-            if n > 0:
-                indices = state.choose(X, n)
-            else:
-                indices = np.zeros(0, dtype=np.intp)
-                state.termination = "max_queries"
+            indices, utilities = state.query(X, n)
             self._set_fitted_attributes()
-        return indices
+        return (indices, utilities) if return_utilities else indices
 
     def query_stream(self, x):
         """Read one sample of a stream, and decide if its label is queried.
@@ -374,20 +364,12 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             False once the confidence bound or ``max_queries`` is reached.
         """
         with restore_on_error(self):
-            self._check_stream_params(initial=False)
+            self._check_stream_params()
             state, X = self._resume([x] if np.ndim(x) == 1 else x)
             self._check_initial_labels(state)
             if X.shape[0] != 1:
                 raise ValueError(f"x must be one sample; got {X.shape[0]}.")
-            if state.termination != "confidence_bound":
-                state.termination = None
-            if self.max_queries is not None and state.n_queries >= self.max_queries:
-                state.termination = "max_queries"
-            coins = state.coins.random_sample((1, 2))
-            wanted = False
-            if not state.termination:
-                wanted = state.next_query(X, coins, 0) is not None
-            state.pending = state.n_seen - 1 if wanted else None
+            wanted = state.query_one(X)
             self._set_fitted_attributes()
         return wanted
 
@@ -399,7 +381,8 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples, queried or not.
         y : array-like of shape (n_samples,)
-            Their labels. New classes may occur at any time.
+            Their labels; None or NaN if a label is not known. Such a sample is skipped:
+            it is not queried again. New classes may occur at any time.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the labels in training.
 
@@ -415,15 +398,48 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             agrees with all labels; these are kept.
         """
         with restore_on_error(self):
-            state, X, y = self._resume(X, y)
-            weights = np.ones(len(y))
+            state, X, y, known = self._resume(X, y)
+            weights = self._read_weights(sample_weight, X.shape[0])
             if sample_weight is not None:
-                weights = self._read_weights(sample_weight, len(y))
-            kept = np.flatnonzero(weights)
-            X, y, weights = X[kept], y[kept], weights[kept]
-            asked = [] if state.pending is None else [state.pending]
-            state.add(X, check_labels(y), weights, asked)
-            state.pending = None
+                state.committee.check_weights(weights)
+            indices = state.indices_of(X)
+            if not known.all():
+                state.skip(X[~known], indices[~known].tolist())
+            kept = np.flatnonzero(known & (weights > 0))
+            if len(kept):
+                state.add(X[kept], y[kept], weights[kept], indices[kept].tolist())
+            self._set_fitted_attributes(fit_final=True)
+        return self
+
+    def correct(self, X, y):
+        """Replace the labels of samples, or take them back.
+
+        The committee is trained again from the beginning, with all labels at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples whose labels are known, by ``teach`` or ``fit``. All equal samples
+            are corrected.
+        y : array-like of shape (n_samples,)
+            Their new labels. None or NaN: the label is taken back, and the sample may
+            be queried again.
+
+        Returns
+        -------
+        self : object
+            The classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid data, for samples without a label, and if no hypothesis of a
+            version space agrees with all labels. Then nothing changes.
+        """
+        with restore_on_error(self):
+            state, X, y, known = self._resume(X, y)
+            committee = self._new_state().committee
+            self._state = state.with_corrections(X, y, known, committee)
             self._set_fitted_attributes(fit_final=True)
         return self
 
@@ -439,8 +455,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
             Predicted by the final estimator if there is one; else by the mean
-            probabilities of the committee, or by one member with
-            ``prediction="gibbs"``.
+            probabilities of the committee.
         """
         X = self._check_X(X)
         if self.estimator_ is not None:
@@ -460,8 +475,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
             Mean of the probabilities of the members, or of their votes if they have
-            none; the posterior of a version space; 0 and 1 with
-            ``prediction="gibbs"``.
+            none; the posterior of a version space.
         """
         return self._probabilities(self._check_X(X))
 
@@ -507,10 +521,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             probabilities[:, columns] = self.estimator_.predict_proba(X)
             return probabilities
         committee = self._state.committee
-        if self.prediction == "gibbs":
-            rng = check_random_state(self._state.member_seed)
-            codes = committee.predict_one_member(X, self.classes_, rng)
-            return np.eye(len(self.classes_))[codes]
         return committee.predict(X, self.classes_, with_probabilities=True).consensus
 
     def __sklearn_is_fitted__(self):
@@ -557,7 +567,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         }
 
     def _check_params(self):
-        check_choice(self.mode, "mode", ("pool", "stream"))
         if self.strategy is not None and not callable(self.strategy):
             check_choice(self.strategy, "strategy", tuple(STRATEGIES))
         for name in ("epsilon", "delta"):
@@ -566,7 +575,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 check_real(value, name, 0.0, strict=True)
                 if value >= 1:
                     raise ValueError(f"{name} must be less than 1; got {value}.")
-        check_choice(self.prediction, "prediction", ("majority", "gibbs"))
         check_integer(self.batch_size, "batch_size", 1)
         if self.max_queries is not None:
             check_integer(self.max_queries, "max_queries", 1)
@@ -578,8 +586,8 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 )
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
-        if self.mode == "stream":
-            self._check_stream_params()
+        check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
+        check_integer(self.n_members, "n_members", 2)
         self._check_classifiers()
 
     def _check_classifiers(self):
@@ -597,25 +605,8 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                     f"{base!r} takes a matrix of kernels or distances, but the samples "
                     "to query are not known in advance: pass the kernel as a function."
                 )
-        if is_version_space(self.committee):
-            return
-        choices = (None, "bootstrap", "subsample", "all")
-        check_choice(self.sampling, "sampling", choices)
-        check_integer(self.n_members, "n_members", 2)
-        if isinstance(self.committee, list | tuple):
-            if len(self.committee) < 2:
-                raise ValueError(
-                    "committee must list at least two classifiers; got "
-                    f"{len(self.committee)}."
-                )
-        elif self.sampling == "all" and not has_random_state(self.committee):
-            raise ValueError(
-                f"sampling='all' needs a classifier with random_state; "
-                f"{self.committee!r} has none, so all members would be equal. Use "
-                "sampling='bootstrap'."
-            )
 
-    def _check_stream_params(self, *, initial=True):
+    def _check_stream_params(self):
         """Reject parameters that compare samples: a stream is read one by one."""
         if self.strategy not in (None, "disagreement"):
             raise ValueError(
@@ -627,11 +618,6 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 "A stream is queried for one label at a time: batch_size must be 1; "
                 f"got {self.batch_size}."
             )
-        if initial and np.ndim(self.initial):
-            raise ValueError(
-                "A stream is read in order: initial must be a number of samples; got "
-                f"{self.initial!r}."
-            )
 
     def _check_initial_labels(self, state):
         if np.ndim(self.initial) and state.n_labels < state.n_initial:
@@ -640,77 +626,44 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 "call fit first, teach their labels, or set initial to a number."
             )
 
-    def _read_labels(self, X, y, oracle, reset=True):
-        """Validate the data, and locate the labels.
+    def _read(self, X, y=None, *, reset):
+        """Validate samples and labels.
 
         Returns
         -------
-        X : ndarray or sparse array
+        X : ndarray or sparse array of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
-        has_label : ndarray of shape (n_samples,), bool
+            Arbitrary where no label is known.
+        known : ndarray of shape (n_samples,), bool
         """
         options = self._validation_options() | {"reset": reset}
-        if y is None and oracle is not None:
+        labels, missing = (None, None) if y is None else find_missing(y)
+        if y is None or missing.any():
             X = validate_data_strict(self, X, **options)
-            return X, np.zeros(X.shape[0]), np.zeros(X.shape[0], dtype=bool)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: there are no labels. Pass y (only the labels of queried samples "
-                "are read), or oracle=; or use query and teach."
-            )
-        labels, missing = find_missing(y)
-        if not missing.any():
-            X, labels = validate_data_strict(self, X, y, **options)
-            missing = np.zeros(len(labels), dtype=bool)
         else:
-            X = validate_data_strict(self, X, **options)
-            if not missing.all():
-                check_labels(labels[~missing])
+            X, labels = validate_data_strict(self, X, y, **options)
+        if y is None:
+            return X, None, np.zeros(X.shape[0], dtype=bool)
         if len(labels) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} samples, but y has {len(labels)}.")
-        if oracle is None and missing.all():
-            raise ValueError(
-                "y contains no label: there is nothing to learn from. Label some "
-                "samples, or pass an oracle."
-            )
-        if oracle is not None and not missing.any():
-            raise ValueError(
-                "All samples are labelled, so there is nothing to ask the oracle: set "
-                "missing labels in y to None or NaN, or leave y out."
-            )
+        if not missing.all():
+            check_labels(labels[~missing])
         return X, labels, ~missing
 
     def _read_weights(self, sample_weight, n_samples):
         """Validate the weights of the samples."""
-        # A bootstrap draws samples by weight for members that take no weights.
-        single = not isinstance(self.committee, list | tuple)
-        draws = self.sampling == "bootstrap" or (self.sampling is None and single)
-        for base in self._bases():
-            drawn = draws and base is not self.final_estimator
-            if not (drawn or has_fit_parameter(base, "sample_weight")):
-                raise ValueError(
-                    f"{base!r} takes no sample_weight. Use sampling='bootstrap', which "
-                    "draws samples by weight, or a classifier that takes weights."
-                )
-        weights = check_finite_sum(check_sample_weight(sample_weight, n_samples))
-        odd = weights[weights != np.floor(weights)]
-        if is_version_space(self.committee) and len(odd):
-            raise ValueError(
-                "A version space treats sample_weight as the number of copies of a "
-                f"sample: weights must be whole numbers; got {odd[0]:g}. A committee "
-                "of classifiers accepts any weights."
-            )
-        return weights
+        if sample_weight is None:
+            return np.ones(n_samples)
+        if self.final_estimator is not None:
+            check_weighable(self.final_estimator)
+        return check_finite_sum(check_sample_weight(sample_weight, n_samples))
 
     def _new_state(self, classes=None):
         """Create the committee and the state before any label."""
         remember_params(self, STATE_PARAMS)
         rng = check_random_state(self.random_state)
-        members = np.random.RandomState(draw_seed(rng))
-        ties = np.random.RandomState(draw_seed(rng))
-        coins = np.random.RandomState(draw_seed(rng))
-        member_seed = draw_seed(rng)
+        members, ties, coins = (np.random.RandomState(draw_seed(rng)) for _ in "123")
+        seed = draw_seed(rng)
         if is_version_space(self.committee):
             committee = VersionSpaceCommittee(
                 self.committee, self.n_features_in_, draw_seed(members)
@@ -728,23 +681,22 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         score = self.strategy
         if not callable(score):
             score = STRATEGIES[score or "pairwise_disagreement"]
+        limits = self.epsilon, self.delta, int(n_initial), self.max_queries or np.inf
         return QueryState(
-            committee, score, self.epsilon, self.delta, int(n_initial), ties, coins,
-            member_seed, given_classes=classes, classes=classes,
-        )  # fmt: skip
+            committee, score, *limits, ties, coins, seed, classes, classes
+        )
 
-    def _resume(self, X, y="no_validation"):
+    def _resume(self, X, y=None):
         """Validate data, and continue with the state or create it."""
         self._check_params()
         is_first = not hasattr(self, "_state")
         if not is_first:
             check_same_params(self, STATE_PARAMS)
-        options = self._validation_options()
-        checked = validate_data_strict(self, X, y, reset=is_first, **options)
+        data = self._read(X, y, reset=is_first)
         if is_first:
             self._state = self._new_state()
-        parts = checked if isinstance(checked, tuple) else (checked,)
-        return self._state, *parts
+        self._state.max_queries = self.max_queries or np.inf
+        return self._state, *(data[:1] if y is None else data)
 
     @contextmanager
     def _training(self, oracle):
@@ -763,10 +715,13 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             state = self._state
             state.termination = state.termination or "stream_exhausted"
             if not state.is_ready:
+                found = "No label is known"
+                if state.n_labels:
+                    one = state.y.tolist()[0]
+                    found = f"All {state.n_labels} labels are of one class, {one!r}"
                 raise ValueError(
-                    f"All {state.n_labels} labels are of one class, "
-                    f"{state.y.tolist()[0]!r}; two are needed. Allow for more labels, "
-                    "or choose the `initial` samples."
+                    f"{found}; two are needed. Allow for more labels, or choose the "
+                    "`initial` samples."
                 )
             self._set_fitted_attributes(fit_final=True)
         except BaseException:
@@ -783,17 +738,20 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         self.n_queries_, self.n_seen_ = state.n_queries, state.n_seen
         self.termination_condition_ = state.termination
         self.query_indices_ = np.array(state.query_indices, dtype=np.intp)
+        self.skipped_indices_ = np.array(state.skipped_indices, dtype=np.intp)
         labels = state.y if state.n_labels else np.zeros(0)
         self.query_labels_ = labels[n_given:]
         self.information_gains_ = np.array(state.gains[n_given:])
         self.label_entropy_ = np.array(state.entropies)
         if not state.is_ready:
+            for name in ("classes_", "committee_", "estimator_"):
+                vars(self).pop(name, None)  # a label may have been taken back
             return
         self.classes_, self.committee_ = state.classes, state.committee.fitted
         self.estimator_ = None if fit_final else vars(self).get("estimator_")
         if fit_final and self.final_estimator is not None:
             model, weights = clone(self.final_estimator), {}
-            set_seed(model, state.member_seed)
+            set_seed(model, state.final_seed)
             if (state.weights != 1).any():
                 weights["sample_weight"] = state.weights
             with readable_errors("X"):

@@ -1,6 +1,6 @@
 """The state of QueryByCommittee: labels, gains, and the query loops."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -48,11 +48,13 @@ class QueryState:
         Target error and allowed probability of failure.
     n_initial : int
         Number of labels before the committee chooses.
+    max_queries : float
+        Maximum number of labels to query; infinity: no limit.
     ties, coins : RandomState
         For ties, and for the coins of a stream. They are separate, so that the coins
         of a sample do not depend on what else was drawn.
-    member_seed : int
-        Chooses the member that predicts, and seeds the final estimator.
+    final_seed : int
+        Seed of the final estimator.
     given_classes : ndarray or None
         All labels, if they are known in advance.
     classes : ndarray or None
@@ -68,11 +70,15 @@ class QueryState:
         Numbers of samples read, of samples rejected in a row, and of choices in a row
         in which the committee agreed.
     query_indices, gains, entropies : list
-        Index of each queried sample, information of each label, and label entropy
-        before each choice.
+        Index of each queried sample (-1: taught without a query), information of each
+        label, and label entropy before each choice.
+    skipped : ndarray, sparse array or None
+        Samples whose label is not known by those who were asked.
+    skipped_indices : list
+        Their indices.
     termination : str or None
-    pending : int or None
-        Index of the sample of a stream that waits for its label.
+    pending : tuple or None
+        Samples that wait for their labels, and their indices.
     """
 
     committee: object
@@ -80,9 +86,10 @@ class QueryState:
     epsilon: float | None
     delta: float
     n_initial: int
+    max_queries: float
     ties: np.random.RandomState
     coins: np.random.RandomState
-    member_seed: int
+    final_seed: int
     given_classes: np.ndarray | None
     classes: np.ndarray | None
     X: np.ndarray | None = None
@@ -97,8 +104,10 @@ class QueryState:
     query_indices: list = field(default_factory=list)
     gains: list = field(default_factory=list)
     entropies: list = field(default_factory=list)
+    skipped: np.ndarray | None = None
+    skipped_indices: list = field(default_factory=list)
     termination: str | None = None
-    pending: int | None = None
+    pending: tuple | None = None
 
     @property
     def is_ready(self):
@@ -131,13 +140,8 @@ class QueryState:
             False for labels that were known in advance.
         """
         if self.n_labels:
-            if (self.y.dtype.kind in "US") != (y.dtype.kind in "US"):
-                raise ValueError(
-                    f"The labels so far are like {self.y.tolist()[0]!r}; "
-                    f"{y.tolist()[0]!r} is of another type."
-                )
-            stack = sparse.vstack if sparse.issparse(X) else np.concatenate
-            X, y = stack([self.X, X]), np.concatenate([self.y, y])
+            self.check_type(y)
+            X, y = stack_samples(self.X, X), np.concatenate([self.y, y])
             weights = np.concatenate([self.weights, weights])
         labels = distinct_labels(y)
         classes = labels if self.given_classes is None else self.given_classes
@@ -165,6 +169,118 @@ class QueryState:
             self.gains[self.n_fitted :] = gains
             self.n_fitted = self.n_labels
 
+    def check_type(self, y):
+        """Refuse numbers among labels that are words, and words among numbers."""
+        if (self.y.dtype.kind in "US") != (y.dtype.kind in "US"):
+            raise ValueError(
+                f"The labels so far are like {self.y.tolist()[0]!r}; "
+                f"{y.tolist()[0]!r} is of another type."
+            )
+
+    def skip(self, X, indices):
+        """Remember samples whose label is not known: they are not queried again."""
+        self.skipped = X if self.skipped is None else stack_samples(self.skipped, X)
+        self.skipped_indices.extend(indices)
+
+    def not_skipped(self, X):
+        """Select the samples that are equal to no skipped one."""
+        if self.skipped is None:
+            return np.arange(X.shape[0])
+        skipped = set(sample_keys(self.skipped))
+        return np.flatnonzero([key not in skipped for key in sample_keys(X)])
+
+    def indices_of(self, X):
+        """Find the indices of samples among those that wait for a label; -1: none."""
+        if self.pending is None:
+            return np.full(X.shape[0], -1)
+        waiting = {}
+        for key, index in zip(
+            sample_keys(self.pending[0]), self.pending[1], strict=True
+        ):
+            waiting.setdefault(key, []).append(index)
+        found = [waiting.get(key) for key in sample_keys(X)]
+        return np.array([equal.pop(0) if equal else -1 for equal in found], dtype=int)
+
+    def with_corrections(self, X, y, known, committee):
+        """Create a state in which some labels are replaced.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n_samples, n_features)
+            Samples that have a label. Their duplicates get the same label.
+        y : ndarray of shape (n_samples,)
+        known : ndarray of shape (n_samples,), bool
+            False: the label is removed.
+        committee : EnsembleCommittee or VersionSpaceCommittee
+            A new one. It is fitted to all labels.
+
+        Returns
+        -------
+        state : QueryState
+        """
+        taught = sample_keys(self.X) if self.n_labels else []
+        keys = sample_keys(X)
+        absent = [i for i, key in enumerate(keys) if key not in set(taught)]
+        if absent:
+            raise ValueError(
+                f"Sample {absent[0]} of X has no label yet, so there is nothing to "
+                "correct. Use teach for new labels."
+            )
+        latest = dict(zip(keys, range(len(keys)), strict=True))
+        source = np.array([latest.get(key, -1) for key in taught])
+        labels, is_kept = self.y, (source < 0) | known[source]
+        if known.any():
+            self.check_type(y)
+            labels = np.where(source < 0, self.y, y[source])
+        n_given = self.n_labels - self.n_queries
+        state = replace(
+            self, committee=committee, classes=self.given_classes, X=None, y=None,
+            weights=None, n_labels=0, n_queries=0, n_fitted=0, n_agreements=0, gains=[],
+            query_indices=[], entropies=list(self.entropies), termination=None,
+        )  # fmt: skip
+        kept = np.flatnonzero(is_kept)
+        for part in (kept[kept < n_given], kept[kept >= n_given]):
+            if len(part):
+                queried = bool(part[0] >= n_given)
+                indices = [self.query_indices[i - n_given] for i in part if queried]
+                old = self.X[part], labels[part], self.weights[part]
+                state.add(*old, indices, queried=queried)
+        return state
+
+    def query(self, X, n):
+        """Choose samples of a pool that were not skipped, and wait for their labels.
+
+        Returns
+        -------
+        indices : ndarray of shape (at most n,), int
+        utilities : ndarray of shape (n_samples,), float64
+            NaN for samples that are no candidates.
+        """
+        candidates = self.not_skipped(X)
+        indices, utilities = candidates[:0], np.full(X.shape[0], np.nan)
+        self.n_seen = max(self.n_seen, self.n_labels + X.shape[0])
+        n, self.termination = min(n, self.max_queries - self.n_queries), None
+        if n <= 0:
+            self.termination = "max_queries"
+        elif not len(candidates):
+            self.termination = "pool_exhausted"
+        else:
+            chosen, utilities[candidates] = self.choose(X[candidates], int(n))
+            indices = candidates[chosen]
+        self.pending = X[indices], indices.tolist()
+        return indices, utilities
+
+    def query_one(self, x):
+        """Decide if the label of the next sample of a stream is queried."""
+        if self.termination != "confidence_bound":
+            self.termination = None
+        if self.n_queries >= self.max_queries:
+            self.termination = "max_queries"
+        coins = self.coins.random_sample((1, 2))
+        wanted = not self.termination and self.next_query(x, coins, 0) is not None
+        self.pending = (x, [self.n_seen - 1]) if wanted else None
+        return wanted
+
     def choose(self, X, n):
         """Choose the candidates to query next.
 
@@ -180,10 +296,13 @@ class QueryState:
         indices : ndarray of shape (min(n, n_samples),), int
             Random until the committee can predict. ``termination`` becomes
             "agreement" if further labels are not worth their cost.
+        scores : ndarray of shape (n_samples,)
+            By the strategy; 0 until the committee can predict.
         """
         n = min(n, X.shape[0])
         if self.n_missing:
-            return self.ties.choice(X.shape[0], n, replace=False)
+            chosen = self.ties.choice(X.shape[0], n, replace=False)
+            return chosen, np.zeros(X.shape[0])
         predictions = self.committee.predict(
             X, self.classes, with_probabilities=self.score not in VOTES_ONLY
         )
@@ -200,11 +319,9 @@ class QueryState:
                 f"strategy must return one score for each of the {X.shape[0]} samples; "
                 f"it returned shape {scores.shape}."
             )
-        return choose_samples(scores, X, n, self.ties, self.committee.kernel)
+        return choose_samples(scores, X, n, self.ties, self.committee.kernel), scores
 
-    def query_pool(
-        self, X, weights, candidates, oracle, max_queries, report, initial, batch_size
-    ):
+    def query_pool(self, X, weights, candidates, oracle, report, initial, batch_size):
         """Query the labels of the best samples of a pool.
 
         Parameters
@@ -214,15 +331,15 @@ class QueryState:
         candidates : ndarray of shape (n_samples,), bool
             Samples that may be queried.
         oracle : callable
-            ``oracle(indices)`` returns their labels.
-        max_queries : int or inf
+            ``oracle(indices)`` returns their labels, and which of these are missing.
         report : callable or None
             Called after every batch.
-        initial : ndarray of int, or None
-            Samples to begin with.
+        initial : array-like of int, or None
+            Samples to begin with. A number is ignored.
         batch_size : int
             Number of labels at a time.
         """
+        initial = np.unique(initial) if np.ndim(initial) else None
         if initial is not None:
             outside = (initial < 0) | (initial >= len(candidates))
             if outside.any() or not candidates[initial].all():
@@ -230,15 +347,18 @@ class QueryState:
                     f"initial={initial.tolist()} must be indices of samples of X that "
                     "can be queried."
                 )
-            initial = np.unique(initial)
         self.n_seen += int(candidates.sum())
         left = np.flatnonzero(candidates)
         groups = np.arange(X.shape[0])
         if self.committee.label_noise == 0:
-            groups = duplicate_groups(X)
+            # The label of a sample is that of its duplicates, even where an
+            # approximate posterior is still uncertain.
+            keys = sample_keys(X)
+            numbers = dict(zip(keys, range(len(keys)), strict=True))
+            groups = np.array([numbers[key] for key in keys])
         pool = self.committee.project(X[left])
         while True:
-            n = min(max_queries - self.n_queries, len(left))
+            n = min(self.max_queries - self.n_queries, len(left))
             if n <= 0:
                 self.termination = "max_queries" if len(left) else "pool_exhausted"
                 return
@@ -246,39 +366,44 @@ class QueryState:
                 chosen, initial = initial[: int(n)], None
             else:
                 wanted = max(self.n_missing, batch_size)
-                chosen = left[self.choose(pool, int(min(n, wanted)))]
+                chosen = left[self.choose(pool, int(min(n, wanted)))[0]]
                 if self.termination:
                     return
-            self.add(X[chosen], oracle(chosen), weights[chosen], chosen.tolist())
+            self.learn(X, weights, chosen, oracle)
             kept = np.flatnonzero(~np.isin(groups[left], groups[chosen]))
             left, pool = left[kept], pool[kept]
             if report is not None:
                 report()
 
-    def query_stream(
-        self, X, weights, candidates, oracle, max_queries, report, offset=0
-    ):
+    def query_stream(self, X, oracle, report, offset):
         """Query the samples on which two members disagree; read each sample once.
 
         The parameters are those of ``query_pool``. ``offset`` is the number of samples
         of the stream before X.
         """
-        kept = np.flatnonzero(candidates)
-        read = X if len(kept) == X.shape[0] else X[kept]
-        coins = self.coins.random_sample((len(kept), 2))
+        coins, weights = self.coins.random_sample((X.shape[0], 2)), np.ones(X.shape[0])
         position = 0
         while not self.termination:
-            if self.n_queries >= max_queries:
+            if self.n_queries >= self.max_queries:
                 self.termination = "max_queries"
                 return
-            found = self.next_query(read, coins, position)
+            found = self.next_query(X, coins, position)
             if found is None:
                 return
-            chosen, position = kept[found : found + 1], found + 1
-            indices = chosen + offset
-            self.add(X[chosen], oracle(indices), weights[chosen], indices.tolist())
+            position = found + 1
+            self.learn(X, weights, np.array([found]), oracle, offset)
             if report is not None:
                 report()
+
+    def learn(self, X, weights, chosen, oracle, offset=0):
+        """Ask for the labels of some samples of X, and learn those that are known."""
+        labels, missing = oracle(chosen + offset)
+        known, unknown = chosen[~missing], chosen[missing]
+        if len(unknown):
+            self.skip(X[unknown], (unknown + offset).tolist())
+        if len(known):
+            indices = (known + offset).tolist()
+            self.add(X[known], labels[~missing], weights[known], indices)
 
     def next_query(self, X, coins, first):
         """Read samples until two members disagree, or until enough were rejected.
@@ -320,16 +445,24 @@ class QueryState:
         return None
 
 
-def duplicate_groups(X):
-    """Number the samples so that equal samples have the same number.
+def stack_samples(first, second):
+    """Append samples, dense or sparse."""
+    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
+    return stack([first, second])
 
-    Without label noise, the label of a sample is that of its duplicates. They need not
-    be queried, even where an approximate posterior is still uncertain.
-    """
-    if not sparse.issparse(X):
-        return np.unique(X, axis=0, return_inverse=True)[1].ravel()
-    X = without_duplicates(sparse.csr_array(X))
-    bounds = zip(X.indptr, X.indptr[1:], strict=False)
-    keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in bounds]
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return np.array([numbers[key] for key in keys])
+
+def sample_keys(X):
+    """Compute a key of each sample; equal samples have equal keys."""
+    if sparse.issparse(X):
+        X = without_duplicates(sparse.csr_array(X))
+        indices, data = X.indices.astype(np.int64), X.data.astype(float)
+        bounds = zip(X.indptr, X.indptr[1:], strict=False)
+        return [(indices[a:b].tobytes(), data[a:b].tobytes()) for a, b in bounds]
+    if X.dtype.kind not in "buif":
+        # NaN is not equal to itself.
+        return [
+            tuple(None if value != value else value for value in sample)
+            for sample in X.tolist()
+        ]
+    # The sum turns -0.0 into 0.0.
+    return [sample.tobytes() for sample in np.ascontiguousarray(X, dtype=float) + 0.0]

@@ -97,6 +97,16 @@ class VersionSpaceCommittee:
         self.label_noise = getattr(space, "label_noise", 0)
         self.kernel = getattr(self.fitted, "kernel_", None)
 
+    def check_weights(self, weights):
+        """Refuse weights that are no numbers of copies."""
+        odd = weights[weights != np.floor(weights)]
+        if len(odd):
+            raise ValueError(
+                "A version space treats sample_weight as the number of copies of a "
+                f"sample: weights must be whole numbers; got {odd[0]:g}. A committee "
+                "of classifiers accepts any weights."
+            )
+
     def fit(self, X, y, weights, n_new, classes):
         """Update the posterior with the last ``n_new`` labels, one after the other.
 
@@ -140,7 +150,3 @@ class VersionSpaceCommittee:
         if with_probabilities and hasattr(self.fitted, "mean_scores"):
             scores = self.fitted.mean_scores(X)
         return CommitteePredictions(2, posterior=posterior, scores=scores)
-
-    def predict_one_member(self, X, classes, rng):
-        """Predict class indices by one hypothesis drawn from the posterior."""
-        return self.fitted.sample_predictions(X, 1, rng)[0].astype(np.intp)

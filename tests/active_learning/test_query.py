@@ -42,6 +42,12 @@ def gibbs(**parameters):
     return QueryByCommittee(FiniteVersionSpace(FUNCTIONS), **parameters)
 
 
+def fit_by(mode, learner, X, y):
+    if mode == "pool":
+        return learner.fit(X, y)
+    return learner.fit_stream([(X, y)], classes=np.unique(y))
+
+
 @given(
     seed=st.integers(0, 10**6),
     target=st.integers(1, 19),
@@ -57,8 +63,8 @@ def test_stream_plays_figure_3_2(seed, target, epsilon, delta):
     queries, n_seen, ended, space = play_figure(
         MEMBERS, X[:, 0].tolist(), lambda x: x >= target, epsilon, delta, coins.tolist()
     )
-    learner = gibbs(mode="stream", epsilon=epsilon, delta=delta, random_state=seed)
-    learner.fit(X, y)
+    learner = gibbs(epsilon=epsilon, delta=delta, random_state=seed)
+    learner.fit_stream([(X, y)], classes=[False, True])
     assert learner.query_indices_.tolist() == queries
     assert learner.n_seen_ == n_seen
     assert learner.termination_condition_ == (
@@ -75,13 +81,13 @@ def test_it_makes_no_difference_how_a_stream_is_cut(seed, cuts):
     X, y = rows_and_labels(seed)
     y[:2] = False, True
     X[:2, 0] = 0, 20
-    whole = gibbs(mode="stream", random_state=seed).fit(X, y)
+    whole = gibbs(random_state=seed).fit_stream([(X, y)], classes=[False, True])
     edges = [0, *np.cumsum(cuts).tolist(), len(X)]
     chunks = [(X[a:b], y[a:b]) for a, b in pairwise(edges) if b > a]
     chunks = [chunk for chunk in chunks if len(chunk[0])]
-    parts = gibbs(mode="stream", random_state=seed)
+    parts = gibbs(random_state=seed)
     parts.fit_stream(chunks, classes=[False, True])
-    by_hand = gibbs(mode="stream", random_state=seed)
+    by_hand = gibbs(random_state=seed)
     by_hand.fit_stream([(X[:1], y[:1])], classes=[False, True])
     by_hand._state.termination = None
     for x, label in zip(X[1:], y[1:], strict=True):
@@ -135,13 +141,13 @@ def test_pool_asks_for_the_most_even_split_and_stops_in_time(seed, target):
 )
 def test_labels_that_were_not_asked_for_are_not_read(mode, committee):
     X, y = rows_and_labels(3)
-    parameters = committee | {"mode": mode, "random_state": 0, "max_queries": 15}
-    learner = QueryByCommittee(**parameters).fit(X, y)
+    parameters = committee | {"random_state": 0, "max_queries": 15}
+    learner = fit_by(mode, QueryByCommittee(**parameters), X, y)
     hidden = np.setdiff1d(np.arange(len(X)), learner.query_indices_)
     assert len(hidden) > 50
     other = y.copy()
     other[hidden] = ~other[hidden]
-    again = QueryByCommittee(**parameters).fit(X, other)
+    again = fit_by(mode, QueryByCommittee(**parameters), X, other)
     assert_array_equal(again.query_indices_, learner.query_indices_)
     assert_array_equal(again.predict_proba(X), learner.predict_proba(X))
     assert_array_equal(again.query_labels_, y[again.query_indices_])
@@ -200,8 +206,7 @@ def test_real_thresholds_lose_7_12_nat_per_label():
         random = np.random.RandomState(seed)
         x, target = random.random_sample((5000, 1)), random.random_sample()
         learner = QueryByCommittee(
-            ThresholdVersionSpace(), mode="stream", max_queries=4, random_state=seed,
-            epsilon=None,
+            ThresholdVersionSpace(), max_queries=4, random_state=seed, epsilon=None
         )  # fmt: skip
         learner.fit_stream([(x, x[:, 0] >= target)], classes=[False, True])
         assert learner.termination_condition_ == "max_queries"
@@ -222,7 +227,7 @@ def test_real_thresholds_lose_7_12_nat_per_label():
 def test_halfspaces_learn_from_few_labels(space, mode):
     X = np.random.RandomState(0).randint(0, 2, size=(400, 6))
     y = np.where(X[:, :3].sum(axis=1) >= 2, "many", "few")
-    learner = QueryByCommittee(space, mode=mode, random_state=0).fit(X, y)
+    learner = fit_by(mode, QueryByCommittee(space, random_state=0), X, y)
     if mode == "pool":  # no row twice
         assert len(np.unique(X[learner.query_indices_], axis=0)) == learner.n_queries_
     assert learner.score(X, y) > 0.95
@@ -241,14 +246,6 @@ def test_margin_asks_where_the_mean_score_is_least():
     left = np.setdiff1d(np.arange(200), learner.query_indices_)
     scores = np.abs(learner.committee_.mean_scores(X[left]))
     assert scores[learner.query(X[left])[0]] == scores.min()
-
-
-def test_gibbs_prediction_is_one_hypothesis():
-    X, y = rows_and_labels(0)
-    learner = gibbs(prediction="gibbs", max_queries=3, random_state=0).fit(X, y)
-    said = learner.predict(np.arange(21)[:, None])
-    assert any(np.array_equal(said, np.arange(21) >= t) for t in THRESHOLDS)
-    assert_array_equal(learner.predict(np.arange(5)[:, None]), said[:5])
 
 
 def test_threshold_space_with_bounds_of_its_own():

@@ -240,14 +240,6 @@ def test_committee_average_is_the_mean_of_the_members():
     assert_allclose(learner.decision_function(IRIS), aligned.mean(axis=0))
 
 
-def test_gibbs_prediction_is_one_member():
-    learner = QueryByCommittee(
-        n_members=4, max_queries=12, random_state=0, prediction="gibbs"
-    ).fit(IRIS, FLOWERS)
-    said = learner.predict(IRIS)
-    assert any(np.array_equal(m.predict(IRIS), said) for m in learner.committee_)
-
-
 # Scores
 
 

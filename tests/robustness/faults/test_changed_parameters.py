@@ -143,5 +143,5 @@ def test_a_session_of_questions_reads_its_parameters_once():
         for ask in asking:
             with pytest.raises(ValueError, match=f"cannot be resumed with {name}="):
                 ask(other)
-    model.set_params(batch_size=2, max_queries=99, prediction="gibbs")
+    model.set_params(batch_size=2, max_queries=99)
     assert model.teach(X[9:], y[9:]).query(X).shape == (2,)

@@ -105,7 +105,7 @@ def test_a_stream_has_a_weak_learner_of_its_own():
 
 
 def test_answers_of_an_oracle_are_kept_when_a_later_table_is_refused():
-    learner = QueryByCommittee(n_members=2, mode="stream", initial=4, random_state=0)
+    learner = QueryByCommittee(n_members=2, initial=4, random_state=0)
     with pytest.raises(ValueError, match="features"):
         learner.fit_stream([X, X[:, :2]], oracle=lambda _rows, indices: Y[indices])
     assert len(learner.query_labels_) == learner.n_queries_ > 3
