@@ -1,9 +1,17 @@
 """Options and fixtures of all tests."""
 
+import os
 import signal
 
+import hypothesis
 import numpy as np
 import pytest
+
+# Times are no tests. In CI every run draws the same examples.
+hypothesis.settings.register_profile(
+    "tests", deadline=None, derandomize="CI" in os.environ
+)
+hypothesis.settings.load_profile("tests")
 
 # A shell starts background commands with Ctrl-C ignored, which some tests need. Workers
 # of pytest-xdist import this file too.
