@@ -37,6 +37,7 @@ WINDOW = 10  # iterations over which the gain must exceed tol
 PATIENCE = 25  # iterations without a better score of the held-out samples
 MEMORY = 20  # steps that L-BFGS stores
 LARGE = 25.0  # twice that in log-odds: no sample could distinguish it from infinity
+MAX_WEIGHT = 1e6  # larger ones, of unscaled steps, soon overflow
 N_TREE_DRAWS = 20_000  # from the machine: gains of 1e-4 nats are significant
 
 
@@ -223,21 +224,18 @@ class Ascent:
 
     def evaluate(self, vector):
         """Compute the objective, to be maximised, and its gradient."""
-        alpha, params = self.options.alpha, self.coordinates.to_params(vector)
-        penalised = self.coordinates.penalised(vector)
-        # An overflow leads to the error below.
-        with np.errstate(over="ignore", invalid="ignore"):
-            value, by_params, log_z = mean_log_likelihood(
-                params, self.table, self.edges, self.options.n_jobs,
-                self.options.moments,
-            )  # fmt: skip
-            objective = value - alpha / 2 * (penalised @ penalised)
-        gradient = self.coordinates.to_gradient(by_params) - alpha * penalised
-        if not np.isfinite(objective):
+        if not np.abs(vector).max() <= MAX_WEIGHT:
             raise ValueError(
                 f"The weights grew without bound: learning_rate="
                 f"{self.options.learning_rate} is too large. Take a tenth of it."
             )
+        alpha, params = self.options.alpha, self.coordinates.to_params(vector)
+        penalised = self.coordinates.penalised(vector)
+        value, by_params, log_z = mean_log_likelihood(
+            params, self.table, self.edges, self.options.n_jobs, self.options.moments
+        )
+        objective = value - alpha / 2 * (penalised @ penalised)
+        gradient = self.coordinates.to_gradient(by_params) - alpha * penalised
         self.last = vector.copy(), objective, gradient, value, log_z
         return objective, gradient
 

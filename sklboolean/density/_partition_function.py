@@ -1,8 +1,6 @@
 """The sum over all hidden states of a machine, its gradient, and its marginals.
 
 Given h the inputs are independent, or form a forest: 2^m sums are all that is needed.
-The compiled loop computes them where parameters are of moderate size. Beyond that the
-sums are computed in logarithms, which is slow, and safe for parameters of any size.
 """
 
 from math import comb
@@ -15,7 +13,6 @@ from sklboolean.density._rbm_params import Moments, RBMParams, count_hidden_stat
 from sklboolean.density._state_sums import (
     N_SLABS,
     build_tables,
-    in_range,
     log_state_weights,
     split_units,
     sum_tables,
@@ -113,42 +110,19 @@ def _has_fewer_inputs(params):
 
 
 def _half_tables(params):
-    """List the states of both halves, and build tables; None if out of range."""
+    """List the states of both halves, and build tables."""
     left, right, limits = split_units(len(params.hidden_bias), params.max_active)
     units = right.shape[1]
     left_fields = left @ params.components[units:] + params.visible_bias / 2
     right_fields = right @ params.components[:units] + params.visible_bias / 2
-    tree = params.parents, params.couplings
-    if not in_range(left_fields, right_fields, params.hidden_bias, *tree):
-        return left, right, limits, None
     tables = build_tables(
         (left_fields, left @ params.hidden_bias[units:]),
         (right_fields, right @ params.hidden_bias[:units]),
         limits,
-        *tree,
+        params.parents,
+        params.couplings,
     )
-    return left, right, limits, tables
-
-
-def _state_blocks(left, right, limits, size=4096):
-    """Yield blocks of all states, in the order of the left states."""
-    n_left = max(1, size // len(right))
-    for first in range(0, len(left), n_left):
-        chosen = range(first, min(first + n_left, len(left)))
-        yield np.vstack(
-            [
-                np.hstack([right[: limits[i]], np.tile(left[i], (limits[i], 1))])
-                for i in chosen
-            ]
-        )
-
-
-def _log_partition_by_logs(params, halves):
-    sums = [
-        logsumexp(log_sums_over_inputs(params, states)[0])
-        for states in _state_blocks(*halves)
-    ]
-    return float(logsumexp(sums))
+    return left, right, tables
 
 
 def log_partition(params, n_jobs=None):
@@ -167,10 +141,7 @@ def log_partition(params, n_jobs=None):
     if _has_fewer_inputs(params):
         transposed, constant = _transposed(params)
         return log_partition(transposed, n_jobs) + float(constant)
-    *halves, tables = _half_tables(params)
-    if tables is None:
-        return _log_partition_by_logs(params, halves)
-    return sum_tables(tables, gradient=False, n_jobs=n_jobs)
+    return sum_tables(_half_tables(params)[2], gradient=False, n_jobs=n_jobs)
 
 
 def partition_moments(params, n_jobs=None):
@@ -193,9 +164,7 @@ def partition_moments(params, n_jobs=None):
         products = (visible - moments.visible[:, None]) / 2 + moments.products.T
         hidden = (1 + moments.visible) / 2
         return log_z + float(constant), Moments(hidden, visible, products, None)
-    left, right, limits, tables = _half_tables(params)
-    if tables is None:
-        return _moments_by_logs(params, (left, right, limits))
+    left, right, tables = _half_tables(params)
     log_z, left_sums, right_sums, edges = sum_tables(tables, n_jobs=n_jobs)
     left_shares, left_means = left_sums
     right_shares, right_means = right_sums[0][: len(right)], right_sums[1][: len(right)]
@@ -203,38 +172,6 @@ def partition_moments(params, n_jobs=None):
     products = np.vstack([right.T @ right_means, left.T @ left_means])
     edges = None if params.parents is None else edges
     return log_z, Moments(hidden, left_means.sum(0), products, edges)
-
-
-def _moments_by_logs(params, halves):
-    m, n = params.components.shape
-    log_z = _log_partition_by_logs(params, halves)
-    hidden, visible, products = np.zeros(m), np.zeros(n), np.zeros((m, n))
-    edges = None if params.parents is None else np.zeros(n)
-    for states in _state_blocks(*halves):
-        log_weights, fields = log_sums_over_inputs(params, states)
-        shares = np.exp(log_weights - log_z)
-        inputs, pairs = input_means(params, fields)
-        hidden += shares @ states
-        visible += shares @ inputs
-        products += (shares[:, None] * states).T @ inputs
-        if edges is not None:
-            edges += shares @ pairs
-    return log_z, Moments(hidden, visible, products, edges)
-
-
-def _log_weights_of_halves(params, halves, tables, first, last):
-    """Compute the log-weights of left states [first, last) with all right states."""
-    left, right, limits = halves
-    if tables is not None:
-        return log_state_weights(tables, first, last, len(right))
-    logs = np.full((last - first, len(right)), -np.inf)
-    logs[np.arange(len(right)) < limits[first:last, None]] = np.concatenate(
-        [
-            log_sums_over_inputs(params, states)[0]
-            for states in _state_blocks(left[first:last], right, limits[first:last])
-        ]
-    )
-    return logs
 
 
 def hidden_log_weights(params):
@@ -253,8 +190,8 @@ def hidden_log_weights(params):
     if params.max_active is not None:
         states = unit_states(len(params.hidden_bias), params.max_active)
         return log_sums_over_inputs(params, states)[0]
-    *halves, tables = _half_tables(params)
-    return _log_weights_of_halves(params, halves, tables, 0, len(halves[0])).reshape(-1)
+    left, right, tables = _half_tables(params)
+    return log_state_weights(tables, 0, len(left), len(right)).reshape(-1)
 
 
 def log_marginals(params, hidden_biases, n_jobs=None):
@@ -282,13 +219,12 @@ def log_marginals(params, hidden_biases, n_jobs=None):
     if params.max_active is None and 2**n * m * n_samples <= 2**m * (n + n_samples):
         return _marginals_by_inputs(params, hidden_biases, n_jobs)
     params = params.replace(hidden_bias=np.zeros(m))
-    *halves, tables = _half_tables(params)
-    left, right, _ = halves
+    left, right, tables = _half_tables(params)
     units, n_left = right.shape[1], max(1, MAX_TABLE // len(right))
     log_sums = np.full(n_samples, -np.inf)
     for first in range(0, len(left), n_left):
         last = min(first + n_left, len(left))
-        logs = _log_weights_of_halves(params, halves, tables, first, last)
+        logs = log_state_weights(tables, first, last, len(right))
         top = logs.max()
         scaled = np.exp(logs - top)
 
@@ -324,21 +260,15 @@ def _marginals_by_inputs(params, hidden_biases, n_jobs):
         )
     right_fields = states @ transposed.components
     fields = (hidden_biases - params.components.sum(1)) / 2
-    compiled = in_range(fields, right_fields, right_logs)
-    step = max(1, MAX_TABLE // max(len(states), 1 if compiled else len(states) * m))
+    step = max(1, MAX_TABLE // len(states))
     log_sums = np.empty(n_samples)
 
     def fill(begin, end):
         left_fields = fields[begin:end]
-        left_logs = left_fields.sum(1)
-        if compiled:
-            left, right = (left_fields, left_logs), (right_fields, right_logs)
-            limits = np.full(len(left_fields), len(states), dtype=np.int64)
-            tables = build_tables(left, right, limits)
-            logs = log_state_weights(tables, 0, len(left_fields), len(states))
-        else:
-            columns = log_cosh2(left_fields[:, None] + right_fields).sum(2)
-            logs = left_logs[:, None] + right_logs + columns
+        left, right = (left_fields, left_fields.sum(1)), (right_fields, right_logs)
+        limits = np.full(len(left_fields), len(states), dtype=np.int64)
+        tables = build_tables(left, right, limits)
+        logs = log_state_weights(tables, 0, len(left_fields), len(states))
         log_sums[begin:end] = logsumexp(logs, axis=1)
 
     small = n_samples * len(states) * m < 1 << 22

@@ -3,11 +3,12 @@
 The field a of a column is linear in the units, so e^a and e^-a are products of two
 tabulated numbers: tables with 2 * 2^(m/2) rows stand for 2^m states. Columns in a tree
 need both. Independent columns need only their ratio e^-2a; the sign of a column is
-flipped where that ratio would be large.
+flipped where that ratio would be large. What may leave the range of a double travels as
+a mantissa and an exponent: parameters may have any size.
 """
 
-from dataclasses import dataclass, replace
-from itertools import chain, combinations, pairwise
+from dataclasses import dataclass
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -23,9 +24,12 @@ from sklboolean.density._states import (
 from sklboolean.density._tree import parents_first
 
 LOG_2 = np.log(2.0)
-MAX_FIELD = 100.0  # of each half: e^400 does not overflow
+MAX_FIELD = 200.0  # of each half: its ratio times UNIT is a normal number
 MAX_AGAINST_SIGN = -np.log(UNIT)  # of the ratio e^2a: then e^2a UNIT <= 1 / UNIT
 MAX_LOG_RATIO = 500.0  # of the two factors of a column in a tree
+FOLD_AFTER = 256  # children, each of which may halve both factors of their parent
+MAX_SIZE = 1e12  # of a field: a log-weight is then known to 1e-4
+MAX_CACHED = 1 << 15  # numbers of a block of right states, in the second-level cache
 N_SLABS = 8  # blocks of left states with sums of their own, for any number of threads
 MAX_WORK = 1 << 25  # multiplications between two checks for an interrupt
 
@@ -75,44 +79,13 @@ class FactorTables:
     right_mantissas: np.ndarray
     right_exponents: np.ndarray
     block: int
-    signs: np.ndarray | None = None  # of independent columns
+    signs: np.ndarray  # -1 for columns that were negated
     parents: np.ndarray | None = None  # this and the rest: of a tree only
     agree: np.ndarray | None = None
     differ: np.ndarray | None = None
+    fold: np.ndarray | None = None
+    wide: bool = False
     order: np.ndarray | None = None  # the column at each place
-
-    def part(self, first, last):
-        """Select the left states [first, last)."""
-        return replace(
-            self,
-            left=self.left[first:last],
-            left_mantissas=self.left_mantissas[first:last],
-            left_exponents=self.left_exponents[first:last],
-            limits=self.limits[first:last],
-        )
-
-
-def _column_signs(left_fields, right_fields):
-    """Choose signs that raise the lowest field of each column; return both."""
-    lowest = left_fields.min(0) + right_fields.min(0)
-    highest = left_fields.max(0) + right_fields.max(0)
-    return np.where(lowest + highest < 0, -1.0, 1.0), np.maximum(lowest, -highest)
-
-
-def in_range(left_fields, right_fields, linear, parents=None, couplings=None):
-    """Check that fields and couplings are small enough for the compiled loop."""
-    largest = np.array([np.abs(left_fields).max(0), np.abs(right_fields).max(0)])
-    if not (largest.max(initial=0) <= MAX_FIELD and np.abs(linear).sum() <= 1e9):
-        return False
-    if parents is None:
-        _, lowest = _column_signs(left_fields, right_fields)
-        return bool(lowest.min(initial=0) >= -MAX_AGAINST_SIGN)
-    ratios = 2 * largest.sum(0)  # log-ratios of the two factors of each column
-    for child in parents_first(parents)[::-1]:
-        if parents[child] >= 0:
-            strength = min(2 * np.abs(couplings[child]), ratios[child])
-            ratios[parents[child]] += strength + LOG_2
-    return bool(ratios.max(initial=0) <= MAX_LOG_RATIO)
 
 
 def build_tables(left, right, limits, parents=None, couplings=None):
@@ -131,14 +104,25 @@ def build_tables(left, right, limits, parents=None, couplings=None):
     -------
     tables : FactorTables
     """
+    sizes = np.array([np.abs(fields).max(0) for fields, _ in (left, right)])
+    logs = [np.abs(logs).max() for _, logs in (left, right)]
+    if not max(sizes.max(initial=0), *logs) <= MAX_SIZE:
+        raise ValueError(
+            f"The weights of a hidden state add up to more than {MAX_SIZE:.0e}, where "
+            "rounding errors exceed the log-likelihood. Make the weights smaller."
+        )
     n_right = len(right[0])
-    block = min(BLOCK, -(-n_right // PANEL) * PANEL)
+    cached = max(PANEL, MAX_CACHED // max(1, sizes.shape[1]) // PANEL * PANEL)
+    block = min(BLOCK, cached, -(-n_right // PANEL) * PANEL)
     padded = -(-n_right // block) * block
+    tables = None
     if parents is None:
-        left, right, others = _ratio_tables(left, right, block, padded)
-    else:
-        left, right, others = _pair_tables(left, right, padded, parents, couplings)
-    (left_table, left_logs, lift), (right_table, right_logs) = left, right
+        parents, couplings = np.full(sizes.shape[1], -1), np.zeros(sizes.shape[1])
+        if sizes.max(initial=0) <= MAX_FIELD:
+            tables = _ratio_tables(left, right, block, padded)
+    if tables is None:
+        tables = _pair_tables(left, right, sizes.sum(0), padded, parents, couplings)
+    (left_table, left_logs, lift), (right_table, right_logs), others = tables
     left_mantissas, left_exponents = _mantissas(left_logs)
     right_logs = np.append(right_logs, np.zeros(padded - n_right))
     return FactorTables(
@@ -146,7 +130,7 @@ def build_tables(left, right, limits, parents=None, couplings=None):
         left_mantissas,
         left_exponents + lift,
         limits,
-        _aligned(right_table),
+        _aligned(right_table).reshape(-1),
         *_mantissas(right_logs),
         block,
         **others,
@@ -154,11 +138,18 @@ def build_tables(left, right, limits, parents=None, couplings=None):
 
 
 def _ratio_tables(left, right, block, padded):
-    """Tabulate e^-2a, times UNIT on the left; e^a becomes part of the state weights."""
+    """Tabulate e^-2a, times UNIT on the left; e^a becomes part of the state weights.
+
+    Returns None if ratios leave the range of a double whatever the signs of columns.
+    """
     (left_fields, left_logs), (right_fields, right_logs) = left, right
-    n = left_fields.shape[1]
+    lowest = left_fields.min(0) + right_fields.min(0)
+    highest = left_fields.max(0) + right_fields.max(0)
+    if np.minimum(-lowest, highest).max(initial=0) > MAX_AGAINST_SIGN:
+        return None
+    signs = np.where(lowest + highest < 0, -1.0, 1.0)
+    n = len(signs)
     columns = -(-n // GROUP) * GROUP
-    signs, _ = _column_signs(left_fields, right_fields)
     left_table = np.zeros((len(left_fields), columns, 1))  # padding: sums of UNIT
     left_table[:, :n, 0] = UNIT * np.exp(-2 * signs * left_fields)
     right_table = np.zeros((padded, columns))
@@ -170,30 +161,69 @@ def _ratio_tables(left, right, block, padded):
     return left, (right_table, right_logs + right_fields @ signs), {"signs": signs}
 
 
-def _pair_tables(left, right, padded, parents, couplings):
-    """Tabulate (e^a, e^-a) times e^(-|a|/2), whose inverse is part of state weights."""
+def _pair_tables(left, right, sizes, padded, parents, couplings):
+    """Tabulate both factors of the columns, children before their parents.
+
+    They are (e^a, e^-a) times e^(-|a|/2), whose inverse is part of the state weights:
+    products of these numbers stay near 1 both ways. Wide factors are mantissa and
+    exponent of e^2a. Then e^-a is part of the weights, and columns are negated until no
+    coupling is negative.
+    """
     (left_fields, left_logs), (right_fields, right_logs) = left, right
-    n = left_fields.shape[1]
     order = parents_first(parents)[::-1]
-    left_table = np.ones((len(left_fields), n, 2))
-    _fill_factors(left_fields[:, order], left_table)
-    right_table = np.full((padded, n, 2), 0.5)
-    _fill_factors(right_fields[:, order], right_table[: len(right_fields)])
-    right_table = right_table.reshape(-1, PANEL, n, 2).transpose(0, 2, 3, 1)
-    strengths = np.where(parents < 0, 0.0, couplings)[order]
-    left_logs = left_logs + 0.5 * np.abs(left_fields).sum(1) + np.abs(strengths).sum()
-    right_logs = right_logs + 0.5 * np.abs(right_fields).sum(1)
+    child = parents >= 0
+    strengths = np.where(child, couplings, 0.0)
+    signs = np.ones(len(parents))
+    # Bounds of log-ratios: a child pulls no more than it is pulled itself.
+    pulls = 2 * np.abs(strengths[child])
+    for _ in range(2):
+        ratios = 2 * sizes + np.bincount(parents[child], pulls, len(parents))
+        pulls = np.minimum(pulls, ratios[child])
+    wide = bool(ratios.max(initial=0) > MAX_LOG_RATIO)
+    if wide:
+        for column in order[::-1]:
+            if child[column]:
+                signs[column] = signs[parents[column]] * (-1) ** (strengths[column] < 0)
+        differ, agree = _powers(-np.abs(strengths))
+    else:
+        agree = np.exp(np.minimum(2 * strengths, 0))
+        differ = np.exp(np.minimum(-2 * strengths, 0))
+    tables = []
+    for fields, n_states in ((left_fields, len(left_fields)), (right_fields, padded)):
+        table = np.full((n_states, len(order), 2), 0.5)
+        factors = table[: len(fields)]
+        if wide:
+            exponents, mantissas = _powers((signs * fields)[:, order])
+            factors[..., 0], factors[..., 1] = mantissas, exponents
+        else:
+            _fill_factors(fields[:, order], factors)
+        tables.append(table)
+    left_table, right_table = tables
+    right_table = right_table.reshape(-1, PANEL, len(order), 2).transpose(0, 2, 3, 1)
+    places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
+    siblings = np.argsort(places, kind="stable")
+    number = np.arange(len(order)) - np.searchsorted(places[siblings], places[siblings])
+    fold = np.zeros(len(order), dtype=np.int64)
+    fold[siblings] = (number + 1) % FOLD_AFTER == 0
     others = {
-        "parents": np.append(np.argsort(order), -1)[parents[order]],  # -1 stays -1
-        "agree": np.exp(np.minimum(2 * strengths, 0)),
-        "differ": np.exp(np.minimum(-2 * strengths, 0)),
+        "signs": signs,
+        "parents": places,
+        "agree": agree[order],
+        "differ": differ[order],
+        "fold": fold,
+        "wide": wide,
         "order": order,
     }
-    return (left_table, left_logs, 0), (right_table, right_logs), others
+    left_rest, right_rest = (
+        -fields @ signs if wide else 0.5 * np.abs(fields).sum(1)
+        for fields in (left_fields, right_fields)
+    )
+    left_logs = left_logs + left_rest + np.abs(strengths[order]).sum()
+    return (left_table, left_logs, 0), (right_table, right_logs + right_rest), others
 
 
 def _fill_factors(fields, factors):
-    """Write (e^a, e^-a) times e^(-|a|/2): products of these stay near 1 both ways."""
+    """Write (e^a, e^-a) times e^(-|a|/2)."""
     small = np.exp(-0.5 * np.abs(fields))
     large, small = 1 / small, small * small * small
     positive = fields > 0
@@ -201,12 +231,19 @@ def _fill_factors(fields, factors):
     factors[..., 1] = np.where(positive, small, large)
 
 
+def _powers(fields):
+    """Compute exponent and mantissa of e^2a."""
+    powers = 2 * fields / LOG_2
+    exponents = np.floor(powers)
+    return exponents, np.exp2(powers - exponents)
+
+
 def _aligned(values):
-    """Copy an array, flattened, to a cache line: loads across two lines cost double."""
+    """Copy an array to begin at a cache line: loads across two lines cost double."""
     start = np.empty(values.size + 8)
     first = -(start.ctypes.data // 8) % 8
-    aligned = start[first : first + values.size]
-    aligned.reshape(values.shape)[...] = values
+    aligned = start[first : first + values.size].reshape(values.shape)
+    aligned[...] = values
     return aligned
 
 
@@ -221,31 +258,6 @@ def log_state_weights(tables, first, last, n_right):
     scratch = _aligned(np.zeros(32 * tables.left.shape[1]))
     weigh_states(tables, first, scratch, logs)
     return logs
-
-
-class PartialSums:
-    """The sums of some of the left states, combined with all right states."""
-
-    def __init__(self, tables, gradient):
-        n_left, columns = tables.left.shape[:2]
-        n_right = len(tables.right_mantissas)
-        self.tables, self.scale = tables, np.zeros(3, dtype=np.int64)
-        self.scratch = _aligned(np.zeros(32 * columns))
-        self.left_sums, self.right_sums = np.zeros(n_left), _aligned(np.zeros(n_right))
-        self.left_means = self.right_means = self.edges = None
-        if gradient:
-            self.left_means = np.zeros((n_left, columns))
-            self.right_means = _aligned(np.zeros(n_right * columns))
-            self.edges = np.zeros(columns)
-
-    def add(self, first, last):
-        """Add the left states [first, last) of those that exist."""
-        last = min(last, len(self.left_sums))
-        if first < last:
-            sum_states(
-                self.tables, first, last, self.scratch, self.scale, self.left_sums,
-                self.right_sums, self.left_means, self.right_means, self.edges,
-            )  # fmt: skip
 
 
 def sum_tables(tables, gradient=True, n_jobs=None):
@@ -271,43 +283,49 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     n_left, columns = tables.left.shape[:2]
     n_right = len(tables.right_mantissas)
     work = n_left * n_right * columns
+    # Left states with sums of their own, for any number of threads.
     n_slabs = N_SLABS if work >= MAX_WORK // 4 and n_left >= N_SLABS else 1
-    edges = [n_left * i // n_slabs for i in range(n_slabs + 1)]
-    slabs = [PartialSums(tables.part(*ends), gradient) for ends in pairwise(edges)]
+    ends = np.arange(n_slabs + 1) * n_left // n_slabs
+    scales = np.zeros((n_slabs, 3), dtype=np.int64)
+    scratch = _aligned(np.zeros((n_slabs, 32 * columns)))
+    left_sums, right_sums = np.zeros(n_left), _aligned(np.zeros((n_slabs, n_right)))
+    left_means = right_means = edges = None
+    if gradient:
+        left_means, edges = np.zeros((n_left, columns)), np.zeros((n_slabs, columns))
+        right_means = _aligned(np.zeros((n_slabs, n_right * columns)))
     step = max(1, MAX_WORK // max(1, n_right * columns))
-    longest = max(len(slab.left_sums) for slab in slabs)
-    for start in range(0, longest, step):  # an interrupt is seen between two steps
+    for start in range(0, ends[-1] - ends[-2], step):
+        # An interrupt is seen between two steps.
 
         def add(first, last, start=start):
-            for slab in slabs[first:last]:
-                slab.add(start, start + step)
+            for slab in range(first, last):
+                own = slice(ends[slab], ends[slab + 1])
+                stop = min(start + step, own.stop - own.start)
+                means = None, None, None
+                if gradient:
+                    means = left_means[own], right_means[slab], edges[slab]
+                sum_states(
+                    tables, own.start, start, stop, scratch[slab], scales[slab],
+                    left_sums[own], right_sums[slab], *means,
+                )  # fmt: skip
 
         each_slice(add, n_slabs, n_jobs, small=work < MAX_WORK // 8)
-    return _combine(tables, slabs, gradient)
-
-
-def _combine(tables, slabs, gradient):
-    """Combine the sums of all left states; see ``sum_tables``."""
-    highest = max(slab.scale[0] for slab in slabs)
-    for slab in slabs:
-        factor = np.exp2(float(slab.scale[0] - highest))
-        slab.left_sums *= factor
-        slab.right_sums *= factor
-        if gradient:
-            slab.left_means *= factor
-            slab.right_means *= factor
-            slab.edges *= factor
-    left_sums = np.concatenate([slab.left_sums for slab in slabs])
+    highest = scales[:, 0].max()
+    factors = np.exp2((scales[:, :1] - highest).astype(np.float64))
+    left_factors = np.repeat(factors, np.diff(ends), axis=0)
+    left_sums *= left_factors[:, 0]
     total = left_sums.sum()
     log_sum = float(np.log(total) + highest * LOG_2)
     if not gradient:
         return log_sum
-    left_sums = left_sums / total
-    left_means = np.concatenate([slab.left_means for slab in slabs]) / total
-    right_sums = sum(slab.right_sums for slab in slabs) / total
-    right_means = sum(slab.right_means for slab in slabs) / total
-    edges = sum(slab.edges for slab in slabs) / total
-    n_right, columns = len(right_sums), left_means.shape[1]
+    left_sums /= total
+    left_means *= left_factors
+    left_means /= total
+    for sums in (right_sums, right_means, edges):
+        sums *= factors
+    right_sums, right_means, edges = (
+        sums.sum(axis=0) / total for sums in (right_sums, right_means, edges)
+    )
     if tables.parents is None:
         blocks, panels = n_right // tables.block, tables.block // PANEL
         shape = (blocks, columns // GROUP, panels, GROUP, PANEL)
@@ -319,8 +337,9 @@ def _combine(tables, slabs, gradient):
             for shares, sums in ((left_means, left_sums), (right_means, right_sums))
         )
     else:
-        places = np.argsort(tables.order)
+        places, signs = np.argsort(tables.order), tables.signs[tables.order]
         right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)
-        right_means = right_means.reshape(n_right, columns)[:, places]
-        left_means, edges = left_means[:, places], edges[places]
+        right_means = (signs * right_means.reshape(n_right, columns))[:, places]
+        left_means = (signs * left_means)[:, places]
+        edges = (signs * signs[tables.parents] * edges)[places]  # 0 at roots
     return log_sum, (left_sums, left_means), (right_sums, right_means), edges

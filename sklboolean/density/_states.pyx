@@ -19,9 +19,11 @@ cdef extern from "states.h" nogil:
         const int64_t *left_exponents
         const int64_t *right_exponents
         const int64_t *limits
+        int wide
         const int64_t *parents
         const double *agree
         const double *differ
+        const int64_t *fold
         double *left_sums
         double *right_sums
         double *left_means
@@ -41,8 +43,11 @@ GROUP, UNIT = SKLB_STATE_GROUP, SKLB_STATE_UNIT
 sklb_cpu_level = &cpu_level
 
 
-cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
-    """Point the C structure to the tables, which the caller keeps alive."""
+cdef int fill(sklb_states *states, tables, Py_ssize_t offset, double[::1] scratch) except -1:
+    """Point the C structure to the tables from left state ``offset`` on.
+
+    The caller keeps the tables alive.
+    """
     cdef:
         const double[:, :, ::1] left = tables.left
         const double[::1] right = tables.right
@@ -50,7 +55,7 @@ cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
         const double[::1] right_mantissas = tables.right_mantissas
         const int64_t[::1] left_exponents = tables.left_exponents
         const int64_t[::1] right_exponents = tables.right_exponents
-        const int64_t[::1] limits = tables.limits, parents
+        const int64_t[::1] limits = tables.limits, parents, fold
         const double[::1] agree, differ
         int64_t c, n, n_right, pair = 1 if tables.parents is None else 2
         bint fits = True
@@ -66,42 +71,51 @@ cdef int fill(sklb_states *states, tables, double[::1] scratch) except -1:
             "the tables of states do not fit each other")
     require(sklb_all_below_64(&limits[0], limits.shape[0], n_right + 1),
             "there are fewer states than a table says")
-    states.n_left, states.n_columns = left.shape[0], left.shape[1]
+    require(0 <= offset and offset < left.shape[0], "there are fewer left states")
+    states.n_left, states.n_columns = left.shape[0] - offset, left.shape[1]
     states.block = tables.block
     states.n_blocks = right_mantissas.shape[0] // states.block
-    states.left, states.right = &left[0, 0, 0], &right[0]
-    states.left_mantissas, states.right_mantissas = &left_mantissas[0], &right_mantissas[0]
-    states.left_exponents, states.right_exponents = &left_exponents[0], &right_exponents[0]
-    states.limits = &limits[0]
+    states.left, states.right = &left[offset, 0, 0], &right[0]
+    states.left_mantissas = &left_mantissas[offset]
+    states.right_mantissas = &right_mantissas[0]
+    states.left_exponents = &left_exponents[offset]
+    states.right_exponents = &right_exponents[0]
+    states.limits = &limits[offset]
     states.scratch = &scratch[0]
-    states.parents = NULL
+    states.parents, states.wide = NULL, tables.wide
     if tables.parents is not None:
         parents, agree, differ = tables.parents, tables.agree, tables.differ
-        require(parents.shape[0] == n and agree.shape[0] == n and differ.shape[0] == n,
+        fold = tables.fold
+        require(parents.shape[0] == n and agree.shape[0] == n and differ.shape[0] == n
+                and fold.shape[0] == n,
                 "the tree has another number of inputs")
         for c in range(n):
             fits &= parents[c] == -1 or c < parents[c] < n
         require(fits, "a parent does not come after its children")
-        states.parents, states.agree, states.differ = &parents[0], &agree[0], &differ[0]
+        states.parents, states.fold = &parents[0], &fold[0]
+        states.agree, states.differ = &agree[0], &differ[0]
     return 0
 
 
-def sum_states(tables, Py_ssize_t first, Py_ssize_t last, double[::1] scratch,
-               int64_t[::1] scale, double[::1] left_sums, double[::1] right_sums,
-               double[:, ::1] left_means, double[::1] right_means, double[::1] edges):
+def sum_states(tables, Py_ssize_t offset, Py_ssize_t first, Py_ssize_t last,
+               double[::1] scratch, int64_t[::1] scale, double[::1] left_sums,
+               double[::1] right_sums, double[:, ::1] left_means, double[::1] right_means,
+               double[::1] edges):
     """Add the weights of left states [first, last) with all right states to the sums.
 
-    Sums are multiples of 2**scale[0]; ``scale`` holds the exponent in force, the highest
-    one seen, and whether there was any. Means are weight times mean of each column,
-    without a tree weight times P(+1) over UNIT; left out where ``left_means`` is None.
+    Left states count from ``offset``, where sums and means of left states begin. Sums
+    are multiples of 2**scale[0]; ``scale`` holds the exponent in force, the highest one
+    seen, and whether there was any. Means are weight times mean of each column, without
+    a tree weight times P(+1) over UNIT; left out where ``left_means`` is None.
     """
     cdef sklb_states states
     cdef int64_t n_right
-    fill(&states, tables, scratch)
+    fill(&states, tables, offset, scratch)
     n_right = states.block * states.n_blocks
-    require(0 <= first and last <= states.n_left and scale.shape[0] >= 3
-            and left_sums.shape[0] == states.n_left and right_sums.shape[0] == n_right,
+    require(0 <= first and last <= left_sums.shape[0] and scale.shape[0] >= 3
+            and left_sums.shape[0] <= states.n_left and right_sums.shape[0] == n_right,
             "the sums do not fit the tables of states")
+    states.n_left = left_sums.shape[0]
     if left_means is not None:
         require_shape(left_means, states.n_left, states.n_columns, "left_means")
         require(right_means.shape[0] == n_right * states.n_columns
@@ -127,7 +141,7 @@ def weigh_states(tables, Py_ssize_t first, double[::1] scratch, double[:, ::1] l
         double log_2 = log(2.0)
         Py_ssize_t row, block, r, n_samples = log_weights.shape[0]
         Py_ssize_t start, count, n_right = log_weights.shape[1]
-    fill(&states, tables, scratch)
+    fill(&states, tables, 0, scratch)
     require(0 <= first and first + n_samples <= states.n_left,
             "there are fewer states than weights")
     with nogil:

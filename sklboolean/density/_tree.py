@@ -122,14 +122,14 @@ def maximum_spanning_tree(gains):
 
 def parents_first(parents):
     """Sort the columns of a forest so that parents come before their children."""
-    parents = np.asarray(parents)
-    depths = np.where(parents < 0, 0, -1)
-    while (depths < 0).any():
-        found = (depths < 0) & (depths[parents] >= 0) & (parents >= 0)
-        if not found.any():
-            raise ValueError("parents has a cycle: give a forest, -1 at each root.")
-        depths[found] = depths[parents[found]] + 1
-    return np.argsort(depths, kind="stable")
+    ancestors = np.append(parents, -1)  # of ever higher degree; that of none is none
+    depths = (ancestors >= 0).astype(np.int64)
+    for _ in range(len(parents).bit_length()):
+        depths += depths[ancestors]
+        ancestors = ancestors[ancestors]
+    if (ancestors >= 0).any():
+        raise ValueError("parents has a cycle: give a forest, -1 at each root.")
+    return np.argsort(depths[:-1], kind="stable")
 
 
 def chow_liu_parents(signs, sample_weight=None, alpha=0.0):

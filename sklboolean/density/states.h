@@ -8,7 +8,8 @@
  *
  * With a tree over the columns pairs of factors (e^a, e^-a) travel from the leaves to the
  * roots: a child with factors (u, v) multiplies its parent's by (s u + v / s, u / s + s v),
- * s = e^J. */
+ * s = e^J. Where such a pair could leave the range of doubles, its ratio e^2a travels as a
+ * mantissa and an exponent: "wide". */
 #ifndef SKLB_STATES_H
 #define SKLB_STATES_H
 
@@ -34,12 +35,15 @@ typedef struct {
     int64_t n_columns, block, n_blocks;
     const double *left;  /* [state][column], tree: [state][column][2] */
     const double *right; /* [block][group][panel][4][8], tree: [panel][column][2][8] */
+    int wide;            /* the 2 are mantissa and exponent of e^2a, not e^a and e^-a */
     const double *left_mantissas, *right_mantissas;
     const int64_t *left_exponents, *right_exponents;
     const int64_t *limits; /* how many right states each left state goes with */
     const int64_t *parents; /* NULL, or the parent of each column, -1 at roots; a parent
                              * stands after its children */
-    const double *agree, *differ; /* s and 1 / s, the larger of them taken out */
+    const double *agree, *differ; /* s and 1 / s, the larger of them taken out; wide:
+                                   * mantissa and exponent of e^-2J, J not negative */
+    const int64_t *fold; /* whether to take a power of 2 out of the parent's pair */
     /* results, as multiples of 2^scale */
     double *left_sums, *right_sums;
     double *left_means, *right_means; /* NULL: no gradient; without a tree, weight

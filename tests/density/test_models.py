@@ -58,6 +58,7 @@ def table_of(model):
     return np.exp(model.score_samples(all_rows(model.n_features_in_)))
 
 
+@pytest.mark.filterwarnings("ignore:A weight has grown")  # of a few samples
 @every_model
 @settings(deadline=None, max_examples=40)
 @given(tables_and_questions())

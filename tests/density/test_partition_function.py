@@ -91,21 +91,76 @@ def test_every_cpu_path_by_enumeration(each_path, shape, forest, max_active):
     assert_moments_are_enumerated(weights, max_active)
 
 
+def moments_by_logarithms(weights):
+    """Sum over all hidden states in one block, with the logarithm of each weight."""
+    states = state_sums.unit_states(len(weights.hidden_bias))
+    logs, fields = partition_function.log_sums_over_inputs(weights, states)
+    log_z = logsumexp(logs)
+    shares = np.exp(logs - log_z)
+    inputs, pairs = partition_function.input_means(weights, fields)
+    products = (shares[:, None] * states).T @ inputs
+    edges = None if pairs is None else shares @ pairs
+    return log_z, (shares @ states, shares @ inputs, products, edges)
+
+
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("forest", [False, True])
 @pytest.mark.parametrize("scale", [0.0, 5.0, 25.0])
-def test_compiled_sums_equal_logarithms(each_path, scale, forest):
+def test_compiled_sums_equal_logarithms(each_path, scale, forest, wide, monkeypatch):
     # many blocks of right states, several slabs, weights that span many exponents
     rng = np.random.default_rng(7)
     weights = random_weights(rng, 15, 21, 1.0, forest)
     weights = weights.replace(hidden_bias=scale * rng.normal(size=15))
-    *halves, tables = partition_function._half_tables(weights)
-    assert tables is not None
-    expected_log_z, expected = partition_function._moments_by_logs(weights, halves)
+    if wide:
+        monkeypatch.setattr(state_sums, "MAX_LOG_RATIO", -1.0)
+        monkeypatch.setattr(state_sums, "MAX_FIELD", -1.0)
+    assert partition_function._half_tables(weights)[2].wide == wide
+    expected_log_z, expected = moments_by_logarithms(weights)
     log_z, moments = partition_moments(weights)
     assert log_z == pytest.approx(expected_log_z, rel=1e-13, abs=1e-12)
     for ours, theirs in zip(moments, expected, strict=True):
         if theirs is not None:
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("coupling", [0.01, 0.3, 3.0])
+def test_a_parent_of_many_children(each_path, coupling):
+    # each child multiplies both factors of its parent; signs of couplings alternate
+    rng = np.random.default_rng(0)
+    n, m = 2000, 3
+    parents = np.where(np.arange(n) == 7, -1, 7)
+    couplings = np.where(parents < 0, 0.0, coupling * (-1) ** np.arange(n))
+    weights = RBMParams(
+        rng.normal(size=(m, n)), rng.normal(size=m), rng.normal(size=n), parents,
+        couplings,
+    )  # fmt: skip
+    assert partition_function._half_tables(weights)[2].wide == (coupling >= 0.3)
+    expected_log_z, expected = moments_by_logarithms(weights)
+    log_z, moments = partition_moments(weights)
+    assert log_z == pytest.approx(expected_log_z, rel=1e-13)
+    for ours, theirs in zip(moments, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-11)
+
+
+@pytest.mark.parametrize("value", [1e13, np.nan])
+def test_weights_beyond_any_sum_are_refused(value):
+    weights = RBMParams(np.full((2, 3), value), np.zeros(2), np.zeros(3))
+    with pytest.raises(ValueError, match=r"add up to more than 1e\+12"):
+        log_partition(weights)
+
+
+@pytest.mark.parametrize("size", [300.0, 1e6])
+@pytest.mark.parametrize("forest", [False, True])
+def test_forces_that_cancel(each_path, size, forest):
+    # the fields of an input, and the pulls of its neighbours, are large and opposed
+    parents = np.array([-1, 0, 0, 1, 2, 2, -1])
+    couplings = np.where(parents < 0, 0.0, size * np.array([0, 1, -1, 3, 1, -2, 0]))
+    rng = np.random.default_rng(3)
+    tree = (parents, couplings) if forest else ()
+    for _ in range(20):
+        fields = size * rng.integers(-2, 3, (4, 7)) + rng.normal(size=(4, 7))
+        weights = RBMParams(fields, rng.normal(size=4), -fields.sum(0) / 2, *tree)
+        assert_moments_are_enumerated(weights, None)
 
 
 @pytest.mark.parametrize("forest", [False, True])
@@ -120,7 +175,7 @@ def test_weights_that_rise_beyond_the_first_scale(forest):
 def test_every_field_that_the_compiled_loop_accepts():
     # halves that cancel or add, just inside and just outside the range of the tables
     limit = state_sums.MAX_FIELD
-    for size in (0.99 * limit, limit, 1.01 * limit):
+    for size in (0.99 * limit, limit, 1.01 * limit, 3 * limit):
         for signs in (np.ones(9), -np.ones(9), np.where(np.arange(9) % 2, 1, -1)):
             components = size * np.array([[1.0], [-1.0]]) * signs
             weights = RBMParams(components, np.zeros(2), np.zeros(9))
