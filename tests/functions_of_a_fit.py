@@ -19,7 +19,7 @@ LIMITS = {
     "KernelPerceptron": (78, 55),
     "AveragedPerceptron": (30, 30),
     "BoostByMajority": (74, 60),
-    "CombinationMachine": (98, 55),
+    "CombinationMachine": (74, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (155, 85),
 }

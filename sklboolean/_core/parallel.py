@@ -47,9 +47,9 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
             function(begin, min(begin + step, last))
 
     # Asking the context takes longer than some small work does.
-    alone = n_jobs == 1 or (small and n_jobs is None)
-    n_threads = 1 if alone else count_threads(n_jobs)
-    n_slices = min(n_threads, 1 if small else -(-n // multiple))
+    n_slices = 1 if small or n_jobs == 1 else -(-n // multiple)
+    if n_slices > 1:
+        n_slices = min(n_slices, count_threads(n_jobs))
     if n_slices <= 1:
         if n:
             run(0, n)

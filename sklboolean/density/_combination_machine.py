@@ -73,6 +73,7 @@ class MachineState:
 
     params: RBMParams
     chains: PCDState | None = None
+    log_partition: float | None = None  # None: not known yet
 
     def copy(self):
         """Copy the state with its parameters; chains are never changed in place."""
@@ -92,10 +93,6 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _n_features_out(self):
         return self.n_components_
 
-    @property
-    def _params(self):
-        return self._state.params
-
     def _check_training_params(self, **more):
         """Check the parameters of both machines and collect those of training."""
         check_choice(self.solver, "solver", self._solvers)
@@ -103,7 +100,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_choice(self.init, "init", ("random", "projection_pursuit"))
         if self.n_components != "auto":
             check_integer(self.n_components, "n_components", 1)
-        elif not self._uses_projection_pursuit():
+        elif "projection_pursuit" not in (self.solver, str(self.init)):
             raise ValueError(
                 "n_components='auto' counts the hidden units of projection pursuit: "
                 "set init='projection_pursuit' or solver='projection_pursuit'."
@@ -134,17 +131,6 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             **more,
         )
 
-    def _uses_projection_pursuit(self):
-        return isinstance(self.init, str) and "projection_pursuit" in (
-            self.init, self.solver,
-        )  # fmt: skip
-
-    def _check_weights(self, sample_weight, n_samples, divides=True):
-        given = np.ones(n_samples) if sample_weight is None else sample_weight
-        weights = check_sample_weight(given, n_samples)
-        check_finite_sum(weights, divides=divides)
-        return weights
-
     def _fit_by_sums(self, samples, weights, options, rng):
         """Maximise the exact likelihood."""
         held_out = None
@@ -156,8 +142,10 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         starts = self._starts(samples, weights, table.means, rng)
         total = weights.sum()
         ascent = maximise_likelihood(starts, table, total, options, rng, held_out)
-        params = ascent.best if self.early_stopping else ascent.params
-        self._set_state(MachineState(params), ascent.log_likelihoods)
+        state = MachineState(ascent.params, log_partition=ascent.log_z)
+        if self.early_stopping:
+            state = MachineState(ascent.best)
+        self._set_state(state, ascent.log_likelihoods)
 
     def _select_held_out(self, n_samples, rng):
         """Select samples to hold out: a mask with samples on both sides."""
@@ -176,19 +164,19 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         if self.warm_start and hasattr(self, "_state"):
             return [self._resumed_params(samples.shape[1])]
         inputs = self._fit_inputs(samples, weights, centre)
-        if self._uses_projection_pursuit():
+        if not isinstance(self.init, str):
+            return [given_start(inputs, self.init, m)]
+        if "projection_pursuit" in (self.init, self.solver):
             table = make_table(samples, weights, self._log_base)
             return pursuit_starts(
                 inputs, table, weights.sum(), m, self.n_init, self.exact_limit, rng
             )
-        if isinstance(self.init, str):
-            return random_starts(inputs, m, self.n_init, rng)
-        return [given_start(inputs, self.init, m)]
+        return random_starts(inputs, m, self.n_init, rng)
 
     def _resumed_params(self, n_features):
         """Take the parameters of the last fit if they suit the constructor and X."""
         self._check_resumes()
-        params = self._params
+        params = self._state.params
         if params.components.shape[1] != n_features:
             raise ValueError(
                 f"X has {n_features} features; warm_start=True resumes from components "
@@ -229,7 +217,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Probability that the unit is active.
         """
         check_is_fitted(self)
-        samples, params = self._read(X, allow_missing=False), self._params
+        samples, params = self._read(X, allow_missing=False), self._state.params
         return hidden_posteriors(params.activations(samples), params.max_active)[1]
 
     def inverse_transform(self, X):
@@ -469,13 +457,14 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             options = self._check_params()
             signs = self._read(X, reset=True, allow_missing=False)
             by_sums = self._check_sums(signs.shape[1])
-            weights = self._check_weights(sample_weight, len(signs))
+            weights = check_sample_weight(sample_weight, len(signs))
+            check_finite_sum(weights, divides=True)
             rng = check_random_state(self.random_state)
             if by_sums:
                 self._fit_by_sums(signs, weights, options, rng)
             else:
                 self._fit_without_sums(signs, weights, options, rng)
-        warn_of_large_weights(self._params, self.alpha)
+        warn_of_large_weights(self._state.params, self.alpha)
         return self
 
     def _check_params(self):
@@ -567,14 +556,15 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             if not first_call:
                 self._check_resumes()
             signs = self._read(X, reset=first_call, allow_missing=False)
-            weights = self._check_weights(sample_weight, len(signs), first_call)
+            weights = check_sample_weight(sample_weight, len(signs))
+            check_finite_sum(weights, divides=first_call)
             chains = None if first_call else self._state.chains
             if chains is None:
                 rng = check_random_state(self.random_state)
                 if first_call:
                     start = self._first_start(signs, weights, rng)
                 else:
-                    start = self._params
+                    start = self._state.params
                 chains = start_chains(start, signs, options.visible_bias, rng)
             rate = options.learning_rate
             chains = fit_epoch(chains, signs, weights, options, lambda batch: rate)
@@ -587,11 +577,14 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         self.tree_, self.couplings_ = state.params.parents, state.params.couplings
         for name in ("log_partition_", "log_partition_bounds_"):
             vars(self).pop(name, None)
-        if self._is_exact():
+        if state.log_partition is not None:
+            self.log_partition_ = state.log_partition
+            self.log_partition_bounds_ = (state.log_partition,) * 2
+        elif self._is_exact():
             self._ensure_log_partition()
 
     def _is_exact(self):
-        params = self._params
+        params = self._state.params
         m, n = params.components.shape
         return self._state.chains is None or is_affordable(
             n, m, params.max_active, self.exact_limit, params.parents is not None
@@ -601,7 +594,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         """Sum over all states, or estimate the sum from both ends, if not yet done."""
         if hasattr(self, "log_partition_"):
             return
-        params, chains = self._params, self._state.chains
+        params, chains = self._state.params, self._state.chains
         if self._is_exact():
             bounds = (log_partition(params, self.n_jobs),) * 2
         else:
@@ -632,34 +625,34 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             )
 
     def _log_density(self, signs):
-        check_missing(self._params, signs, self.exact_limit)
+        check_missing(self._state.params, signs, self.exact_limit)
         self._ensure_log_partition()
-        known = log_sums_of_known(self._params, signs, self.n_jobs)
+        known = log_sums_of_known(self._state.params, signs, self.n_jobs)
         return known - self.log_partition_
 
     def _log_odds(self, signs):
         if signs.all():
-            return known_log_odds(self._params, signs)
+            return known_log_odds(self._state.params, signs)
         return super()._log_odds(signs)
 
     def _complete_by_means(self, signs, rng=None):
-        check_missing(self._params, signs, self.exact_limit)
-        return complete_by_means(self._params, signs, self.n_jobs)
+        check_missing(self._state.params, signs, self.exact_limit)
+        return complete_by_means(self._state.params, signs, self.n_jobs)
 
     def _complete_at_random(self, signs, rng):
         if not (signs.any() or self._is_exact()):
             states = self._state.chains.states
-            return sample_by_chains(self._params, states, len(signs), rng)
-        check_missing(self._params, signs, self.exact_limit)
-        return complete_at_random(self._params, signs, rng)
+            return sample_by_chains(self._state.params, states, len(signs), rng)
+        check_missing(self._state.params, signs, self.exact_limit)
+        return complete_at_random(self._state.params, signs, rng)
 
     def _most_probable(self, signs, rng=None):
-        check_missing(self._params, signs, self.exact_limit)
-        return most_probable(self._params, signs)
+        check_missing(self._state.params, signs, self.exact_limit)
+        return most_probable(self._state.params, signs)
 
     def _input_means(self, states):
-        fields = log_sums_over_inputs(self._params, states)[1]
-        return input_means(self._params, fields)[0]
+        fields = log_sums_over_inputs(self._state.params, states)[1]
+        return input_means(self._state.params, fields)[0]
 
     def reconstruction_error(self, X):
         """Compute the cost of samples given their most probable hidden states.
@@ -678,7 +671,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         signs = self._read(X, allow_missing=False)
-        return reconstruction_error(self._params, signs)
+        return reconstruction_error(self._state.params, signs)
 
     def to_bernoulli_rbm(self):
         """Convert to a ``BernoulliRBM`` with the same distribution of bits 0 and 1.
@@ -697,7 +690,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             For a machine with a tree or with `max_active`.
         """
         check_is_fitted(self)
-        params = self._params
+        params = self._state.params
         if params.parents is not None:
             raise ValueError(
                 "A BernoulliRBM has no tree: its inputs are independent given the "

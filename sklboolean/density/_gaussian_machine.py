@@ -16,7 +16,11 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parallel import each_slice
-from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.validation import (
+    check_finite_sum,
+    check_sample_weight,
+    validate_data_strict,
+)
 from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._combination_machine import MachineMixin
 from sklboolean.density._conditionals import group_rows, members_of
@@ -439,7 +443,8 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
             if self.n_components != "auto":
                 size = samples.shape[1], self.n_components, self.max_active
                 check_affordable(*size, self.exact_limit, hidden_only=True)
-            weights = self._check_weights(sample_weight, len(samples))
+            weights = check_sample_weight(sample_weight, len(samples))
+            check_finite_sum(weights, divides=True)
             rng = check_random_state(self.random_state)
             self._fit_by_sums(samples, weights, options, rng)
         return self
@@ -449,7 +454,9 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
 
     def _set_state(self, state, log_likelihoods=(), n_iter=None):
         super()._set_state(state, log_likelihoods, n_iter)
-        self.log_partition_ = gaussian_moments(state.params, self.n_jobs)[0]
+        self.log_partition_ = state.log_partition
+        if state.log_partition is None:
+            self.log_partition_ = gaussian_moments(state.params, self.n_jobs)[0]
 
     def _read(self, X, *, reset=False, allow_missing=True):
         """Validate a data set of real numbers; NaN is a missing value."""
@@ -478,13 +485,13 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
         return np.isnan(samples)
 
     def _log_density(self, samples):
-        return log_sums_of_known(self._params, samples) - self.log_partition_
+        return log_sums_of_known(self._state.params, samples) - self.log_partition_
 
     def _complete_by_means(self, samples, rng=None):
-        return complete_by_means(self._params, samples)
+        return complete_by_means(self._state.params, samples)
 
     def _complete_at_random(self, samples, rng):
-        return complete_at_random(self._params, samples, rng)
+        return complete_at_random(self._state.params, samples, rng)
 
     def _input_means(self, states):
-        return self._params.input_fields(states)
+        return self._state.params.input_fields(states)

@@ -130,12 +130,13 @@ def random_starts(input_model, m, n_init, rng):
     n_init : int
     rng : RandomState
 
-    Returns
-    -------
-    starts : list of RBMParams
+    Yields
+    ------
+    start : RBMParams
     """
     draws = rng.normal(scale=SCALE, size=(n_init, m, len(input_model.centre)))
-    return [input_model.with_units(components) for components in draws]
+    for components in draws:
+        yield input_model.with_units(components)
 
 
 def given_start(input_model, init, m):

@@ -108,29 +108,6 @@ def edge_means(table, parents):
     return np.where(parents < 0, 0.0, products)
 
 
-def _hidden_moments(params, table, n_jobs):
-    """Compute the means of the log-sums over units, of h, and of the products h x."""
-    m, n = params.components.shape
-    n_blocks = -(-len(table.samples) // BLOCK_SIZE)
-    # Neither the blocks nor the order of their sum depend on the threads.
-    value, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
-    products = np.empty((n_blocks, m, n))
-
-    def add_blocks(first, last):
-        for block in range(first, last):
-            here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
-            samples, shares = table.samples[here], table.shares[here]
-            activations = params.activations(samples)
-            log_sums, means = hidden_posteriors(activations, params.max_active)
-            means *= shares[:, None]
-            value[block] = shares @ log_sums
-            hidden[block] = means.sum(axis=0)
-            products[block] = means.T @ samples
-
-    each_slice(add_blocks, n_blocks, n_jobs, step=1)
-    return value.sum(), hidden.sum(axis=0), products.sum(axis=0)
-
-
 def mean_log_likelihood(
     params, table, edges=None, n_jobs=None, moments=partition_moments
 ):
@@ -154,12 +131,30 @@ def mean_log_likelihood(
         By hidden biases, visible biases, components and couplings.
     log_z : float
     """
-    value, hidden, products = _hidden_moments(params, table, n_jobs)
+    m, n = params.components.shape
+    n_blocks = -(-len(table.samples) // BLOCK_SIZE)
+    # Neither the blocks nor the order of their sum depend on the threads.
+    values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
+    products = np.empty((n_blocks, m, n))
+
+    def add_blocks(first, last):
+        for block in range(first, last):
+            here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
+            samples, shares = table.samples[here], table.shares[here]
+            activations = params.activations(samples)
+            log_sums, means = hidden_posteriors(activations, params.max_active)
+            means *= shares[:, None]
+            values[block] = shares @ log_sums
+            hidden[block] = means.sum(axis=0)
+            products[block] = means.T @ samples
+
+    each_slice(add_blocks, n_blocks, n_jobs, step=1)
+    value = values.sum()
     log_z, of_machine = moments(params, n_jobs)
     value += params.visible_bias @ table.means + table.log_base - log_z
     if edges is not None:
         value += params.couplings @ edges
-    of_samples = Moments(hidden, table.means, products, edges)
+    of_samples = Moments(hidden.sum(axis=0), table.means, products.sum(axis=0), edges)
     return float(value), of_samples.minus(of_machine), log_z
 
 
@@ -171,7 +166,8 @@ class AscentState:
     """An ascent: its current parameters and its history."""
 
     params: RBMParams
-    best: RBMParams  # by the held-out samples, if any
+    log_z: float | None = None  # of these
+    best: RBMParams | None = None  # by the held-out samples, if any
     log_likelihoods: list = field(default_factory=list)  # after each iteration
     objectives: list = field(default_factory=list)  # the same minus the penalty
     held_out: list = field(default_factory=list)  # scores of the held-out samples
@@ -189,64 +185,77 @@ class AscentState:
         """Compute the number by which ascents are compared."""
         return max(self.held_out) if self.held_out else self.objectives[-1]
 
-    def has_converged(self, tol):
-        """Check whether recent iterations gained too little."""
-        scores = self.held_out
-        if scores and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
-            return True
-        recent = self.objectives[self.n_before :][-1 - WINDOW :]
-        # Steps with momentum may fall for a while; with tol=0 they never stop.
-        return len(recent) > WINDOW and max(recent) - recent[0] < tol
-
 
 class Ascent:
     """Maximisation of the penalised likelihood in the coordinates of one tree."""
 
     def __init__(self, state, table, held_out, options):
         self.state, self.table, self.held_out = state, table, held_out
-        self.options = options
-        params = state.params
+        self.options, params = options, state.params
         self.coordinates = Coordinates.of(params, table.means, options.visible_bias)
         tree = params.parents
         self.edges = None if tree is None else edge_means(table, tree)
+        self.directions = None  # of units, where only their scales are learned
         self.last = None  # what `evaluate` computed last
 
     def run(self, n_iter):
         """Take up to n_iter iterations with the solver."""
-        {
-            "lbfgs": self.run_lbfgs,
-            "gradient": self.run_momentum,
-            "projection_pursuit": self.run_scales,
-        }[self.options.solver](n_iter)
+        params, solver = self.state.params, self.options.solver
+        start = self.coordinates.to_vector(params)
+        if solver == "projection_pursuit":
+            # Projection pursuit finds its units as if they were independent of one
+            # another, which is right for orthogonal weights only: directions are kept.
+            m, n = params.components.shape
+            self.directions = start[: m * n].reshape(m, n)
+            start = np.concatenate([np.ones(m), start[m * n :]])
+        if solver == "gradient":
+            self._run_momentum(start, n_iter)
+        else:
+            options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
+            minimize(
+                self.evaluate, start, jac=True, method="L-BFGS-B",
+                callback=self.record, options=options | {"maxfun": 20 * n_iter},
+            )  # fmt: skip
         if not self.state.objectives:
             # The start was a maximum already: no step was taken.
-            self.record(self.coordinates.to_vector(self.state.params))
+            self.record(start)
 
     def evaluate(self, vector):
-        """Compute the objective, to be maximised, and its gradient."""
+        """Compute the loss, to be minimised, and its gradient."""
         if not np.abs(vector).max() <= MAX_WEIGHT:
             raise ValueError(
                 f"The weights grew without bound: learning_rate="
                 f"{self.options.learning_rate} is too large. Take a tenth of it."
             )
-        alpha, params = self.options.alpha, self.coordinates.to_params(vector)
-        penalised = self.coordinates.penalised(vector)
+        whole = vector if self.directions is None else self._scaled(vector)
+        alpha, params = self.options.alpha, self.coordinates.to_params(whole)
+        penalised = self.coordinates.penalised(whole)
         value, by_params, log_z = mean_log_likelihood(
             params, self.table, self.edges, self.options.n_jobs, self.options.moments
         )
         objective = value - alpha / 2 * (penalised @ penalised)
         gradient = self.coordinates.to_gradient(by_params) - alpha * penalised
-        self.last = vector.copy(), objective, gradient, value, log_z
-        return objective, gradient
+        if self.directions is not None:
+            m, n = self.directions.shape
+            by_scale = gradient[: m * n].reshape(m, n) * self.directions
+            gradient = np.concatenate([by_scale.sum(axis=1), gradient[m * n :]])
+        # The solver may overwrite its own vector: keep a copy.
+        self.last = vector.copy(), whole.copy(), objective, gradient, value, log_z
+        return -objective, -gradient
+
+    def _scaled(self, vector):
+        """Multiply the directions of the units by their scales."""
+        m = len(self.directions)
+        components = vector[:m, None] * self.directions
+        return np.concatenate([components.ravel(), vector[m:]])
 
     def record(self, vector):
         """Record an iteration; raise StopIteration when the ascent has converged."""
         if not np.array_equal(vector, self.last[0]):
             self.evaluate(vector)
-        # The solver may overwrite its own vector: use the copy.
-        own, objective, _, value, log_z = self.last
-        state = self.state
-        state.params = self.coordinates.to_params(own)
+        _, whole, objective, _, value, log_z = self.last
+        state, options = self.state, self.options
+        state.params, state.log_z = self.coordinates.to_params(whole), log_z
         state.log_likelihoods.append(value)
         state.objectives.append(objective)
         if self.held_out is not None:
@@ -255,66 +264,26 @@ class Ascent:
             state.held_out.append(float(self.held_out.shares @ scores + log_base))
             if state.held_out[-1] == max(state.held_out):
                 state.best = state.params
-        if self.options.verbose:
+        if options.verbose:
             print(
                 f"Iteration {len(state.objectives)}: mean log-likelihood {value:.4f} "
                 "nats"
             )
-        if state.has_converged(self.options.tol):
+        scores, recent = state.held_out, state.objectives[state.n_before :]
+        recent = recent[-1 - WINDOW :]
+        # Steps with momentum may fall for a while; with tol=0 they never stop.
+        if len(recent) > WINDOW and max(recent) - recent[0] < options.tol:
+            raise StopIteration
+        if scores and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
             raise StopIteration
 
-    def run_lbfgs(self, n_iter):
-        """Take steps of limited-memory BFGS."""
-        start = self.coordinates.to_vector(self.state.params)
-        self._minimize(n_iter, start, lambda vector: vector, lambda gradient: gradient)
-
-    def run_scales(self, n_iter):
-        """Learn biases, couplings and one scale for each hidden unit.
-
-        Projection pursuit finds its units as if they were independent of one another,
-        which is right for orthogonal weights only: their directions are kept.
-        """
-        whole = self.coordinates.to_vector(self.state.params)
-        m, n = self.state.params.components.shape
-        directions = whole[: m * n].reshape(m, n)
-
-        def expand(vector):
-            scaled = vector[:m, None] * directions
-            return np.concatenate([scaled.ravel(), vector[m:]])
-
-        def contract(gradient):
-            by_scale = (gradient[: m * n].reshape(m, n) * directions).sum(axis=1)
-            return np.concatenate([by_scale, gradient[m * n :]])
-
-        start = np.concatenate([np.ones(m), whole[m * n :]])
-        self._minimize(n_iter, start, expand, contract)
-
-    def _minimize(self, n_iter, start, expand, contract):
-        """Run L-BFGS on a vector, of which the coordinates are a linear function."""
-
-        def loss(vector):
-            value, gradient = self.evaluate(expand(vector))
-            return -value, -contract(gradient)
-
-        options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
-        options["maxfun"] = 20 * n_iter
-        minimize(
-            loss,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            callback=lambda vector: self.record(expand(vector)),
-            options=options,
-        )
-
-    def run_momentum(self, n_iter):
+    def _run_momentum(self, vector, n_iter):
         """Take steps of fixed length with momentum (Freund, section 4.4)."""
-        vector, options = self.coordinates.to_vector(self.state.params), self.options
         velocity = np.zeros_like(vector)
         self.evaluate(vector)
         for _ in range(n_iter):
-            velocity *= options.momentum
-            velocity += options.learning_rate * self.last[2]
+            velocity *= self.options.momentum
+            velocity += self.options.learning_rate * self.last[3]
             vector = vector + velocity
             self.evaluate(vector)
             try:
@@ -369,7 +338,7 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     -------
     state : AscentState
     """
-    states, n_iter = [AscentState(start, start) for start in starts], N_ITER_SHORT
+    states, n_iter = list(map(AscentState, starts)), N_ITER_SHORT
     # Ascents are the coarser work: each of them runs on one thread.
     single, tables = replace(options, n_jobs=1), [*table, *(held_out or ())]
     while len(states) > 1:

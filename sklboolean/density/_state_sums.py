@@ -104,9 +104,9 @@ def build_tables(left, right, limits, parents=None, couplings=None):
     -------
     tables : FactorTables
     """
-    sizes = np.array([np.abs(fields).max(0) for fields, _ in (left, right)])
-    logs = [np.abs(logs).max() for _, logs in (left, right)]
-    if not max(sizes.max(initial=0), *logs) <= MAX_SIZE:
+    sizes = np.array([np.abs(left[0]).max(0), np.abs(right[0]).max(0)])
+    logs = np.concatenate([left[1], right[1]])
+    if not max(sizes.max(initial=0), np.abs(logs).max()) <= MAX_SIZE:
         raise ValueError(
             f"The weights of a hidden state add up to more than {MAX_SIZE:.0e}, where "
             "rounding errors exceed the log-likelihood. Make the weights smaller."
@@ -323,19 +323,19 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     left_means /= total
     for sums in (right_sums, right_means, edges):
         sums *= factors
-    right_sums, right_means, edges = (
-        sums.sum(axis=0) / total for sums in (right_sums, right_means, edges)
-    )
+    right_sums = right_sums.sum(axis=0) / total
+    right_means = right_means.sum(axis=0) / total
+    edges = edges.sum(axis=0) / total
     if tables.parents is None:
         blocks, panels = n_right // tables.block, tables.block // PANEL
         shape = (blocks, columns // GROUP, panels, GROUP, PANEL)
         right_means = right_means.reshape(shape).transpose(0, 2, 4, 1, 3)
         right_means = right_means.reshape(n_right, columns)
         n = len(tables.signs)
-        left_means, right_means = (
-            tables.signs * (2 * UNIT * shares[:, :n] - sums[:, None])
-            for shares, sums in ((left_means, left_sums), (right_means, right_sums))
-        )
+        left_means = 2 * UNIT * left_means[:, :n] - left_sums[:, None]
+        right_means = 2 * UNIT * right_means[:, :n] - right_sums[:, None]
+        left_means *= tables.signs
+        right_means *= tables.signs
     else:
         places, signs = np.argsort(tables.order), tables.signs[tables.order]
         right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)
