@@ -5,7 +5,7 @@
 * Accuracy beside scikit-learn's Perceptron, SGDClassifier(average=True) and
   LogisticRegression: stratified cross-validation with five folds, or the test part
   where there is one (20 newsgroups, later posts).
-* Log-loss of ``probability=True`` beside LogisticRegression's, on the held-out folds.
+* Log-loss of the probabilities beside LogisticRegression's, on the held-out folds.
 
 Everything is done for several seeds, of the folds and of the learners, the same for all
 learners: online learners depend on the order of the rows. "Gain" is what ours gain on
@@ -39,8 +39,8 @@ OURS = {"AveragedPerceptron": AveragedPerceptron(), "Winnow": Winnow()}
 # Each attribute value and its negation: cheap where rows are short.
 COMPLEMENT = {"Winnow complement": Winnow(variant="complement", binarize=0.0)}
 PROBABILITIES = {
-    "AveragedPerceptron": AveragedPerceptron(probability=True),
-    "Winnow": Winnow(probability=True),
+    "AveragedPerceptron": AveragedPerceptron(),
+    "Winnow": Winnow(),
     "LogisticRegression": PEERS["LogisticRegression"],
 }
 ONE_HOT = ("votes", "mushroom", "a9a")

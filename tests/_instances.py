@@ -95,18 +95,17 @@ CASES = {
         KernelPerceptron(average=None, multi_class="joint", tie="negative")
     ),
     "kernel_perceptron_joint": Case(
-        KernelPerceptron(multi_class="joint", probability=True, warm_start=True),
+        KernelPerceptron(multi_class="joint", warm_start=True),
         {"max_support": 5, "max_iter": 2},
     ),
-    "kernel_perceptron_rbf": Case(KernelPerceptron("rbf", probability=True)),
+    "kernel_perceptron_rbf": Case(KernelPerceptron("rbf")),
     "kernel_perceptron_decay": Case(
         KernelPerceptron(
-            ConjunctionKernel(max_literals=3, monotone=True, decay=0.5),
-            probability=True,
+            ConjunctionKernel(max_literals=3, monotone=True, decay=0.5)
         )
     ),
     "kernel_perceptron_object": Case(
-        KernelPerceptron(ConjunctionKernel(max_literals=3), probability=True), {}
+        KernelPerceptron(ConjunctionKernel(max_literals=3)), {}
     ),
     "kernel_perceptron_tanimoto": Case(KernelPerceptron(TanimotoKernel())),
     "kernel_perceptron_function": Case(
@@ -134,14 +133,12 @@ CASES = {
         )
     ),
     "averaged_perceptron_adagrad": Case(
-        AveragedPerceptron(learning_rate_schedule="adagrad", probability=True),
+        AveragedPerceptron(learning_rate_schedule="adagrad"),
         {"average": "longest"},
     ),
     "winnow": Case(Winnow(), {}),
-    "winnow_joint": Case(Winnow(multi_class="joint", probability=True)),
-    "winnow_complement": Case(
-        Winnow(variant="complement", binarize=0.0), {"probability": True}
-    ),
+    "winnow_joint": Case(Winnow(multi_class="joint")),
+    "winnow_complement": Case(Winnow(variant="complement", binarize=0.0), {}),
     "winnow_conjunction": Case(
         Winnow(
             variant="complement", binarize=0.0, target="conjunction", average="longest"

@@ -1,14 +1,13 @@
 """Base classes of the classifiers, calibration of their scores, and atomic fits."""
 
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -20,6 +19,8 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.validation import (
+    check_finite_sum,
+    check_sample_weight,
     check_two_classes,
     encode_classes,
     flat_params,
@@ -29,6 +30,7 @@ from sklboolean._core.validation import (
 )
 
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
+LARGEST_LOG_SLOPE = 12  # for scores of size 1
 SMALLEST = np.nextafter(0.0, 1.0)
 
 
@@ -65,27 +67,46 @@ def fit_slope(scores, codes, weights=None):
     -------
     slope : float
         The prior is two imagined samples, one classified correctly and one not, so
-        that perfectly separated scores give a finite slope. 1 when all scores are 0.
+        that perfectly separated scores give a finite slope. 1 when all scores are 0,
+        or when there are none.
     """
     scores = np.asarray(scores, dtype=np.float64)
+    if not len(scores):
+        return 1.0
     weights = np.ones(len(scores)) if weights is None else weights
     typical = float(np.average(np.abs(scores).T, axis=-1, weights=weights).mean())
     # The smallest float stands for a tie; it is no scale.
     if not typical > np.finfo(np.float64).tiny:
         return 1.0
     scaled = scores / typical
-    signs = np.where(codes == 1, 1.0, -1.0)
+    if scores.ndim == 1:
+        leads = np.where(codes == 1, scaled, -scaled)
+    else:
+        leads = scaled[np.arange(len(codes)), codes][:, None] - scaled
 
-    def loss(log_slope):
-        slope = np.exp(log_slope)
-        imagined = np.logaddexp(0, -slope) + np.logaddexp(0, slope)
+    # The loss is convex in the slope: Newton's method, with bisection of the logarithm
+    # where it would leap too far.
+    low, high = np.exp([-LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE])
+    slope = 1.0
+    for _ in range(100):
         if scores.ndim == 1:
-            return weights @ np.logaddexp(0, -slope * signs * scaled) + imagined
-        correct = log_softmax(slope * scaled, axis=1)[np.arange(len(codes)), codes]
-        return imagined - weights @ correct
-
-    result = minimize_scalar(loss, bounds=(-12, 12), method="bounded")
-    return float(np.exp(result.x) / typical)
+            wrong = expit(-slope * leads)
+            first = -leads * wrong
+            second = leads**2 * wrong * (1 - wrong)
+        else:
+            shares = softmax(-slope * leads, axis=1)
+            first = -(shares * leads).sum(axis=1)
+            second = (shares * leads**2).sum(axis=1) - first**2
+        imagined = np.tanh(slope / 2)
+        first = weights @ first + imagined
+        second = weights @ second + (1 - imagined**2) / 2
+        low, high = (slope, high) if first < 0 else (low, slope)
+        step = slope - first / second if second > 0 else low
+        step = step if low < step < high else np.sqrt(low * high)
+        slope, last = step, slope
+        if abs(slope - last) <= 1e-9 * last:
+            break
+    return float(slope / typical)
 
 
 def probabilities(scores, slope):
@@ -101,24 +122,10 @@ def probabilities(scores, slope):
     return softmax(slope * scores, axis=1)
 
 
-def _has_probabilities(classifier):
-    if not classifier.probability:
-        raise AttributeError(
-            "predict_proba is available when probability=True is set before fit."
-        )
-    if getattr(classifier, "calibration_slope_", 0.0) is None:
-        raise AttributeError(
-            "predict_proba is not available after a stream, of which no samples are "
-            "kept to calibrate the scores: call fit, or use CalibratedClassifierCV."
-        )
-    return True
-
-
 class DecisionClassifierMixin:
     """``predict`` and ``predict_proba`` from ``decision_function``.
 
-    A fitted classifier has ``classes_`` and, with ``probability=True``, the
-    ``calibration_slope_`` of its sigmoid.
+    A fitted classifier has ``classes_`` and the ``calibration_slope_`` of its sigmoid.
     """
 
     def predict(self, X):
@@ -138,7 +145,6 @@ class DecisionClassifierMixin:
         codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[codes.astype(np.intp)]
 
-    @available_if(_has_probabilities)
     def predict_proba(self, X):
         """Predict the probability of each class.
 
@@ -189,9 +195,9 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
     """``fit`` and ``partial_fit`` of a classifier that keeps one ``_state``.
 
     A subclass defines ``_check_params()``, ``_check_X(X, y, reset=)``,
-    ``_init_state()``, ``_train(state, data, codes)``, which updates the state, and
-    ``_set_fitted_attributes(state)``. ``_state_params`` names the parameters that
-    must not change while training is resumed. A state has a method ``copy``.
+    ``_init_state()``, ``_train(state, data, codes, sample_weight)``, which updates the
+    state, and ``_set_fitted_attributes(state)``. ``_state_params`` names the parameters
+    that must not change while training is resumed. A state has a method ``copy``.
     """
 
     _state_params = ()
@@ -203,7 +209,7 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = not self._binary_only
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the classifier to labelled samples.
 
         Parameters
@@ -212,6 +218,9 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
             Features.
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite weights of at least 0. The class says what a weight does; a sample of
+            weight 0 is left out. None: 1.
 
         Returns
         -------
@@ -224,15 +233,14 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
             For invalid parameters and data. The classifier stays as it was.
         """
         with restore_on_error(self):
-            data, codes = self._check_Xy(X, y, None, resume=False)
-            state = self._init_state()
-            self._train(state, data, codes)
-            self._store(state)
+            resume = getattr(self, "warm_start", False) and hasattr(self, "classes_")
+            classes = self.classes_ if resume else None
+            self._learn(X, y, classes, sample_weight, resume=resume)
         return self
 
     @available_if(_has_partial_fit)
-    def partial_fit(self, X, y, classes=None):
-        """Continue training with more samples, in their order.
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Continue training with more samples, in one pass in their order.
 
         Parameters
         ----------
@@ -242,6 +250,8 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
             Labels among ``classes``.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required in the first call.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights, as for ``fit``.
 
         Returns
         -------
@@ -256,11 +266,20 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         with restore_on_error(self):
             resume = hasattr(self, "classes_")
             classes = known_classes(self, classes)
-            data, codes = self._check_Xy(X, y, classes, resume=resume)
-            state = self._state.copy() if resume else self._init_state()
-            self._train(state, data, codes)
-            self._store(state)
+            self._learn(X, y, classes, sample_weight, resume=resume, one_pass=True)
         return self
+
+    def _learn(self, X, y, classes, sample_weight, *, resume, one_pass=False):
+        """Check the samples and train on them."""
+        data, codes = self._check_Xy(X, y, classes, resume=resume)
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, len(codes))
+            kept = np.flatnonzero(weights)
+            data, codes, weights = data[kept], codes[kept], weights[kept]
+        state = self._state.copy() if resume else self._init_state()
+        self._train(state, data, codes, weights)
+        self._store(state)
 
     def _check_Xy(self, X, y, classes, *, resume):
         """Check parameters, samples and labels; set ``classes_``."""
@@ -291,97 +310,62 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         self._set_fitted_attributes(state)
 
 
+def checked_weights(sample_weight, n_samples):
+    """Check sample weights and that they have a finite sum."""
+    return check_finite_sum(check_sample_weight(sample_weight, n_samples))
+
+
 class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
     """An incremental classifier with epochs, warm starts, calibration and partitions.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
-    ``_class_weights(y)``, ``_scores(state, data, samples)``,
+    ``_check_class_weights(weights)``, ``_scores(state, data, samples)``,
     ``_has_converged(history, n_samples)`` and ``_check_partitions()``;
-    ``_train(state, data, codes, class_weights, samples=None, one_pass=False)`` returns
-    the trained state and its `History`. States have ``average(states, updates,
-    n_samples)``, which merges the states that an epoch over partitions made of it.
+    ``_train(state, data, codes, weights, samples=None, one_pass=False)`` returns the
+    trained state and its `History`. ``weights``, one for each sample or None, are the
+    sizes of updates; ``samples`` are the numbers of those to train on. States have
+    ``average(states, updates, n_samples)``, which merges the states that an epoch over
+    partitions made of it.
+
+    The scores are calibrated on samples that were scored before training on them. In
+    a stream the model itself scores them. Otherwise a second model is trained on a
+    quarter of the samples with half of the passes, and scores others; its scores are
+    brought to the scale of the model's own.
     """
 
-    def fit(self, X, y):
-        """Fit the classifier to labelled samples.
+    def _learn(self, X, y, classes, sample_weight, *, resume, one_pass=False):
+        data, codes = self._check_Xy(X, y, classes, resume=resume)
+        weights = samples = held_out = None
+        if sample_weight is not None:
+            sample_weight = checked_weights(sample_weight, len(codes))
+            weights, samples = sample_weight, np.flatnonzero(sample_weight)
+        if self.class_weight is not None:
+            weights = self._update_sizes(codes, sample_weight, one_pass)
+        if resume and one_pass:
+            held_out = self._progressive_scores(data, codes, samples, sample_weight)
+        state = self._state.copy() if resume else self._init_state()
+        state, history = self._train(state, data, codes, weights, samples, one_pass)
+        self._store_epochs(state, history, resume, one_pass=one_pass)
+        if held_out is None:
+            held_out = self._second_model_scores(
+                state, data, codes, weights, samples, sample_weight, one_pass
+            )
+        self._calibrate(held_out, resume and one_pass)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Labels of two or more classes.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters and data. The classifier stays as it was.
-        """
-        with restore_on_error(self):
-            resume = self.warm_start and hasattr(self, "classes_")
-            classes = self.classes_ if resume else None
-            data, codes = self._check_Xy(X, y, classes, resume=resume)
-            weights = self._class_weights(self.classes_[codes])
-            if self.probability and min(self._class_counts(codes)) < 2:
-                raise ValueError(
-                    "probability=True holds out samples: y needs two or more samples "
-                    "of each class."
-                )
-            state = self._state.copy() if resume else self._init_state()
-            state, history = self._train(state, data, codes, weights)
-            self._store_epochs(state, history, resume)
-            self.n_iter_ = len(history.mistakes)
-            # After training: calibration must not change the model.
-            self._recent_scores, self.calibration_slope_ = None, None
-            if self.probability:
-                self.calibration_slope_ = self._cross_val_slope(data, codes, weights)
-        return self
-
-    @available_if(_has_partial_fit)
-    def partial_fit(self, X, y, classes=None):
-        """Continue training with more samples, in one pass in their order.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Labels among ``classes``.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required in the first call.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters and data. The classifier stays as it was.
-        """
-        with restore_on_error(self):
-            resume = hasattr(self, "classes_")
-            classes = known_classes(self, classes)
-            data, codes = self._check_Xy(X, y, classes, resume=resume)
-            weights = self._class_weights(None)
-            self._recent_scores = self._recent_scores if resume else None
-            slope = None
-            if self.probability and resume:
-                slope = self._prequential_slope(data, codes)
-            elif self.probability:
-                slope = self._cross_val_slope(data, codes, weights)
-            state = self._state.copy() if resume else self._init_state()
-            state, history = self._train(state, data, codes, weights, one_pass=True)
-            self._store_epochs(state, history, resume, one_pass=True)
-            self.n_iter_ = self.n_iter_ if resume else 1
-            self.calibration_slope_ = slope
-        return self
+    def _update_sizes(self, codes, sample_weight, one_pass=False):
+        """Compute the size of each sample's update from ``class_weight``."""
+        # A stream does not show all labels; it has no "balanced" weights.
+        y, weights = self.classes_, None
+        if not one_pass:
+            y, weights = self.classes_[codes], sample_weight
+        with np.errstate(divide="ignore"):  # a class without weight
+            by_class = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=y, sample_weight=weights
+            )
+        if weights is not None:
+            by_class[np.isinf(by_class)] = 0.0
+        sizes = self._check_class_weights(by_class.astype(np.float64))[codes]
+        return sizes if sample_weight is None else sizes * sample_weight
 
     def fit_partitions(self, partitions, classes=None):
         """Fit the classifier to samples that are stored in several places.
@@ -394,10 +378,12 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         Parameters
         ----------
         partitions : iterable
-            Pairs (X, y) as for ``fit``, callables that load and return one, or objects
-            with such a method ``compute``, such as Dask's delayed ones. Callables are
-            loaded where the task runs, once for each epoch and once before; they must
-            load the same samples every time. Arrays are sent.
+            Pairs (X, y) or triples (X, y, sample_weight) as for ``fit``, callables that
+            load and return one, or objects with such a method ``compute``, such as
+            Dask's delayed ones. Callables are loaded where the task runs, once for each
+            epoch and once before; they must load the same samples every time. One
+            partition, of those with the most classes the largest, is loaded once more
+            to calibrate the scores. Arrays are sent.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; a partition may lack some. None: the labels that
             are found.
@@ -447,24 +433,29 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
                 self._fitted_params = params
                 state = self._state.copy() if resume else self._init_state()
                 state, history = self._train_partitions(parallel, sources, infos, state)
-            self._store_epochs(state, history, resume)
-            self.n_iter_ = len(history.mistakes)
-            self._recent_scores, self.calibration_slope_ = None, None
+                self._store_epochs(state, history, resume)
+                best = max(infos, key=lambda info: (len(info.labels), info.n_samples))
+                task = delayed(_score_partition)(
+                    self._worker(best), state, best, *sources[best.number]
+                )
+                (held_out,) = parallel([task])
+            self._calibrate(held_out)
         return self
+
+    def _worker(self, info):
+        """Copy what a task on a partition needs of this classifier."""
+        worker = clone(self).set_params(shuffle=False)
+        worker.classes_ = self.classes_
+        info.schema.set_attributes(worker)
+        return worker
 
     def _train_partitions(self, parallel, sources, infos, state):
         """Run epochs over the partitions, averaging the states after each."""
         n_samples = [info.n_samples for info in infos]
-        weights = self._class_weights(None)
-        worker = clone(self)
-        worker.classes_ = self.classes_
-        infos[0].schema.set_attributes(worker)
-        history = History()
+        worker, history = self._worker(infos[0]), History()
         for _ in range(self.max_iter):
             results = parallel(
-                delayed(_train_partition)(
-                    worker, weights, state, info, *sources[info.number]
-                )
+                delayed(_train_partition)(worker, state, info, *sources[info.number])
                 for info in infos
             )
             states, mistakes, updates = zip(*results, strict=True)
@@ -483,52 +474,106 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         self.mistakes_per_epoch_ = [*earlier, *mistakes]
         self.n_mistakes_ = sum(self.mistakes_per_epoch_)
         self.n_updates_ = (self.n_updates_ if resume else 0) + sum(history.updates)
+        if not (resume and one_pass):
+            self.n_iter_ = len(history.mistakes)
         self._state = state
         self._set_fitted_attributes(state)
 
-    def _class_counts(self, codes):
-        return np.bincount(codes, minlength=len(self.classes_))
+    def _progressive_scores(self, data, codes, samples, sample_weight):
+        """Score the last samples of a part of a stream before training on them."""
+        samples = np.arange(len(codes)) if samples is None else samples
+        last = samples[-N_CALIBRATION_SCORES:]
+        weights = np.ones(len(last)) if sample_weight is None else sample_weight[last]
+        return self._scores(self._state, data, last), codes[last], weights
 
-    def _cross_val_slope(self, data, codes, weights):
-        """Fit the slope to the scores of held-out folds; 1 with too few samples."""
-        fewest = min(self._class_counts(codes))
-        if fewest < 2:
-            return 1.0
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        folds = StratifiedKFold(min(3, fewest), shuffle=True, random_state=seed)
-        scores = None
-        for train, test in folds.split(np.zeros(len(codes)), codes):
-            state, _ = self._train(
-                self._init_state(), data, codes, weights, samples=train
-            )
-            part = self._scores(state, data, test)
-            if scores is None:
-                scores = np.zeros((len(codes), *part.shape[1:]))
-            scores[test] = part
-        return fit_slope(scores, codes)
+    def _second_model_scores(
+        self, state, data, codes, weights, samples, sample_weight, one_pass
+    ):
+        """Train a second model on a quarter of the samples, and let it score others.
 
-    def _prequential_slope(self, data, codes):
-        """Fit the slope to scores predicted before the samples are trained on."""
-        scores = self._scores(self._state, data, slice(None))
-        n_seen = self.t_ + len(codes)
-        if self._recent_scores is not None:
-            scores = np.concatenate([self._recent_scores[0], scores])
-            codes = np.concatenate([self._recent_scores[1], codes])
-        # At most the second half of the stream: early scores are poor.
-        n_kept = min(N_CALIBRATION_SCORES, n_seen // 2 + 1)
-        self._recent_scores = scores[-n_kept:], codes[-n_kept:]
-        return fit_slope(*self._recent_scores)
+        It makes half of the passes; in one pass it sees an eighth. Its scores are
+        multiplied by the ratio of the two models' mean absolute scores on samples that
+        both were trained on. Neither the model nor the user's random numbers change.
+        """
+        second, n_epochs = copy(self), 1 if one_pass else self.max_iter
+        vars(second).update(
+            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False,
+            verbose=0,
+        )  # fmt: skip
+        samples = np.arange(len(codes)) if samples is None else samples
+        # In random order, the same share of each class. Short codes are sorted quickly.
+        samples = np.random.default_rng(0).permutation(samples)
+        short = codes[samples].astype(np.min_scalar_type(len(self.classes_)))
+        samples = samples[np.argsort(short, kind="stable")]
+        is_training = np.arange(len(samples)) % (8 if n_epochs == 1 else 4) == 0
+        own, others = samples[is_training], samples[~is_training]
+        trained, _ = second._train(
+            second._init_state(), data, codes, weights, np.sort(own), one_pass
+        )
+        own = own[:: len(own) // N_CALIBRATION_SCORES + 1]
+        others = others[:: len(others) // N_CALIBRATION_SCORES + 1]
+        scores = second._scores(trained, data, np.append(own, others))
+        scale = np.abs(second._scores(state, data, own)).mean()
+        second_scale = np.abs(scores[: len(own)]).mean()
+        scores = scores[len(own) :]
+        if min(scale, second_scale) > np.finfo(np.float64).tiny:
+            scores = scores * (scale / second_scale)
+        weights = np.ones(len(codes)) if sample_weight is None else sample_weight
+        return scores, codes[others], weights[others]
+
+    def _calibrate(self, held_out, resume=False):
+        """Fit the slope to scores computed before training on their samples.
+
+        Parameters
+        ----------
+        held_out : tuple of ndarrays (scores, codes, sample_weight)
+        resume : bool
+            Add them to the scores of earlier parts of the stream. The slope is fitted
+            again when they are an eighth more.
+        """
+        n_new = len(held_out[1])
+        if resume:
+            earlier, n_earlier = self._held_out
+            # At most the last quarter of the stream: earlier models are poor.
+            n_kept = min(N_CALIBRATION_SCORES, self.t_ // 4 + 1)
+            pairs = zip(earlier, held_out, strict=True)
+            held_out = tuple(np.concatenate(pair)[-n_kept:] for pair in pairs)
+            n_new += n_earlier
+        if not resume or 8 * n_new >= len(held_out[1]):
+            scores, codes, weights = held_out
+            weights = weights / weights.mean() if len(weights) else weights
+            self.calibration_slope_, n_new = fit_slope(scores, codes, weights), 0
+        self._held_out = held_out, n_new
 
 
-def _train_partition(worker, weights, state, info, *source):
+def _load_checked(worker, info, source):
+    """Load a partition in a task: data, codes, sample weights and sizes of updates."""
+    X, y, sample_weight = load_partition(*source)
+    data, y = worker._check_X(X, y, reset=False)
+    _, codes = encode_classes(y, worker.classes_)
+    info.check_n_samples(len(codes))
+    weights = samples = None
+    if sample_weight is not None:
+        sample_weight = checked_weights(sample_weight, len(codes))
+        weights, samples = sample_weight, np.flatnonzero(sample_weight)
+    if worker.class_weight is not None:
+        weights = worker._update_sizes(codes, sample_weight, one_pass=True)
+    return data, codes, weights, samples, sample_weight
+
+
+def _train_partition(worker, state, info, *source):
     """Train one epoch on one partition, in a task of its own."""
     with prefix_errors(info.number):
-        X, y = load_partition(*source)
-        data, y = worker._check_X(X, y, reset=False)
-        _, codes = encode_classes(y, worker.classes_)
-        info.check_n_samples(len(codes))
+        data, codes, weights, samples, _ = _load_checked(worker, info, source)
         # Tasks may share the memory of the state, or have it read-only.
         state, history = worker._train(
-            state.copy(), data, codes, weights, one_pass=True
+            state.copy(), data, codes, weights, samples, one_pass=True
         )
         return state, history.mistakes[0], history.updates[0]
+
+
+def _score_partition(worker, state, info, *source):
+    """Score held-out samples of one partition, in a task of its own."""
+    with prefix_errors(info.number):
+        loaded = _load_checked(worker, info, source)
+        return worker._second_model_scores(state, *loaded, one_pass=False)

@@ -257,10 +257,20 @@ class MistakeCounts:
         """Copy the counts."""
         return MistakeCounts(self.planes.copy(), self.n_hypotheses)
 
-    def add(self, wrong):
-        """Add 1 for the hypotheses of a set, by ripple carry through the planes."""
+    def add(self, wrong, weight=1):
+        """Add an integer for the hypotheses of a set."""
+        for place in range(weight.bit_length()):
+            if weight >> place & 1:
+                self._add_power(wrong, place)
+
+    def _add_power(self, wrong, place):
+        """Add ``2 ** place``, by ripple carry through the planes."""
+        missing = place - len(self.planes)
+        if missing > 0:
+            more = np.zeros((missing, self.planes.shape[1]), dtype=np.uint64)
+            self.planes = np.vstack([self.planes, more])
         carry = wrong
-        for plane in self.planes:
+        for plane in self.planes[place:]:
             # The right side is computed before the plane changes.
             plane[:], carry = plane ^ carry, plane & carry
             if not carry.any():

@@ -75,25 +75,26 @@ def open_partitions(partitions):
     Parameters
     ----------
     partitions : iterable
-        Pairs (X, y), callables that return them, or objects with ``compute``.
+        Pairs (X, y) or triples (X, y, sample_weight), callables that return them, or
+        objects with ``compute``.
 
     Returns
     -------
     sources : list of tuples
-        ``(X, y)`` or ``(loader,)``.
+        ``(X, y)``, ``(X, y, sample_weight)`` or ``(loader,)``.
     """
     sources = []
     for number, partition in enumerate(partitions):
         # Dask delayed objects are callable too, to make other delayed objects.
         if hasattr(partition, "compute") or callable(partition):
             sources.append((partition,))
-        elif isinstance(partition, tuple | list) and len(partition) == 2:
+        elif isinstance(partition, tuple | list) and len(partition) in (2, 3):
             sources.append(tuple(partition))
         else:
             raise ValueError(
-                f"Partition {number} must be a pair (X, y), a callable that returns "
-                f"one, or a delayed object; got {type(partition).__name__}. A single "
-                "table is given as [(X, y)]."
+                f"Partition {number} must be a pair (X, y), a triple (X, y, "
+                "sample_weight), a callable that returns one, or a delayed object; got "
+                f"{type(partition).__name__}. A single table is given as [(X, y)]."
             )
     if not sources:
         raise ValueError("partitions is empty: give at least one pair (X, y).")
@@ -101,20 +102,22 @@ def open_partitions(partitions):
 
 
 def load_partition(*source):
-    """Load (X, y) from the arguments made by `open_partitions`."""
-    if len(source) == 2:
-        return source
-    loader = source[0]
-    loaded = loader.compute() if hasattr(loader, "compute") else loader()
-    if not (isinstance(loaded, tuple | list) and len(loaded) == 2):
-        raise ValueError(f"A pair (X, y) must be loaded; got {type(loaded).__name__}.")
-    return tuple(loaded)
+    """Load (X, y, sample_weight or None) from what `open_partitions` made."""
+    if len(source) == 1:
+        (loader,) = source
+        source = loader.compute() if hasattr(loader, "compute") else loader()
+        if not (isinstance(source, tuple | list) and len(source) in (2, 3)):
+            raise ValueError(
+                f"A pair (X, y) must be loaded, or a triple (X, y, sample_weight); got "
+                f"{type(source).__name__}."
+            )
+    return tuple(source) if len(source) == 3 else (*source, None)
 
 
 def describe_partition(estimator, number, *source):
     """Check one partition, in a task of its own, and describe it."""
     with prefix_errors(number):
-        X, y = load_partition(*source)
+        X, y, _ = load_partition(*source)
         if not _n_samples(X) and not _n_samples(y):
             return PartitionInfo(number, None, np.empty(0), 0)
         _, y = estimator._check_X(X, y, reset=True)

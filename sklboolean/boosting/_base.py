@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin
@@ -56,6 +57,30 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         for _ in self._add_votes(votes, X):
             pass
         return vote_margins(votes)
+
+    def _has_probabilities(self):
+        if not self.probability:
+            raise AttributeError(
+                "predict_proba is available when probability=True is set before fit."
+            )
+        return True
+
+    @available_if(lambda classifier: classifier._has_probabilities())
+    def predict_proba(self, X):
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+            The sigmoid (two classes) or softmax of ``calibration_slope_`` times the
+            margin. The predicted class has the largest probability.
+        """
+        return super().predict_proba(X)
 
     def _check_X(self, X):
         check_is_fitted(self)

@@ -13,18 +13,28 @@ from sklboolean._core.validation import check_choice, validate_boolean, warn_use
 from sklboolean.concepts._base import ConceptClassifier
 
 EVERY_BIT = ~np.uint64(0)
+ABOVE_HALF = np.nextafter(0.5, 1.0)  # so that the predicted class is the more probable
 
 
 @dataclass
 class EliminationState:
-    """The literals that are left, packed, and counts of mistakes."""
+    """The literals that are left, packed, and counts of mistakes.
+
+    Attributes
+    ----------
+    literals : ndarray of shape (1, n_words), uint64
+    side_weights : ndarray of shape (2, 2), float64
+        Weight of the samples of each predicted and true class, 1 more in each.
+    n_mistakes, n_contradictions : int
+    """
 
     literals: np.ndarray
+    side_weights: np.ndarray
     n_mistakes: int = 0
     n_contradictions: int = 0
 
     def copy(self):
-        """Copy the state. Its array is replaced, never changed."""
+        """Copy the state. Its arrays are replaced, never changed."""
         return replace(self)
 
     def eliminate(self, literals, positive):
@@ -78,8 +88,8 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
     n_mistakes_ : int
         Mistakes when every sample is predicted before its label is used, in order.
     n_contradictions_ : int
-        Samples that the formula misclassifies. 0: it is consistent; otherwise no
-        formula is. After ``partial_fit``, the sum over the parts when they came.
+        Training samples that the formula misclassifies. 0: it is consistent; otherwise
+        no formula is. After ``partial_fit``, the sum over the parts when they came.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -102,6 +112,9 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
     at most ``n - k + 1`` mistakes (``n - k`` if monotone). One mislabelled positive
     sample can remove literals of the target: for noisy labels use `Winnow` or
     `AveragedPerceptron`.
+
+    A sample of weight 0 is left out. Other sample weights matter only for the
+    probabilities: every sample contradicts literals.
 
     References
     ----------
@@ -131,17 +144,22 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
 
     def _init_state(self):
         n_signs = 1 if self.monotone else 2
-        return EliminationState(np.tile(self._every_feature()[0], n_signs))
+        literals = np.tile(self._every_feature()[0], n_signs)
+        return EliminationState(literals, np.ones((2, 2)))
 
     def _every_feature(self):
         return pack_dense(np.ones((1, self.n_features_in_), dtype=bool))
 
-    def _train(self, state, table, codes):
+    def _train(self, state, table, codes, sample_weight):
         """Drop the literals that a positive sample contradicts."""
         flips, positive = self.target == "disjunction", codes.astype(bool)
         for samples, literals in self._literal_blocks(table):
             state.n_mistakes += state.eliminate(literals, positive[samples] ^ flips)
-        n_wrong = np.count_nonzero((self._scores(state, table) > 0) != positive)
+        accepted = self._scores(state, table) > 0
+        n_wrong = np.count_nonzero(accepted != positive)
+        sides = 2 * accepted + codes
+        counts = np.bincount(sides, weights=sample_weight, minlength=4)
+        state.side_weights = state.side_weights + counts.reshape(2, 2)
         state.n_contradictions += int(n_wrong)
         if n_wrong:
             self._warn(state, n_wrong)
@@ -209,3 +227,27 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
         check_is_fitted(self)
         table = validate_boolean(self, X, reset=False)
         return self._scores(self._state, table)
+
+    def predict_proba(self, X):
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, 2), dtype float64
+            The share of each class, by sample weight, among the training samples that
+            the formula accepts, or rejects; one imagined sample of each class is added.
+            The predicted class has at least 1/2.
+        """
+        accepted = self.decision_function(X) > 0
+        shares = np.diag(self._state.side_weights) / self._state.side_weights.sum(
+            axis=1
+        )
+        right = np.maximum(shares, ABOVE_HALF)[accepted.astype(np.intp)]
+        return np.column_stack(
+            [np.where(accepted, 1 - right, right), np.where(accepted, right, 1 - right)]
+        )

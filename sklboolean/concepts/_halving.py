@@ -62,7 +62,7 @@ class HalvingState:
         consistent = self.consistent()
         return consistent, None if consistent.any() else self.mistakes.values()
 
-    def update(self, sets, labels):
+    def update(self, sets, labels, weights):
         """Vote on samples one after the other, counting who errs.
 
         Parameters
@@ -70,6 +70,8 @@ class HalvingState:
         sets : ndarray of shape (n_samples, n_words), uint64
             The hypotheses that accept each sample.
         labels : ndarray of shape (n_samples,), bool
+        weights : sequence of n_samples int
+            Mistakes that a mistake on each sample counts for.
 
         Returns
         -------
@@ -78,17 +80,31 @@ class HalvingState:
         """
         everyone, n_mistakes = full_set(self.n_hypotheses)[0], 0
         consistent, counts = self.voters()
-        for accepting, label in zip(sets, labels, strict=True):
+        for accepting, label, weight in zip(sets, labels, weights, strict=True):
             if counts is None and not consistent.any():
                 counts = self.mistakes.values()
             wrong = everyone & (~accepting if label else accepting)
             vote = count_votes(accepting[None], consistent, counts)[0]
             n_mistakes += bool((vote >= 0) != label)
-            self.mistakes.add(wrong)
+            self.mistakes.add(wrong, weight)
             consistent = consistent & ~wrong
             if counts is not None:
-                counts += unpack_words(wrong[None], self.n_hypotheses)[0]
+                counts += weight * unpack_words(wrong[None], self.n_hypotheses)[0]
         return n_mistakes
+
+
+def _whole_weights(sample_weight, n_samples):
+    """Convert sample weights to a list of int."""
+    if sample_weight is None:
+        return [1] * n_samples
+    odd = np.flatnonzero(sample_weight != np.rint(sample_weight))
+    if len(odd) or sample_weight.sum() >= 2**53:
+        found = f"got {sample_weight[odd[0]]:g}" if len(odd) else "their sum is larger"
+        raise ValueError(
+            "HalvingClassifier counts mistakes: sample_weight must hold integers with "
+            f"a sum below 2**53; {found}."
+        )
+    return sample_weight.astype(np.int64).tolist()
 
 
 class HalvingClassifier(DecisionClassifierMixin, ConceptClassifier):
@@ -143,6 +159,11 @@ callables, default="conjunctions"
     ConjunctionClassifier : One conjunction for any number of features.
     sklboolean.theory.halving_mistake_bound : The bound for a class of any size.
 
+    Notes
+    -----
+    Sample weights are integers: a mistake on a sample of weight w counts as w mistakes
+    of a hypothesis, and as one of the vote.
+
     References
     ----------
     Littlestone. "Learning Quickly When Irrelevant Attributes Abound". Machine
@@ -186,11 +207,13 @@ callables, default="conjunctions"
         )
         return HalvingState(hypotheses, MistakeCounts.zero(hypotheses.n_hypotheses))
 
-    def _train(self, state, table, codes):
+    def _train(self, state, table, codes, sample_weight):
         """Predict each sample by the vote, then count who was wrong."""
+        weights = _whole_weights(sample_weight, len(codes))
         was_consistent = state.consistent().any()
         for samples, sets in self._accepting(state, table):
-            state.n_mistakes += state.update(sets, codes[samples].astype(bool))
+            labels = codes[samples].astype(bool)
+            state.n_mistakes += state.update(sets, labels, weights[samples])
         if was_consistent and not state.consistent().any():
             warn_user(
                 f"None of the {state.n_hypotheses} hypotheses agrees with all samples. "

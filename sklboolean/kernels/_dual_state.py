@@ -21,7 +21,7 @@ from sklboolean.kernels._evaluators import GramRows, make_evaluator
 
 TOO_LONG = (
     "The integer coefficients are too large to stay exact: too many examples for these "
-    "weights. Lower class_weight or max_iter, or use average=None."
+    "weights. Lower class_weight, sample_weight or max_iter, or use average=None."
 )
 # Scores are divided by a power of two if the largest possible one is not below this.
 LARGEST_SCORE_EXPONENT = 1000
@@ -143,6 +143,8 @@ class DualState:
     def with_resolution(self, resolution):
         """Make the same state with a finer resolution, a multiple of this one."""
         factor = resolution // self.resolution
+        if int(np.abs(self.coef_time_sums).max(initial=0)) * factor >= 2**62:
+            raise ValueError(TOO_LONG)
         history = self.update_history.copy()
         history[2] *= factor
         return replace(
@@ -201,8 +203,8 @@ class DualState:
         samples and the union goes back to all of them. Coefficients are mixed in
         proportion to the updates of each partition; in the space of the kernel this is
         iterative parameter mixing (McDonald, Hall, Mann 2010, Theorem 3). Weights and
-        mix are rounded to multiples of 1 / `RESOLUTION`, and all decisions are exact
-        for the hypotheses so made.
+        mix are rounded to multiples of 1 / `RESOLUTION` or finer, and all decisions are
+        exact for the hypotheses so made.
 
         Parameters
         ----------
@@ -229,7 +231,9 @@ class DualState:
             )
             for state, first in zip(states, firsts, strict=True)
         ]
-        states = [state.with_resolution(RESOLUTION) for state in (self, *states)]
+        states = self, *states
+        finest = max(RESOLUTION, *(state.resolution for state in states))
+        states = [state.with_resolution(finest) for state in states]
         before, *afters = states
         n_seen = before.n_seen + sum(n_samples)
         largest = max(np.abs(state.coef).max(initial=0) for state in states)

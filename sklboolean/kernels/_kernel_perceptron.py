@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -87,14 +86,10 @@ class KernelPerceptron(OnlineClassifier):
         since the last removal. None: no limit. Set it to bound memory.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
-    probability : bool, default=False
-        Whether to calibrate the scores for ``predict_proba``, by a sigmoid with one
-        parameter: ``fit`` holds out three folds, ``partial_fit`` uses the scores before
-        training.
     warm_start : bool, default=False
         Whether ``fit`` continues from the model of the last call.
     random_state : int, RandomState instance or None, default=None
-        Seed for shuffling, for removals and for the folds of ``probability``.
+        Seed for shuffling and for removals.
     n_jobs : int or None, default=None
         Number of threads, or of tasks in ``fit_partitions``. The model does not depend
         on it.
@@ -108,7 +103,8 @@ class KernelPerceptron(OnlineClassifier):
     kernel_ : kernel object, callable or "precomputed"
         The kernel, without the constant that ``fit_intercept`` adds.
     support_ : ndarray of shape (n_support,), dtype int64
-        Numbers of the support samples, counted over all samples seen.
+        Numbers of the support samples, counted over all samples seen. Those of
+        weight 0 do not count.
     support_words_ : ndarray of shape (n_support, ceil(n_features / 64)), dtype uint64
         The support samples, packed, after training on dense data; otherwise None.
     support_rows_ : csr_array of shape (n_support, n_features), dtype bool
@@ -138,8 +134,7 @@ class KernelPerceptron(OnlineClassifier):
         Scores are divided by ``2**score_exponent_`` to be finite. 0 as long as the
         largest possible score is below 2**1000.
     calibration_slope_ : float
-        Slope of the sigmoid of scores divided by the largest possible score; None
-        unless ``probability``.
+        Slope of the sigmoid of scores divided by the largest possible score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -155,6 +150,9 @@ class KernelPerceptron(OnlineClassifier):
     Set ``max_literals`` first, then ``monotone``, then ``margin`` with a larger
     ``max_iter``. All conjunctions of many features (``max_literals=None``) can force
     exponentially many mistakes on a simple target (Theorem 4 of the first reference).
+
+    A sample weight, times the class weight, is what an update with the sample adds. It
+    is rounded to 16 binary digits of the largest, unless all are integers.
 
     Kernels that are a function of one count are all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison
@@ -182,8 +180,8 @@ class KernelPerceptron(OnlineClassifier):
         self, kernel="conjunction", *, max_literals=3, monotone=True, average="mean",
         margin=0.0, margin_type="functional", max_iter=10, shuffle=True,
         tie="positive", fit_intercept=True, multi_class="ovr", class_weight=None,
-        max_support=None, binarize=0.0, probability=False, warm_start=False,
-        random_state=None, n_jobs=None, verbose=0,
+        max_support=None, binarize=0.0, warm_start=False, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.max_literals = max_literals
@@ -199,7 +197,6 @@ class KernelPerceptron(OnlineClassifier):
         self.class_weight = class_weight
         self.max_support = max_support
         self.binarize = binarize
-        self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -263,7 +260,7 @@ class KernelPerceptron(OnlineClassifier):
         check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.tie, "tie", ("positive", "negative"))
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
-        for flag in ("fit_intercept", "shuffle", "probability", "warm_start"):
+        for flag in ("fit_intercept", "shuffle", "warm_start"):
             check_choice(getattr(self, flag), flag, (True, False))
         if self.max_support is not None:
             check_integer(self.max_support, "max_support", 1)
@@ -286,7 +283,6 @@ class KernelPerceptron(OnlineClassifier):
             "kernel='precomputed'": self._is_precomputed(),
             "average='voted'": self.average == "voted",
             "max_support": self.max_support is not None,
-            "probability=True": self.probability,
             "class_weight='balanced'": self.class_weight == "balanced",
         }
         for name, given in problems.items():
@@ -323,11 +319,7 @@ class KernelPerceptron(OnlineClassifier):
             )
         return checked
 
-    def _class_weights(self, y):
-        if self.class_weight is None:
-            return np.ones(len(self.classes_))
-        y = self.classes_ if y is None else y
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+    def _check_class_weights(self, weights):
         if not ((weights >= 0).all() and (weights * RESOLUTION < 2.0**52).all()):
             raise ValueError(
                 "class_weight must hold weights of at least 0 and below 2**36; got "
@@ -338,7 +330,7 @@ class KernelPerceptron(OnlineClassifier):
                 "class_weight must hold weights of at least 2**-16, or 0; got "
                 f"{weights.tolist()}. Multiply all of them by one number."
             )
-        return weights
+        return np.rint(weights * RESOLUTION) / RESOLUTION
 
     def _init_state(self):
         n_classes = len(self.classes_)
@@ -351,21 +343,23 @@ class KernelPerceptron(OnlineClassifier):
             )
         )  # fmt: skip
 
-    def _train(self, state, data, codes, class_weights, samples=None, one_pass=False):
+    def _train(self, state, data, codes, weights, samples=None, one_pass=False):
         """Train a state by epochs, or by one pass in the order of the samples."""
-        verbose = self.verbose and samples is None and not one_pass
+        verbose = self.verbose and not one_pass
         samples = np.arange(len(codes)) if samples is None else samples
         codes, config = codes[samples], state.config
         max_iter = 1 if one_pass else self.max_iter
-        resolution = 1 if self.class_weight is None else RESOLUTION
+        weights = np.ones(len(codes)) if weights is None else weights[samples]
+        resolution = self._resolution(weights)
         if resolution > state.resolution:
             state = state.with_resolution(resolution)
-        weights = np.rint(class_weights * state.resolution).astype(np.int64)
+        if weights.max() * state.resolution >= 2.0**52:
+            raise ValueError(TOO_LONG)
+        weights = np.rint(weights * state.resolution).astype(np.int64)
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(codes)
         if last * max_iter * int(weights.max()) >= 2**62:
             raise ValueError(TOO_LONG)
-        weights = weights[codes]
         n_problems = 1 if config.joint else config.n_scores
         n_jobs = self.n_jobs if n_problems == 1 else None
         if config.is_precomputed:
@@ -423,6 +417,22 @@ class KernelPerceptron(OnlineClassifier):
             diagonal = evaluator.diagonal(GramRows(data, state.support))
             state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
         return state, history
+
+    def _resolution(self, weights):
+        """Choose the power of two over which the sizes of updates are integers.
+
+        The largest has 16 binary digits or more.
+        """
+        is_whole = self.class_weight is None and (weights == np.rint(weights)).all()
+        if is_whole and weights.max() < RESOLUTION:
+            return 1
+        n_places = 1 - int(np.frexp(weights.max())[1])
+        if n_places > 40:
+            raise ValueError(
+                f"sample_weight must not be below 2**-40; its largest entry, with "
+                f"class_weight, is {weights.max():g}. Multiply it by a large number."
+            )
+        return RESOLUTION << max(0, n_places)
 
     def _has_converged(self, history, n_samples):
         return not history.updates[-1]

@@ -50,10 +50,6 @@ class AveragedPerceptron(BaseOnlineLinear):
     class_weight : dict, "balanced" or None, default=None
         Factor on the updates of each class. "balanced": inversely proportional to the
         class frequencies.
-    probability : bool, default=False
-        Fit a sigmoid with one parameter to held-out scores, for ``predict_proba``:
-        by cross-validation in ``fit``, by scores predicted before training in
-        ``partial_fit``. It does not change the model.
     warm_start : bool, default=False
         Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
@@ -88,7 +84,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     t_ : int
         Samples seen, over all passes.
     calibration_slope_ : float
-        Slope of the sigmoid; None unless ``probability``.
+        Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -98,6 +94,11 @@ class AveragedPerceptron(BaseOnlineLinear):
     --------
     Winnow : Multiplicative updates, for many irrelevant features.
     sklboolean.theory.perceptron_mistake_bound : Bound on the number of mistakes.
+
+    Notes
+    -----
+    A sample weight is a factor on the updates with the sample. Weight 2 is not the same
+    as two copies: after the first update the second copy may be classified correctly.
 
     References
     ----------
@@ -121,7 +122,7 @@ class AveragedPerceptron(BaseOnlineLinear):
         margin=5.0, aggressive=False, alpha=0.0, fit_intercept=True, multi_class="ovr",
         max_iter=10, tol=None, shuffle=True, early_stopping=False,
         validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
-        probability=False, warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.average = average
         self.learning_rate = learning_rate
@@ -138,7 +139,6 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
-        self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

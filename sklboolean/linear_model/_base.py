@@ -4,7 +4,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import History, OnlineClassifier, break_ties
@@ -19,8 +18,8 @@ from sklboolean._core.validation import (
     validate_data_strict,
     warn_of_lost_columns,
 )
-from sklboolean.linear_model._data import OnlineData, pack_samples
-from sklboolean.linear_model._loop import OnlineLoop
+from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
+from sklboolean.linear_model._loop import OnlineLoop, score_samples
 from sklboolean.linear_model._loop import shuffle as shuffle_in_place
 from sklboolean.linear_model._state import LinearState, run_epoch
 
@@ -81,12 +80,6 @@ class BaseOnlineLinear(OnlineClassifier):
                 "early_stopping=True holds out samples of one table; with "
                 "fit_partitions use tol, which watches the training mistakes."
             )
-        if self.probability:
-            raise ValueError(
-                "probability=True holds out samples of one table; after "
-                "fit_partitions use CalibratedClassifierCV(FrozenEstimator(model)) on "
-                "samples left aside."
-            )
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' needs the labels of all partitions at once; "
@@ -120,20 +113,13 @@ class BaseOnlineLinear(OnlineClassifier):
                 data = OnlineData.of_words(bits, n_features)
         return data if only_X else (data, y)
 
-    def _class_weights(self, y):
-        if self.class_weight is None:
-            return np.ones(len(self.classes_))
-        weights = compute_class_weight(
-            self.class_weight,
-            classes=self.classes_,
-            y=self.classes_ if y is None else y,
-        )
+    def _check_class_weights(self, weights):
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise ValueError(
                 "class_weight must hold finite weights of at least 0, not all of them "
                 f"0; got {weights.tolist()}."
             )
-        return weights.astype(np.float64)
+        return weights
 
     def _resume_params(self):
         config = self._config()
@@ -153,12 +139,13 @@ class BaseOnlineLinear(OnlineClassifier):
         n_classes = len(self.classes_)
         return LinearState(self._config(), 1 if n_classes == 2 else n_classes)
 
-    def _train(self, state, data, codes, class_weights, samples=None, one_pass=False):
+    def _train(self, state, data, codes, weights, samples=None, one_pass=False):
         """Train a state by epochs, or by one pass in the order of the samples."""
         state.config = self._config()
         codes = codes.astype(np.int32)
         samples = np.arange(len(codes)) if samples is None else samples
-        loop = OnlineLoop(state, state.config, codes, class_weights, data)
+        sizes = NO_DATA if weights is None else weights
+        loop = OnlineLoop(state, state.config, codes, sizes, data)
         history = History()
         if one_pass:
             run_epoch(loop, state, data, samples, history)
@@ -224,12 +211,22 @@ class BaseOnlineLinear(OnlineClassifier):
 
     def _scores(self, state, data, samples):
         coef, intercept = state.coefficients(self.average)
-        return _as_decision(data.values()[samples] @ coef.T + intercept)
+        weights = np.zeros(state.weights.shape)
+        weights[: coef.shape[1]] = coef.T
+        scores = np.empty((len(samples), len(coef)))
+        score_samples(weights, data, np.ascontiguousarray(samples), scores)
+        scores += intercept
+        return scores[:, 0] if len(coef) == 1 else scores
 
     def _set_fitted_attributes(self, state):
         self.t_ = state.t
         self.coef_, self.intercept_ = state.coefficients(self.average)
         self.raw_coef_, self.raw_intercept_ = state.coefficients()
+        if not (np.isfinite(self.coef_).all() and np.isfinite(self.raw_coef_).all()):
+            raise ValueError(
+                "The weights are beyond float64. Divide sample_weight, class_weight, X "
+                "or learning_rate by a large number."
+            )
 
     def decision_function(self, X):
         """Compute the score of each sample for each class.

@@ -8,11 +8,17 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    fit_slope,
+    restore_on_error,
+)
 from sklboolean._core.validation import (
     check_choice,
+    check_finite_sum,
     check_integer,
     check_real,
+    check_sample_weight,
     check_two_classes,
     encode_classes,
     validate_data_strict,
@@ -26,7 +32,7 @@ from sklboolean.linear_model._separation import (
 )
 
 
-class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
+class ConsistentHalfspace(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
     """Separate two classes exactly by a halfspace, or show that none does.
 
     Parameters
@@ -76,6 +82,9 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         Updates of "modified_perceptron" over all starts.
     n_undecided_ : int or None
         Training samples within ``sigma`` of the boundary, for "modified_perceptron".
+    calibration_slope_ : float
+        Slope of the sigmoid of ``predict_proba``, fitted to the training scores and two
+        imagined samples, one classified correctly and one not.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -97,6 +106,9 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
     From a good start the modified perceptron makes at most ``ln(n) / sigma**2``
     mistakes over ``n`` weights; a random start is good with a probability of at least
     0.15.
+
+    A sample of weight 0 is left out. Other sample weights matter where no halfspace is
+    correct: "linprog" then weighs the errors.
 
     References
     ----------
@@ -131,7 +143,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Find a halfspace that classifies all samples correctly.
 
         Parameters
@@ -140,6 +152,8 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             Real features.
         y : array-like of shape (n_samples,)
             Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite weights of at least 0, positive in both classes. None: 1.
 
         Returns
         -------
@@ -162,11 +176,17 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             self._check_abstain_label()
-            signs = np.where(codes == 1, 1.0, -1.0)
-            if self.solver == "linprog":
-                self._fit_linprog(X, signs)
-            else:
-                self._fit_perceptron(X, signs)
+            weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+            kept = np.flatnonzero(weights)
+            codes = codes[kept]
+            if len(np.unique(codes)) < 2:
+                raise ValueError(
+                    "sample_weight is positive in one class only; two are needed."
+                )
+            X, weights = (
+                (X, weights) if len(kept) == len(y) else (X[kept], weights[kept])
+            )
+            self._set_fitted_attributes(X, codes, weights, kept, len(y))
         return self
 
     def _check_params(self):
@@ -187,24 +207,39 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
                 f"classes {self.classes_.tolist()}."
             )
 
-    def _fit_linprog(self, X, signs):
+    def _set_fitted_attributes(self, X, codes, weights, kept, n_samples):
+        signs = np.where(codes == 1, 1.0, -1.0)
+        if self.solver == "linprog":
+            self._fit_linprog(X, signs, weights, kept, n_samples)
+        else:
+            self._fit_perceptron(X, signs)
+        w, b = self.coef_[0], self.intercept_[0]
+        is_linprog = self.solver == "linprog"
+        scores = X @ w + b if is_linprog else _cosines(X, w, b)
+        self.calibration_slope_ = fit_slope(scores, codes, weights)
+
+    def _linprog(self, X, signs, weights):
+        """Find the weights, the intercept, whether they are consistent, the bound."""
         # One scale for all columns, so that tolerances mean the same for any unit.
         scale = float(abs(X).max()) or 1.0
         found = maximal_margin(X / scale, signs, self.norm)
         w, b = found.w / scale, found.b
-        self.is_consistent_ = bool((signs * (X @ w + b)).min() > 0)
-        if not self.is_consistent_:
-            w, b = least_error_halfspace(X / scale, signs)
+        is_consistent = bool((signs * (X @ w + b)).min() > 0)
+        if not is_consistent:
+            w, b = least_error_halfspace(X / scale, signs, weights / weights.max())
             w = w / scale
         length = np.linalg.norm(w, 1 if self.norm == "l1" else 2)
         length = length if length > 0 else 1.0
-        self.coef_, self.intercept_ = (w / length)[None], np.array([b / length])
+        bound = found.bound * scale, found.sample_weights
+        return w / length, b / length, is_consistent, bound
+
+    def _fit_linprog(self, X, signs, weights, kept, n_samples):
+        w, b, self.is_consistent_, bound = self._linprog(X, signs, weights)
+        self.coef_, self.intercept_ = w[None], np.array([b])
         scores = signs * (X @ self.coef_[0] + self.intercept_[0])
         self.margin_ = float(scores.min())
-        self.margin_bound_, self.sample_weights_ = (
-            found.bound * scale,
-            found.sample_weights,
-        )
+        self.margin_bound_, self.sample_weights_ = bound[0], np.zeros(n_samples)
+        self.sample_weights_[kept] = bound[1]
         self.n_mistakes_, self.n_undecided_ = None, None
         if not self.is_consistent_:
             warn_user(
@@ -224,7 +259,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
             check_random_state(self.random_state),
         )
         self.coef_, self.intercept_ = w[None, :-1], w[-1:]
-        cosines = self._cosines(X)
+        cosines = _cosines(X, w[:-1], w[-1])
         self.margin_ = float((signs * cosines).min())
         self.is_consistent_ = self.margin_ > 0
         self.n_undecided_ = int(np.count_nonzero(np.abs(cosines) <= self.sigma))
@@ -239,13 +274,6 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
                 "max_starts.",
                 ConvergenceWarning,
             )
-
-    def _cosines(self, X):
-        """Compute the cosine of the weights and each sample with its constant 1."""
-        rows = _add_constant(X)
-        squares = np.asarray((rows * rows).sum(axis=1)).ravel()
-        scores = rows @ np.append(self.coef_[0], self.intercept_)
-        return scores / np.sqrt(squares)
 
     def decision_function(self, X):
         """Compute the signed distance of each sample from the boundary.
@@ -266,7 +294,7 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         )
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         if self.sample_weights_ is None:
-            return self._cosines(X)
+            return _cosines(X, self.coef_[0], self.intercept_[0])
         return X @ self.coef_[0] + self.intercept_[0]
 
     def predict(self, X):
@@ -287,6 +315,13 @@ class ConsistentHalfspace(ClassifierMixin, BaseEstimator):
         if self.abstain_label is None or self.sample_weights_ is not None:
             return labels
         return np.where(np.abs(scores) <= self.sigma, self.abstain_label, labels)
+
+
+def _cosines(X, w, b):
+    """Compute the cosine of the weights and each sample with its constant 1."""
+    rows = _add_constant(X)
+    squares = np.asarray((rows * rows).sum(axis=1)).ravel()
+    return rows @ np.append(w, b) / np.sqrt(squares)
 
 
 def _add_constant(X):

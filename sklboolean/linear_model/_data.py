@@ -67,7 +67,9 @@ def pack_samples(X, given):
             check_finite(X, given)
             X = sparse.csr_array(X)
         else:
-            return OnlineData.of_words(words, n_features)
+            return OnlineData(
+                words, NO_INDPTR, NO_INDICES, NO_DATA, n_samples, n_features
+            )
     X = sparse.csr_array(X)
     ones, ordered = scan_csr(*_csr_parts(X))
     if not ones:

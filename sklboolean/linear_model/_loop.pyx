@@ -9,7 +9,7 @@ side by side, so that one pass over a row serves all classes.
 An example is the 1-based time t. A hypothesis is in force from the example that made
 it; averages weigh each hypothesis by the number of those examples.
 """
-from libc.math cimport pow, sqrt
+from libc.math cimport fmin, pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -32,6 +32,7 @@ AVERAGES = {None: LAST, "mean": MEAN, "longest": LONGEST}
 
 # Weights are rescaled before the factor kept apart costs digits of the average.
 cdef double RESCALE = 2.0 ** -16
+cdef double LARGEST = 2.0 ** 600
 
 
 def shuffle(int64_t[::1] rows, uint64_t seed):
@@ -40,11 +41,66 @@ def shuffle(int64_t[::1] rows, uint64_t seed):
         sklb_shuffle(&rows[0], rows.shape[0], seed)
 
 
+def score_samples(const double[:, ::1] weights, data, const int64_t[::1] samples,
+                  double[:, ::1] scores):
+    """Write the product of samples and weights, for each hypothesis.
+
+    ``weights`` have one row for each feature; dense data need whole words of them.
+    """
+    cdef:
+        const uint64_t[:, ::1] words = data.words
+        const int64_t[::1] indptr = data.indptr
+        const int32_t[::1] indices = data.indices
+        const double[::1] values = data.data
+        Py_ssize_t k = weights.shape[1], n = samples.shape[0], n_words = words.shape[1]
+        Py_ssize_t n_samples = data.n_samples, position, i, w, n_active
+        const int32_t *active
+        const double *x
+        uint64_t word
+        int32_t *buffer
+        bint packed = words.shape[0] > 0
+    require_shape(scores, n, k, "scores")
+    require(k > 0 and (n == 0 or sklb_all_below_64(&samples[0], n, n_samples)),
+            "there are no such samples")
+    if packed:
+        require(words.shape[0] == n_samples and 64 * n_words <= weights.shape[0],
+                "there are fewer weights than features")
+    else:
+        require(values.shape[0] == 0 or values.shape[0] == indices.shape[0],
+                "data and indices have different lengths")
+        require_csr(indptr, indices, n_samples, weights.shape[0])
+    buffer = <int32_t *> malloc((64 * n_words + 1) * sizeof(int32_t))
+    if buffer == NULL:
+        raise MemoryError
+    with nogil:
+        for position in range(n):
+            i = samples[position]
+            if packed and k == 1:
+                scores[position, 0] = sklb_sum_bits(&weights[0, 0], &words[i, 0], n_words)
+                continue
+            x = NULL
+            if packed:
+                active, n_active = buffer, 0
+                for w in range(n_words):
+                    word = words[i, w]
+                    while word:
+                        buffer[n_active] = <int32_t> (64 * w + sklb_lowest_bit(word))
+                        n_active += 1
+                        word &= word - 1
+            else:
+                active, n_active = &indices[indptr[i]], indptr[i + 1] - indptr[i]
+                if values.shape[0]:
+                    x = &values[indptr[i]]
+            sklb_score_many(&weights[0, 0], active, x, n_active, k, &scores[position, 0])
+    free(buffer)
+
+
 cdef class OnlineLoop:
     """The state of a run, and the loop over examples.
 
     The data are ``words``, or CSR: ``indptr``, ``indices`` and ``data``, the latter empty
-    where all stored entries are 1.
+    where all stored entries are 1. ``sizes`` multiply the updates of each sample; it is
+    empty where all are 1.
 
     Arrays have one row for each feature, rows of padding, then a row for the sum of
     the weights of negations and a last one for the constant feature; one column for
@@ -73,11 +129,11 @@ cdef class OnlineLoop:
 
     # The data
     cdef const int32_t[::1] codes, indices
-    cdef const double[::1] class_weights, data
+    cdef const double[::1] sizes, data
     cdef const uint64_t[:, ::1] words
     cdef const int64_t[::1] indptr
 
-    def __init__(self, state, config, codes, class_weights, data):
+    def __init__(self, state, config, codes, sizes, data):
         self.weights, self.factors, self.squares = state.weights, state.factors, state.squares
         self.average_corrections = state.average_corrections
         self.longest_weights = state.longest_weights
@@ -95,7 +151,7 @@ cdef class OnlineLoop:
         self.n_hypotheses = self.weights.shape[1]
         self.constant = self.weights.shape[0] - 1
         self.negations = self.weights.shape[0] - 2
-        self.codes, self.class_weights = codes, class_weights
+        self.codes, self.sizes = codes, sizes
         self.words, self.indptr = data.words, data.indptr
         self.indices, self.data = data.indices, data.data
         self.check()
@@ -120,9 +176,10 @@ cdef class OnlineLoop:
             require_shape(self.longest_weights, height, k, "longest_weights")
         require(self.last_update.shape[0] == k and self.best_survival.shape[0] == k,
                 "the times of hypotheses have another length")
-        require(self.class_weights.shape[0] == max(k, <Py_ssize_t> 2)
-                and not (self.joint and k == 1), "there is not one hypothesis for each class")
-        require_below(self.codes, self.class_weights.shape[0], "codes")
+        require(not (self.joint and k == 1), "there is not one hypothesis for each class")
+        require_below(self.codes, max(k, <Py_ssize_t> 2), "codes")
+        require(self.sizes.shape[0] == 0 or self.sizes.shape[0] == n_samples,
+                "there is not one size of updates for each sample")
         if self.words.shape[0]:
             return require(self.words.shape[0] == n_samples
                            and 64 * self.words.shape[1] + 2 <= height,
@@ -135,13 +192,13 @@ cdef class OnlineLoop:
         """Learn from the examples named in ``order``, one after the other."""
         cdef:
             const int32_t[::1] codes = self.codes, indices = self.indices
-            const double[::1] class_weights = self.class_weights, data = self.data
+            const double[::1] sizes = self.sizes, data = self.data
             const uint64_t[:, ::1] words = self.words
             const int64_t[::1] indptr = self.indptr
             Py_ssize_t height = self.weights.shape[0]
             bint packed = words.shape[0] > 0
             bint ones = data.shape[0] == 0
-            bint one = self.n_hypotheses == 1
+            bint one = self.n_hypotheses == 1, sized = sizes.shape[0] > 0
             Py_ssize_t position, i, ahead, n = order.shape[0]
             int32_t *buffer
             double *dense
@@ -183,7 +240,7 @@ cdef class OnlineLoop:
                     self.values = NULL if ones else &data[indptr[i]]
                 self.score()
                 if not (one and self.is_fine(codes[i])):
-                    self.learn(codes[i], class_weights[codes[i]])
+                    self.learn(codes[i], sizes[i] if sized else 1.0)
                 self.clock += self.scale
         free(buffer)
         free(scores)
@@ -349,7 +406,8 @@ cdef class OnlineLoop:
         cdef double base = self.promotion if sign > 0 else self.demotion
         if power == 1:
             return base
-        return 1.0 if power == 0 else pow(base, power)
+        # Infinity times a weight of 0 would be no number.
+        return 1.0 if power == 0 else fmin(pow(base, power), LARGEST)
 
     cdef void multiply(self, Py_ssize_t k, int sign, double weight) noexcept nogil:
         cdef:

@@ -103,8 +103,8 @@ def _with_bound(separation, X, signs, norm):
     return Separation(separation.w / length, separation.b / length, weights, bound)
 
 
-def least_error_halfspace(X, signs):
-    """Minimise the sum of ``max(0, 1 - s_i (w.x_i + b))`` over all halfspaces.
+def least_error_halfspace(X, signs, weights):
+    """Minimise the weighted sum of ``max(0, 1 - s_i (w.x_i + b))`` over all halfspaces.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def least_error_halfspace(X, signs):
     signed = sparse.csr_array(sparse.diags_array(signs) @ sparse.csr_array(X))
     slack = sparse.eye_array(n_samples)
     result = linprog(
-        np.r_[np.zeros(n_features + 1), np.ones(n_samples)],
+        np.r_[np.zeros(n_features + 1), weights],
         A_ub=-sparse.hstack([signed, signs[:, None], slack], format="csr"),
         b_ub=-np.ones(n_samples),
         bounds=[(None, None)] * (n_features + 1) + [(0, None)] * n_samples,

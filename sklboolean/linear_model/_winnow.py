@@ -64,10 +64,6 @@ class Winnow(BaseOnlineLinear):
     class_weight : dict, "balanced" or None, default=None
         Exponent of the factors in updates of each class. "balanced": inversely
         proportional to the class frequencies.
-    probability : bool, default=False
-        Fit a sigmoid with one parameter to held-out scores, for ``predict_proba``:
-        by cross-validation in ``fit``, by scores predicted before training in
-        ``partial_fit``. It does not change the model.
     warm_start : bool, default=False
         Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
@@ -102,7 +98,7 @@ class Winnow(BaseOnlineLinear):
     t_ : int
         Samples seen, over all passes.
     calibration_slope_ : float
-        Slope of the sigmoid; None unless ``probability``.
+        Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -118,6 +114,10 @@ class Winnow(BaseOnlineLinear):
     Weights stay between 2**-300 and 2**300, so that nothing overflows and no weight
     stays at 0. The weight of a feature that was never active is 0 when balanced, and 1
     otherwise.
+
+    A sample weight is an exponent of the factors in updates with the sample. Weight 2
+    is not the same as two copies: after the first update the second copy may be
+    classified correctly.
 
     References
     ----------
@@ -141,8 +141,7 @@ class Winnow(BaseOnlineLinear):
         target="disjunction", margin=1.0, average="mean", fit_intercept=True,
         binarize="passthrough", multi_class="ovr", max_iter=10, tol=None, shuffle=True,
         early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, probability=False, warm_start=False, random_state=None,
-        n_jobs=None, verbose=0,
+        class_weight=None, warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.variant = variant
         self.promotion = promotion
@@ -161,7 +160,6 @@ class Winnow(BaseOnlineLinear):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
-        self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

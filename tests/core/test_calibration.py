@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.base import fit_slope, probabilities
@@ -79,6 +80,19 @@ def test_the_slope_of_a_softmax_has_the_least_loss(n_classes, scale):
     ]
     assert losses[1] < losses[0]
     assert losses[1] < losses[2]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_sample_of_weight_2_counts_as_two(n_classes):
+    scores, codes = noisy_scores(50, n_classes)
+    scores = scores[:, 1] - scores[:, 0] if n_classes == 2 else scores
+    weights = np.arange(50) % 3
+    repeated = fit_slope(np.repeat(scores, weights, axis=0), np.repeat(codes, weights))
+    assert fit_slope(scores, codes, weights) == pytest.approx(repeated, rel=1e-9)
+
+
+def test_no_scores_give_slope_1():
+    assert fit_slope(np.zeros(0), np.zeros(0, dtype=int)) == 1.0
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e-6, 1e-3, 8.0, 1e100])
@@ -182,20 +196,115 @@ def test_softmax_probabilities_add_up_to_1_and_go_with_the_largest(scores, slope
         assert p == pytest.approx(expected, rel=1e-9, abs=1e-300)
 
 
+# -- held-out scores ----------------------------------------------------------------
+
+MODELS = [
+    AveragedPerceptron(), AveragedPerceptron(early_stopping=True), Winnow(),
+    KernelPerceptron(max_iter=2), KernelPerceptron(max_iter=2, max_support=20),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    "model",
-    [AveragedPerceptron(), AveragedPerceptron(early_stopping=True), Winnow(),
-     KernelPerceptron(max_iter=2), KernelPerceptron(max_iter=2, max_support=20)],
-    ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("seed", [0, "instance"])
-def test_calibration_does_not_change_the_model(model, n_classes, seed):
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_second_model_scores_no_sample_of_its_own(n_classes, method, weighted):
+    trained, scored = [], []
+
+    class Spy(AveragedPerceptron):
+        def _train(self, state, data, codes, weights, samples=None, one_pass=False):
+            trained.append(samples)
+            return super()._train(state, data, codes, weights, samples, one_pass)
+
+        def _scores(self, state, data, samples):
+            scored.append(samples)
+            return super()._scores(state, data, samples)
+
+    y = np.arange(3001) % 7 % n_classes
+    X = np.random.default_rng(0).integers(0, 2, (3001, 5))
+    weights = (np.arange(3001) % 3).astype(float) if weighted else None
+    kept = np.flatnonzero(weights) if weighted else np.arange(3001)
+    options = {"classes": range(n_classes)} if method == "partial_fit" else {}
+    model = Spy(random_state=0)
+    getattr(model, method)(X, y, sample_weight=weights, **options)
+    share = 4 if method == "fit" else 8
+    second, (both, own) = trained[1], scored
+    others = both[len(own) :]
+    assert set(own) <= set(second)
+    assert set(second) | set(others) <= set(kept)
+    assert not set(second) & set(others)
+    assert 0 < len(own) <= 1000
+    assert 0 < len(others) <= 1000
+    for code in range(n_classes):
+        n_all = np.sum(y[kept] == code)
+        assert abs(np.sum(y[second] == code) - n_all / share) < 1
+        assert np.sum(y[others] == code) > len(others) * n_all / len(kept) - 2
+    assert model._held_out[0][1].tolist() == y[others].tolist()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_calibration_changes_neither_the_model_nor_the_generator(
+    model, n_classes, monkeypatch
+):
     X = np.random.default_rng(0).integers(0, 2, (120, 12))
     y = X[:, :3].sum(axis=1) % n_classes
-    scores = []
-    for probability in (False, True):
-        state = np.random.RandomState(0) if seed == "instance" else seed
-        model = clone(model).set_params(probability=probability, random_state=state)
-        scores.append(model.fit(X, y).decision_function(X))
+    scores, states = [], []
+    nothing = np.zeros((0, n_classes)), np.zeros(0, dtype=int), np.zeros(0)
+    for is_calibrated in (True, False):
+        if not is_calibrated:
+            monkeypatch.setattr(
+                type(model), "_second_model_scores", lambda *_args: nothing
+            )
+        rng = np.random.RandomState(0)
+        fitted = clone(model).set_params(random_state=rng).fit(X, y)
+        scores.append(fitted.decision_function(X))
+        states.append(rng.randint(2**31, size=3))
+        assert (fitted.calibration_slope_ == 1.0) != is_calibrated
     np.testing.assert_array_equal(*scores)
+    np.testing.assert_array_equal(*states)
+
+
+@pytest.mark.parametrize("model", MODELS[2:], ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_class_of_one_sample_has_a_probability(model, n_classes):
+    X = np.random.default_rng(0).integers(0, 2, (40, 6))
+    y = np.arange(40) * (np.arange(40) < n_classes)
+    P = clone(model).fit(X, y).predict_proba(X)
+    assert P.shape == (40, n_classes)
+    assert np.isfinite(P).all()
+    P = clone(model).fit(X[:2], [0, 1]).predict_proba(X)
+    assert np.isfinite(P).all()
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_partitions", "stream"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model", [AveragedPerceptron(), Winnow(), KernelPerceptron(max_literals=2)], ids=str
+)
+def test_the_log_loss_is_near_that_of_the_best_slope(model, n_classes, method):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (9000, 20))
+    noisy = X[:, :n_classes].sum(axis=1) + rng.normal(0, 0.7, 9000) - n_classes / 2
+    y = np.clip(np.rint(noisy), 0, n_classes - 1).astype(int)
+    train, test = slice(3000), slice(3000, None)
+    model = clone(model).set_params(random_state=0)
+    if method == "stream":
+        for first in range(0, 3000, 100):
+            part = slice(first, first + 100)
+            model.partial_fit(X[part], y[part], classes=range(n_classes))
+    elif method == "fit_partitions":
+        model.fit_partitions([(X[i:3000:2], y[i:3000:2]) for i in range(2)])
+    elif method == "partial_fit":
+        model.partial_fit(X[train], y[train], classes=range(n_classes))
+    else:
+        model.fit(X[train], y[train])
+    scores = model._calibration_scores(X[test])
+    best = fit_slope(scores, y[test])
+    losses = [
+        log_loss(y[test], probabilities(scores, slope))
+        for slope in (model.calibration_slope_, best)
+    ]
+    assert losses[0] < 1.03 * losses[1]
+    np.testing.assert_array_equal(
+        model.predict_proba(X[test]).argmax(axis=1), model.predict(X[test])
+    )

@@ -181,7 +181,6 @@ def test_errors_name_the_partition(second, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"probability": True}, "probability=True"),
         ({"average": "voted"}, "average='voted'"),
         ({"max_support": 5}, "max_support"),
         ({"class_weight": "balanced"}, "class_weight='balanced'"),

@@ -127,19 +127,6 @@ def test_a_kernel_that_is_changed_after_fit_changes_no_prediction():
     assert same_state(again.decision_function(X), scores)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_probability_changes_no_model_for_a_generator_either(n_classes):
-    X, y = problem(n_classes=n_classes)
-    plain, calibrated = (
-        KernelPerceptron(
-            probability=probability, random_state=np.random.RandomState(3)
-        ).fit(X, y)
-        for probability in (False, True)
-    )
-    assert same_state(plain.dual_coef_, calibrated.dual_coef_)
-    assert same_state(plain.decision_function(X), calibrated.decision_function(X))
-
-
 def test_the_kernel_is_an_attribute():
     X, y = problem()
     kernel = KernelPerceptron(max_literals=2).fit(X, y).kernel_

@@ -154,12 +154,6 @@ def test_bad_data_is_described_and_nothing_is_forgotten(method, X, y, message):
     [
         ({}, GOOD, [1, 1, 1, 1], "only one class"),
         ({"binarize": None}, 2 * GOOD, [0, 1, 0, 1], "Column 0 of X holds 2"),
-        (
-            {"probability": True},
-            GOOD,
-            [0, 0, 0, 1],
-            "two or more samples of each",
-        ),
         ({"kernel": "precomputed"}, GOOD[:, :3], [0, 1, 0, 1], "square"),
         ({"kernel": "precomputed"}, sparse.csr_array(GOOD), [0, 1, 0, 1], "[Ss]parse"),
     ],
@@ -177,7 +171,6 @@ def test_fit_that_fails_leaves_the_learner_as_it_was(parameters, X, y, message):
     [
         {},
         {"max_support": 3},
-        {"probability": True},
         {"average": "voted", "multi_class": "joint"},
     ],
 )
@@ -363,7 +356,7 @@ def test_cross_validation_slices_a_precomputed_kernel():
     X, y = random_problem(5)
     K = conjunction_kernel(X, min_literals=1, max_literals=3, monotone=True)
     folds = KFold(4, shuffle=True, random_state=0)
-    options = {"probability": True, "random_state": 0}
+    options = {"random_state": 0}
     direct = cross_val_score(
         KernelPerceptron(**options), X, y, cv=folds, scoring="neg_log_loss"
     )
@@ -444,10 +437,9 @@ def test_model_does_not_depend_on_the_number_of_threads(parameters, layout):
     assert_same_fit(one, two, queries)
 
 
-@pytest.mark.parametrize("probability", [False, True])
-def test_seed_determines_the_model(probability):
+def test_seed_determines_the_model():
     X, y = random_problem(9)
-    options = {"max_iter": 3, "probability": probability}
+    options = {"max_iter": 3}
     by_seed = KernelPerceptron(random_state=7, **options).fit(X, y)
     assert_same_fit(by_seed, KernelPerceptron(random_state=7, **options).fit(X, y), X)
     assert_same_fit(by_seed, by_seed.fit(X, y), X)
@@ -484,7 +476,7 @@ def test_progress_is_one_line_for_each_epoch(capsys, max_support):
 
 def test_nothing_is_printed_by_default(capsys):
     X, y = random_problem(10)
-    KernelPerceptron(probability=True).fit(X, y).predict_proba(X)
+    KernelPerceptron().fit(X, y).predict_proba(X)
     assert capsys.readouterr() == ("", "")
 
 
@@ -510,7 +502,7 @@ PROBABILISTIC = [
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_add_up_and_agree_with_predict(parameters, n_classes):
     X, y = random_problem(11, n_classes=n_classes)
-    model = KernelPerceptron(probability=True, random_state=0, **parameters)
+    model = KernelPerceptron(random_state=0, **parameters)
     P = model.fit(X, y).predict_proba(X)
     assert P.shape == (120, n_classes)
     assert ((P >= 0) & (P <= 1)).all()
@@ -522,7 +514,7 @@ def test_probabilities_add_up_and_agree_with_predict(parameters, n_classes):
 @pytest.mark.parametrize("parameters", PROBABILISTIC)
 def test_higher_scores_have_higher_probabilities(parameters):
     X, y = random_problem(11, n_classes=2)
-    model = KernelPerceptron(probability=True, random_state=0, **parameters).fit(X, y)
+    model = KernelPerceptron(random_state=0, **parameters).fit(X, y)
     order = np.argsort(model.decision_function(X))
     assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
 
@@ -549,29 +541,10 @@ def test_probabilities_inform_about_new_rows(parameters, n_classes):
     )
     if n_classes == 3:
         y = y + (y == 1) * X[:, 5]
-    model = KernelPerceptron(probability=True, random_state=0, **parameters)
+    model = KernelPerceptron(random_state=0, **parameters)
     P = model.fit(X[:600], y[:600]).predict_proba(X[600:])
     frequencies = np.bincount(y[:600]) / 600
     assert_probabilities_inform(P, y[600:], model.predict(X[600:]), frequencies)
-
-
-def test_probability_changes_no_score():
-    X, y = random_problem(12)
-    plain = KernelPerceptron(random_state=0).fit(X, y)
-    model = KernelPerceptron(random_state=0, probability=True).fit(X, y)
-    assert same_state(decision_exact(plain, X), decision_exact(model, X))
-    assert plain.calibration_slope_ is None
-    assert model.calibration_slope_ > 0
-
-
-def test_predict_proba_is_absent_without_probability():
-    X, y = random_problem(12)
-    model = KernelPerceptron().fit(X, y)
-    assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match="predict_proba") as error:
-        model.predict_proba(X)
-    assert "probability=True" in str(error.value.__cause__)
-    assert hasattr(KernelPerceptron(probability=True), "predict_proba")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -580,9 +553,7 @@ def test_probabilities_of_a_stream(n_classes, multi_class):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (2000, 10))
     y = (X[:, 0] + (rng.random(2000) < 0.1)) % 2 + (n_classes == 3) * X[:, 1]
-    model = KernelPerceptron(
-        probability=True, multi_class=multi_class, max_literals=2, random_state=0
-    )
+    model = KernelPerceptron(multi_class=multi_class, max_literals=2, random_state=0)
     # One row has one class only: there is nothing to hold out yet.
     edges = [0, 1, 2, 10, 200, 400, 600, 800, 1000]
     for first, last in pairwise(edges):
@@ -601,7 +572,7 @@ SAVED = [
     {},
     {"average": "voted"},
     {"average": None, "multi_class": "joint"},
-    {"probability": True, "class_weight": {0: 0.5}},
+    {"class_weight": {0: 0.5}},
     {"kernel": DNFKernel()},
     {"max_support": 5},
     {"kernel": rbf_kernel},
@@ -632,8 +603,7 @@ def test_saved_model_predicts_and_learns_as_before(parameters, layout, tmp_path)
 def assert_same_scores(one, other, X):
     assert (one.decision_function(X) == other.decision_function(X)).all()
     assert (one.predict(X) == other.predict(X)).all()
-    if one.probability:
-        assert (one.predict_proba(X) == other.predict_proba(X)).all()
+    assert (one.predict_proba(X) == other.predict_proba(X)).all()
     assert (one.n_mistakes_, one.t_) == (other.n_mistakes_, other.t_)
 
 
@@ -782,7 +752,7 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"shuffle": "no"}, {"fit_intercept": "no"}, {"probability": "no"},
+        {"shuffle": "no"}, {"fit_intercept": "no"},
         {"warm_start": "no"}, {"class_weight": {0: 1e-6, 1: 1.0}},
     ],
 )  # fmt: skip

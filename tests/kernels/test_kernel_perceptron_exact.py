@@ -329,9 +329,7 @@ def test_scores_beyond_float64_are_divided_by_a_power_of_two(problem, average):
 @pytest.mark.parametrize("n_features", [900, 960, 990, 1000, 1100, 3000])
 def test_scores_are_divided_only_where_the_largest_may_pass_2_to_the_1000(n_features):
     X = np.random.default_rng(0).integers(0, 2, (20, n_features))
-    model = kernel_perceptron(
-        max_literals=None, monotone=False, random_state=0, probability=True
-    )
+    model = kernel_perceptron(max_literals=None, monotone=False, random_state=0)
     model.fit(X, X[:, 0])
     total = int(np.abs(model._state.model.coef).sum())
     largest = (2**n_features) * total

@@ -318,7 +318,7 @@ def test_weights_neither_overflow_nor_stick_at_zero():
 @pytest.mark.parametrize("learner", [AveragedPerceptron, Winnow])
 def test_probabilities_do_not_depend_on_the_number_of_threads(learner):
     X, y, _ = make_threshold(300, 40, n_relevant=5, noise=0.1, random_state=0)
-    alone = learner(probability=True, random_state=0, n_jobs=1).fit(X, y)
-    threads = learner(probability=True, random_state=0, n_jobs=2).fit(X, y)
+    alone = learner(random_state=0, n_jobs=1).fit(X, y)
+    threads = learner(random_state=0, n_jobs=2).fit(X, y)
     assert alone.calibration_slope_ == threads.calibration_slope_ > 0
     np.testing.assert_array_equal(alone.predict_proba(X), threads.predict_proba(X))

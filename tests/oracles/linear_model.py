@@ -40,8 +40,11 @@ class OnlineLearner:
     def n_updates(self):
         return sum(self.updates)
 
-    def play(self, X, y):
-        for x, label in zip(X, y, strict=True):
+    weight = 1  # of the sample that is seen
+
+    def play(self, X, y, weights=None):
+        for x, label, weight in zip(X, y, weights or [1] * len(y), strict=True):
+            self.weight = weight
             self.see(x, label)
         return self
 
@@ -148,6 +151,7 @@ class Perceptron(LinearLearner):
     def update(self, x, sign):
         rate = self.learning_rate
         rate = Fraction(rate(len(self.updates)) if callable(rate) else rate)
+        rate *= Fraction(self.weight)
         self.w = [w + rate * sign * Fraction(a) for w, a in zip(self.w, x, strict=True)]
         if self.learn_threshold:
             self.threshold -= rate * sign
@@ -173,7 +177,8 @@ class Winnow(LinearLearner):
 
     def update(self, x, sign):
         factor = self.promotion if sign > 0 else self.demotion
-        self.w = [w * power(factor, a) for w, a in zip(self.w, x, strict=True)]
+        powers = [power(factor, self.weight * a) for a in x]
+        self.w = [w * p for w, p in zip(self.w, powers, strict=True)]
 
 
 class BalancedWinnow(LinearLearner):
@@ -192,7 +197,7 @@ class BalancedWinnow(LinearLearner):
         return tuple(p - m for p, m in zip(self.plus, self.minus, strict=True))
 
     def update(self, x, sign):
-        factors = [power(self.promotion, sign * a) for a in x]
+        factors = [power(self.promotion, sign * self.weight * a) for a in x]
         self.plus = [p * f for p, f in zip(self.plus, factors, strict=True)]
         self.minus = [m / f for m, f in zip(self.minus, factors, strict=True)]
 
