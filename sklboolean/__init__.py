@@ -25,6 +25,7 @@ from sklboolean.density import (
     BernoulliMixture,
     ChowLiuTree,
     CombinationMachine,
+    DensityImputer,
     GaussianCombinationMachine,
 )
 from sklboolean.kernels import KernelPerceptron
@@ -44,6 +45,7 @@ __all__ = [
     "ConjunctionClassifier",
     "ConjunctionFeatures",
     "ConsistentHalfspace",
+    "DensityImputer",
     "FilteringBoostByMajority",
     "GaussianCombinationMachine",
     "HalvingClassifier",

@@ -31,6 +31,7 @@ from sklboolean import (
     ConjunctionClassifier,
     ConjunctionFeatures,
     ConsistentHalfspace,
+    DensityImputer,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
     HalvingClassifier,
@@ -259,6 +260,10 @@ CASES = {
         BernoulliMixture(3, growth=None, n_init=3, alpha=1.0), {"n_init": 2}
     ),
     "bernoulli_mixture_warm": Case(BernoulliMixture(2, warm_start=True, binarize=0.5)),
+    "density_imputer": Case(DensityImputer(), {"estimator": BernoulliMixture(2)}),
+    "density_imputer_encoder": Case(
+        DensityImputer(BernoulliMixture(3), encoder=BooleanEncoder(n_bins=3))
+    ),
     "chow_liu_tree": Case(ChowLiuTree(), {}),
     "chow_liu_tree_one": Case(ChowLiuTree(alpha=1e-6, binarize=1)),
     "combination_machine": Case(

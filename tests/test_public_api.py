@@ -364,6 +364,7 @@ BASIC = ("preprocessing", "kernels", "linear_model", "concepts", "density", "boo
 ALLOWED = {
     "_core": (),
     **dict.fromkeys(BASIC, ("_core",)),
+    "density": ("_core", "preprocessing"),
     "active_learning": ("_core", "kernels"),
     "rules": ("_core", "kernels"),
     "theory": (

@@ -2,6 +2,7 @@
 
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
+from sklboolean.density._density_imputer import DensityImputer
 from sklboolean.density._gaussian_machine import GaussianCombinationMachine
 from sklboolean.density._tree import ChowLiuTree
 
@@ -9,5 +10,6 @@ __all__ = [
     "BernoulliMixture",
     "ChowLiuTree",
     "CombinationMachine",
+    "DensityImputer",
     "GaussianCombinationMachine",
 ]

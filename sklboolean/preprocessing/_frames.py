@@ -246,3 +246,81 @@ def _levels(name, codes, levels, *, values_are_levels=False):
     return Column(
         name, "boolean" if is_boolean else "number", numbers, kinds <= set("biu")
     )
+
+
+def fill_missing(X, columns, missing, incomplete, values):
+    """Copy a data set with its missing values filled in.
+
+    Parameters
+    ----------
+    X : data frame, table or array-like
+        As `read_columns` takes it.
+    columns : list of Column
+        Its columns.
+    missing : ndarray of shape (n_samples, n_features), dtype bool
+        Cells that are missing.
+    incomplete : ndarray of shape (n_incomplete,), int
+        Samples with missing cells.
+    values : ndarray of shape (n_incomplete, n_features)
+        Values for these samples; only those of missing cells are used.
+
+    Returns
+    -------
+    filled : object
+        Of the type of X; an ndarray for arrays and lists.
+    """
+    if not is_frame(X):
+        are_numbers = all(column.numbers is not None for column in columns)
+        filled = np.array(X, dtype=np.float64 if are_numbers else object)
+        filled[incomplete] = np.where(missing[incomplete], values, filled[incomplete])
+        return filled
+    fill = next(fill for attribute, fill in FILLERS if hasattr(X, attribute))
+    for j, column in enumerate(columns):
+        places = np.flatnonzero(missing[:, j])
+        if len(places):
+            found = values[np.searchsorted(incomplete, places), j].tolist()
+            if column.kind == "boolean":
+                found = [bool(value) for value in found]
+            elif column.is_integer:
+                found = [round(value) for value in found]
+            X = fill(X, j, places, found)
+    return X
+
+
+def _fill_pandas(X, j, places, found):
+    series = X.iloc[:, j].copy()
+    series.iloc[places] = found
+    X = X.copy(deep=False)
+    X.isetitem(j, series)
+    return X
+
+
+def _fill_polars(X, j, places, found):
+    import polars
+
+    values = X.to_series(j)
+    dtype, name = values.dtype, values.name
+    values = values.to_list()
+    for place, value in zip(places.tolist(), found, strict=True):
+        values[place] = value
+    series = polars.Series(name, values, dtype=dtype)
+    return X.clone().replace_column(j, series)
+
+
+def _fill_arrow(X, j, places, found):
+    import pyarrow
+
+    values, field = X.column(j).to_pylist(), X.schema.field(j)
+    for place, value in zip(places.tolist(), found, strict=True):
+        values[place] = value
+    if pyarrow.types.is_dictionary(field.type):
+        array = pyarrow.array(values, field.type.value_type)
+        return X.set_column(j, field, array.dictionary_encode().cast(field.type))
+    return X.set_column(j, field, pyarrow.array(values, field.type))
+
+
+FILLERS = (
+    ("iloc", _fill_pandas),
+    ("get_columns", _fill_polars),
+    ("schema", _fill_arrow),
+)

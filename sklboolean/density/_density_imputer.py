@@ -1,0 +1,236 @@
+"""DensityImputer: fill the missing values of a data frame by a density model."""
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import restore_on_error
+from sklboolean.density._bernoulli_mixture import BernoulliMixture
+from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._frames import fill_missing, read_columns
+
+# Numbers of components that are tried, and samples that each component needs.
+N_COMPONENTS = (5, 10, 20, 40, 80)
+SAMPLES_PER_COMPONENT = 5
+# Known values that are hidden to compare numbers of components, and how often.
+HIDDEN_SHARE, N_TRIALS = 0.2, 2
+N_MIXTURES = 5  # of different starts, whose means are averaged
+
+
+class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Fill missing values with their most probable values given the known ones.
+
+    A density model of the encoded columns is fitted to the incomplete data. A missing
+    category becomes its most probable level, a missing number lies in the interval that
+    holds its conditional median. Each filled cell has exactly one value, and it is one
+    that the column can have. Data frames stay data frames of the same types.
+
+    Parameters
+    ----------
+    estimator : density model or None, default=None
+        A model that can be fitted to Boolean features with NaN and has ``impute``, such
+        as `BernoulliMixture`. A search such as ``GridSearchCV`` stands for its best
+        estimator. None: a `BernoulliMixture` with the number of
+        components, 5 to 80, that restores most of the known values which are hidden
+        from it in a trial; the means of five of them are averaged.
+    encoder : BooleanEncoder or None, default=None
+        Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
+        ``complement`` are set to "propagate" and False. None: ``BooleanEncoder()``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the default ``estimator``. An int makes the result reproducible.
+    n_jobs : int or None, default=None
+        Number of parallel jobs of the default ``estimator``.
+
+    Attributes
+    ----------
+    estimators_ : list of density models
+        The fitted density; several mixtures for the default ``estimator``.
+    encoder_ : BooleanEncoder
+        The fitted encoder.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    BernoulliMixture.impute : Means, most probable completions and draws of bits.
+    BooleanEncoder : Encodes a missing value as a feature of its own instead.
+
+    Notes
+    -----
+    Each cell is filled by itself, with the value of largest conditional probability,
+    which minimizes the expected number of wrong cells. Multiple missing cells of a
+    sample need not be its jointly most probable completion. A level that the training
+    data did not have counts as unknown when other cells of its sample are filled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean import DensityImputer
+    >>> X = [["rain", "wet"], ["sun", "dry"]] * 10 + [["rain", None], [None, "dry"]]
+    >>> DensityImputer(random_state=0).fit_transform(X)[-2:].tolist()
+    [['rain', 'wet'], ['sun', 'dry']]
+    """
+
+    def __init__(
+        self, estimator=None, *, encoder=None, random_state=None, n_jobs=None
+    ):  # fmt: skip
+        self.estimator = estimator
+        self.encoder = encoder
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X, y=None):
+        """Fit the density to the incomplete samples.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, pyarrow table, or array-like
+            Of shape (n_samples, n_features). NaN, None and NA are missing values.
+        y : None, default=None
+            Ignored.
+
+        Returns
+        -------
+        self : DensityImputer
+            The fitted imputer.
+
+        Raises
+        ------
+        ValueError
+            For data that `BooleanEncoder` does not take, for a column without a known
+            value, and for an ``estimator`` that cannot be fitted to missing values. An
+            earlier fit is kept.
+        """
+        with restore_on_error(self):
+            density = getattr(self.estimator, "estimator", self.estimator)
+            if density is not None and not hasattr(density, "impute"):
+                raise ValueError(
+                    "estimator must be a density model with the method impute, such as "
+                    f"BernoulliMixture; got {self.estimator!r}."
+                )
+            columns = read_columns(self, X, reset=True)
+            for column in columns:
+                if column.missing().all():
+                    raise ValueError(
+                        f"Column {column.name!r} of X has no known value, so nothing "
+                        "can be filled in. Drop the column."
+                    )
+            encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
+            encoder.set_params(
+                missing="propagate", complement=False, sparse_output=False
+            )
+            encoder.set_output(transform="default")
+            self.encoder_ = encoder.fit(X)
+            self.estimators_ = self._fit_densities(self._encode(X))
+        return self
+
+    def _fit_densities(self, bits):
+        """Fit the density; without one, several mixtures of the best size."""
+        if self.estimator is not None:
+            fitted = clone(self.estimator).fit(bits)
+            return [getattr(fitted, "best_estimator_", fitted)]
+        rng = check_random_state(self.random_state)
+        enough = len(bits) // SAMPLES_PER_COMPONENT
+        sizes = [k for k in N_COMPONENTS if k <= max(enough, N_COMPONENTS[0])]
+        mixture = BernoulliMixture(
+            sizes[0], alpha=1.0, random_state=rng.randint(2**31), n_jobs=self.n_jobs
+        )
+        if len(sizes) > 1:
+            n_wrong = np.zeros(len(sizes))
+            for _ in range(N_TRIALS):
+                hidden = rng.random((len(bits), self.n_features_in_)) < HIDDEN_SHARE
+                n_wrong += [
+                    self._count_wrong(mixture.set_params(n_components=k), bits, hidden)
+                    for k in sizes
+                ]
+            mixture.set_params(n_components=sizes[np.argmin(n_wrong)])
+        seeds = rng.randint(2**31, size=N_MIXTURES).tolist()
+        return [clone(mixture).set_params(random_state=s).fit(bits) for s in seeds]
+
+    def _count_wrong(self, model, bits, hidden):
+        """Count the hidden values that a density does not restore."""
+        columns = [places for places, _ in self._columns_of_bits()]
+        incomplete = bits.copy()
+        for is_hidden, places in zip(hidden.T, columns, strict=True):
+            incomplete[np.ix_(is_hidden, places)] = np.nan
+        chosen = self._most_probable(clone(model).fit(incomplete).impute(incomplete))
+        wrong = (chosen != bits) & ~np.isnan(bits)
+        counts = [
+            np.count_nonzero(wrong[np.ix_(is_hidden, places)].any(axis=1))
+            for is_hidden, places in zip(hidden.T, columns, strict=True)
+        ]
+        return sum(counts)
+
+    def _encode(self, X):
+        """Encode X; levels that the training data did not have become missing too."""
+        bits = self.encoder_.transform(X)
+        for is_column, kind in self._columns_of_bits():
+            if kind == "category":
+                of_column = bits[:, is_column]
+                of_column[~of_column.any(axis=1)] = np.nan
+                bits[:, is_column] = of_column
+        return bits
+
+    def _columns_of_bits(self):
+        """List for each column its features and its kind."""
+        encoder = self.encoder_
+        return [
+            (np.flatnonzero(encoder.feature_groups_ == name), kind)
+            for name, kind in zip(
+                self.get_feature_names_out(), encoder.kinds_, strict=True
+            )
+        ]
+
+    def transform(self, X):
+        """Fill in missing values.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, pyarrow table, or array-like
+            Of shape (n_samples, n_features), with the columns of ``fit``.
+
+        Returns
+        -------
+        filled : data frame, table or ndarray of shape (n_samples, n_features)
+            A copy of X without missing values. Frames keep their type and the types of
+            their columns. Arrays are float64, or object where a column is a category.
+        """
+        check_is_fitted(self)
+        columns = read_columns(self, X, reset=False)
+        missing = np.column_stack([column.missing() for column in columns])
+        incomplete = np.flatnonzero(missing.any(axis=1))
+        values = np.empty((0, len(columns)))
+        if len(incomplete):
+            bits = self._encode(X)[incomplete]
+            means = [each.impute(bits, method="mean") for each in self.estimators_]
+            chosen = self._most_probable(np.mean(means, axis=0))
+            values = self.encoder_.inverse_transform(chosen)
+        return fill_missing(X, columns, missing, incomplete, values)
+
+    def _most_probable(self, means):
+        """Choose features that one value of each column has, from their means."""
+        chosen = means >= 0.5
+        for is_column, kind in self._columns_of_bits():
+            of_column = means[:, is_column]
+            if kind == "category":
+                best = of_column.argmax(axis=1)
+                chosen[:, is_column] = np.arange(len(is_column)) == best[:, None]
+            elif kind == "number":  # the median; probabilities of <= t ascend with t
+                ascending = np.maximum.accumulate(of_column, axis=1)
+                chosen[:, is_column] = ascending >= 0.5
+        return chosen

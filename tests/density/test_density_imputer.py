@@ -1,0 +1,186 @@
+"""DensityImputer: what it fills in is the value that the density says is likeliest."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import (
+    AveragedPerceptron,
+    BernoulliMixture,
+    BooleanEncoder,
+    DensityImputer,
+)
+
+MIXTURE = BernoulliMixture(3, random_state=0)
+
+
+def weather(n_samples=120, seed=0):
+    """Columns of every kind that depend on each other."""
+    rng = np.random.default_rng(seed)
+    rain = rng.random(n_samples) < 0.5
+    return pd.DataFrame(
+        {
+            "sky": np.where(rain, "rain", rng.choice(["sun", "clouds"], n_samples)),
+            "degrees": np.where(rain, 8, 24) + rng.integers(-3, 4, n_samples),
+            "wet": rain,
+            "hours": np.where(rain, 1.5, 9.5) + rng.random(n_samples),
+        }
+    )
+
+
+def with_gaps(frame, share=0.2, seed=1):
+    rng = np.random.default_rng(seed)
+    return frame.convert_dtypes().mask(rng.random(frame.shape) < share)
+
+
+def test_dependent_values_are_restored():
+    full, gaps = weather(), with_gaps(weather())
+    filled = DensityImputer(random_state=0).fit_transform(gaps)
+    assert filled.dtypes.equals(gaps.dtypes)
+    assert not filled.isna().any().any()
+    known = gaps.notna()
+    assert filled.where(known).equals(gaps)
+    hidden = gaps["wet"].isna()
+    assert (filled["wet"] == full["wet"])[hidden].mean() > 0.9
+    assert (filled["degrees"] - full["degrees"])[gaps["degrees"].isna()].abs().max() < 9
+    assert gaps.equals(with_gaps(weather()))  # unchanged
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 1000), st.sampled_from([0.1, 0.4]))
+def test_values_are_the_likeliest_by_definition(seed, share):
+    """Each level is tried, and a number lies where the conditional median does."""
+    gaps = with_gaps(weather(40, seed), share, seed)
+    imputer = DensityImputer(MIXTURE, encoder=BooleanEncoder(n_bins=3)).fit(gaps)
+    density, encoder = imputer.estimators_[0], imputer.encoder_
+    bits, names = encoder.transform(gaps), encoder.get_feature_names_out().tolist()
+    filled = imputer.transform(gaps)
+    for i, j in zip(*np.nonzero(gaps.isna().to_numpy()), strict=True):
+        column, sample = gaps.columns[j], bits[i]
+
+        def probability(name, sample=sample):
+            """P(name is true | known bits), from two likelihoods."""
+            both = np.tile(sample, (2, 1))
+            both[:, names.index(name)] = 0, 1
+            false, true = np.exp(density.score_samples(both))
+            return true / (true + false)
+
+        value = filled.loc[i, column]
+        if column == "sky":
+            levels = encoder.categories_[0]
+            best = max(probability(f"sky = {level}") for level in levels)
+            assert probability(f"sky = {value}") == pytest.approx(best, abs=1e-9)
+        elif column == "wet":
+            assert value == (probability("wet") >= 0.5) or probability(
+                "wet"
+            ) == pytest.approx(0.5)
+        else:
+            below = [n for n in names if n.startswith(f"{column} <= ")]
+            for name in below:
+                if value <= float(name.split()[-1]):
+                    best = max(probability(n) for n in below[: below.index(name) + 1])
+                    assert best > 0.5 - 1e-9
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pd.DataFrame,
+        lambda X: X.astype({"sky": "category", "hours": "float32"}),
+        lambda X: X.astype(object),
+        pl.from_pandas,
+        lambda X: pl.from_pandas(X).with_columns(pl.col("sky").cast(pl.Categorical)),
+        lambda X: pa.Table.from_pandas(X, preserve_index=False),
+        lambda X: pa.Table.from_pandas(
+            X.astype({"sky": "category"}), preserve_index=False
+        ),
+    ],
+    ids=range(7),
+)
+def test_frames_keep_their_types(convert):
+    gaps = with_gaps(weather())
+    expected = DensityImputer(MIXTURE).fit_transform(gaps)
+    given = convert(gaps)
+    filled = DensityImputer(MIXTURE).fit_transform(given)
+    assert type(filled) is type(given)
+    types = "dtypes" if hasattr(given, "dtypes") else "schema"
+    assert list(getattr(filled, types)) == list(getattr(given, types))
+    rows = filled if isinstance(filled, pd.DataFrame) else filled.to_pandas()
+    for column in expected:
+        assert rows[column].tolist() == pytest.approx(expected[column].tolist())
+
+
+def test_arrays_of_bits_and_of_objects():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.integers(0, 2, (60, 2)), 3, axis=1).astype(float)
+    gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    filled = DensityImputer(MIXTURE).fit_transform(gaps)
+    assert filled.dtype == np.float64
+    known = ~np.isnan(gaps)
+    np.testing.assert_array_equal(filled[known], gaps[known])
+    assert np.mean(filled == X) > 0.97
+    words = np.where(np.isnan(gaps), None, np.where(X > 0, "yes", "no"))
+    filled = DensityImputer(MIXTURE).fit_transform(words)
+    assert np.mean(filled == np.where(X > 0, "yes", "no")) > 0.97
+
+
+def test_stands_in_a_pipeline_and_sets_output():
+    gaps, y = with_gaps(weather()), weather()["wet"]
+    model = make_pipeline(
+        DensityImputer(MIXTURE), BooleanEncoder(), AveragedPerceptron()
+    )
+    assert model.fit(gaps, y).score(gaps, y) > 0.9
+    names = [name.split()[0] for name in model[:-1].get_feature_names_out()]
+    assert set(names) == set(gaps.columns)
+    imputer = DensityImputer(MIXTURE).set_output(transform="pandas")
+    frame = imputer.fit_transform(gaps.astype(object).to_numpy())
+    assert list(frame.columns) == ["x0", "x1", "x2", "x3"]
+
+
+def test_new_samples_new_levels_and_pickles():
+    imputer = pickle.loads(pickle.dumps(DensityImputer(MIXTURE).fit(weather())))
+    new = pd.DataFrame(
+        {"sky": ["snow", None], "degrees": [8, 25], "wet": [None, False],
+         "hours": [np.nan, 9.0]}
+    )  # fmt: skip
+    filled = imputer.transform(new)
+    assert filled["sky"].tolist()[0] == "snow"
+    assert filled["sky"].tolist()[1] in ("sun", "clouds")
+    assert filled["wet"].tolist() == [True, False]
+
+
+def test_any_density_and_search_may_be_given():
+    gaps = with_gaps(weather())
+    search = GridSearchCV(MIXTURE, {"n_components": [1, 4]}, cv=2)
+    imputer = DensityImputer(search).fit(gaps)
+    assert imputer.estimators_[0].n_components == 4
+    assert isinstance(imputer.estimators_[0], BernoulliMixture)
+
+
+def test_hidden_values_choose_the_number_of_components():
+    imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
+    assert imputer.estimators_[0].n_components in (5, 10, 20, 40)
+    few = DensityImputer(random_state=0).fit(with_gaps(weather(8)))
+    assert few.estimators_[0].n_components == 5
+
+
+@pytest.mark.parametrize(
+    ("imputer", "X", "message"),
+    [
+        (DensityImputer(LogisticRegression()), [[1.0, 2]], "method impute.*Logistic"),
+        (DensityImputer(), pd.DataFrame({"a": [1, 2], "b": [None, None]}), "'b' of X "),
+        (DensityImputer(), [[np.inf], [1.0]], "infinity in column 0"),
+    ],
+)
+def test_input_that_is_refused(imputer, X, message):
+    with pytest.raises(ValueError, match=message):
+        imputer.fit(X)
