@@ -201,6 +201,9 @@ CASES = {
     "boost_by_majority_neighbors": Case(
         BoostByMajority(KNeighborsClassifier(3), n_estimators="auto", max_estimators=15)
     ),
+    "boost_by_majority_ovr": Case(
+        BoostByMajority(n_estimators=7, gamma="measured", multi_class="ovr")
+    ),
     "boolean_stump": Case(BooleanStump(), {}),
     "boolean_stump_half": Case(BooleanStump(binarize=0.5)),
     "boolean_stump_one": Case(BooleanStump(binarize=1)),

@@ -18,7 +18,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (86, 55),
     "AveragedPerceptron": (32, 30),
-    "BoostByMajority": (74, 60),
+    "BoostByMajority": (76, 60),
     "CombinationMachine": (74, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (155, 85),

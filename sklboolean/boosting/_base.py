@@ -1,5 +1,7 @@
 """Base class of the classifiers that predict by the majority of weak hypotheses."""
 
+from itertools import zip_longest
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
@@ -10,16 +12,19 @@ from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
-from sklboolean.boosting._votes import vote_margins
+from sklboolean.boosting._votes import class_scores
+
+BLOCK_VOTES = 2**22  # counted at a time
 
 
 class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
     """Predict by one vote for each fitted hypothesis in ``estimators_``.
 
-    Subclasses set two private attributes with it. ``_stumps`` is an array of all
-    hypotheses, as `count_stump_votes` takes it, where all of them are stumps; else it
-    is None. ``_columns`` has for each hypothesis the columns of a kernel matrix that it
-    was trained on, None for all columns.
+    Subclasses set three private attributes with it. ``_games`` is None, or a list of
+    games of two classes; ``estimators_`` are then boosters of these. ``_stumps`` is an
+    array of all hypotheses, as `count_stump_votes` takes it, where all of them are
+    stumps; else it is None. ``_columns`` has for each hypothesis the columns of a
+    kernel matrix that it was trained on, None for all columns.
     """
 
     def _weak_estimator(self):
@@ -46,17 +51,29 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         margins : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
             From -1 to 1. Two classes: share of votes for the second class minus share
             for the first; a tie is given as the smallest float above 0. More classes:
-            share of votes for each class minus share against it.
+            share of votes for each class minus share against it. In games of one class
+            against one the mean of ``z / sqrt(1 + z**2)`` over its games, where z is
+            this margin times the root of the number of votes.
         """
         X = self._check_X(X)
-        n_classes = len(self.classes_)
+        n_columns = 2 * len(self._games or [None])
+        step = max(1, BLOCK_VOTES // n_columns)
+        scores = [
+            class_scores(self._count_votes(X[first : first + step]), self._games)
+            for first in range(0, X.shape[0], step)
+        ]
+        return np.concatenate(scores)
+
+    def _count_votes(self, X):
+        """Count the votes for each class, or for both sides of each game."""
+        n_columns = len(self.classes_) if self._games is None else 2 * len(self._games)
         if self._stumps is not None:
             bits = as_boolean(X, self._weak_estimator().binarize)
-            return vote_margins(count_stump_votes(self._stumps, bits, n_classes))
-        votes = np.zeros((X.shape[0], n_classes), dtype=np.int64)
-        for _ in self._add_votes(votes, X):
-            pass
-        return vote_margins(votes)
+            return count_stump_votes(self._stumps, bits, n_columns)
+        votes = np.zeros((X.shape[0], n_columns), dtype=np.int64)
+        for counted in self._staged_votes(X):
+            votes = counted
+        return votes
 
     def _has_probabilities(self):
         if not self.probability:
@@ -87,13 +104,23 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         options = validation_options(self._weak_estimator())
         return validate_data_strict(self, X, reset=False, **options)
 
-    def _add_votes(self, votes, X):
-        """Add the votes of one hypothesis after the other, and yield after each."""
+    def _staged_votes(self, X):
+        """Yield the vote counts after each hypothesis; the array is used again."""
+        if self._games is not None:
+            votes = np.zeros((X.shape[0], 2 * len(self._games)), dtype=np.int64)
+            games = [game._staged_votes(X) for game in self.estimators_]
+            for parts in zip_longest(*games):
+                for i, part in enumerate(parts):
+                    if part is not None:  # some games have fewer hypotheses
+                        votes[:, 2 * i : 2 * i + 2] = part
+                yield votes
+            return
+        votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
         samples = np.arange(len(votes))
         for estimator, columns in zip(self.estimators_, self._columns, strict=True):
             labels = estimator.predict(X if columns is None else X[:, columns])
             votes[samples, np.searchsorted(self.classes_, labels)] += 1
-            yield
+            yield votes
 
     def staged_decision_function(self, X):
         """Yield the margin of the vote after each hypothesis.
@@ -109,9 +136,8 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             As from ``decision_function``.
         """
         X = self._check_X(X)
-        votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
-        for _ in self._add_votes(votes, X):
-            yield vote_margins(votes)
+        for votes in self._staged_votes(X):
+            yield class_scores(votes, self._games)
 
     def staged_predict(self, X):
         """Yield the predicted labels after each hypothesis.

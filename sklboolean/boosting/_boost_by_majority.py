@@ -4,7 +4,9 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
 from sklboolean._core.meta import draw_seed, validation_options
@@ -23,10 +25,11 @@ from sklboolean.boosting._cross_validated_schedule import (
     CrossValidatedSchedule,
     folds_of_kept,
     held_out_margins,
+    part_of_game,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
 from sklboolean.boosting._stump import BooleanStump
-from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
     ClassifierWeakLearner,
     StumpWeakLearner,
@@ -80,6 +83,13 @@ class BoostByMajority(BaseMajorityVote):
         if the weak learner is random.
     max_estimators : int, default=2001
         Largest number of rounds for ``n_estimators="auto"``.
+    multi_class : {"auto", "ovo", "ovr", "joint"}, default="auto"
+        How more than two classes are boosted. "ovo": a game of two classes for each
+        pair of them, as in scikit-learn's ``OneVsOneClassifier``. "ovr": a game of each
+        class against the rest. "joint": one game, in which each hypothesis must
+        classify more than half of the weight correctly; for strong weak learners.
+        "auto": "ovo" or "ovr", whichever has the larger held-out accuracy where a
+        `CrossValidatedSchedule` holds out samples, else "ovo".
     cv : int, splitter or iterable, default=3
         Folds for ``probability``. Not used where a `CrossValidatedSchedule` has
         computed held-out votes with its own folds.
@@ -97,8 +107,12 @@ class BoostByMajority(BaseMajorityVote):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    multi_class_ : {"ovo", "ovr", "joint"}
+        How several classes were boosted; "joint" with two classes.
     estimators_ : list of classifiers
-        The fitted hypotheses, with one vote each.
+        The fitted hypotheses, with one vote each. With "ovo" and "ovr" the fitted
+        boosters of the games, in the order of their classes; the attributes from here
+        to ``training_error_``, and ``termination_condition_``, are theirs.
     estimator_edges_ : ndarray of shape (n_estimators,), float64
         Weighted accuracy of each in its round, minus 1/2. Empty when no hypothesis had
         an edge and the best of them is used alone.
@@ -181,8 +195,8 @@ class BoostByMajority(BaseMajorityVote):
     def __init__(
         self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
         sampling="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
-        max_tries=1, max_estimators=2001, cv=3, probability=False, random_state=None,
-        n_jobs=None, verbose=0,
+        max_tries=1, max_estimators=2001, multi_class="auto", cv=3, probability=False,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -194,6 +208,7 @@ class BoostByMajority(BaseMajorityVote):
         self.weak_failure = weak_failure
         self.max_tries = max_tries
         self.max_estimators = max_estimators
+        self.multi_class = multi_class
         self.cv = cv
         self.probability = probability
         self.random_state = random_state
@@ -248,32 +263,72 @@ class BoostByMajority(BaseMajorityVote):
             if schedule.target_error is None:
                 least = 1 / len(y) if weights is None else weights.min() / weights.sum()
                 schedule = replace(schedule, target_error=min(float(least), 0.5))
-            scores = margins = None
+            kind = "ovo" if self.multi_class == "auto" else self.multi_class
+            games, margins = class_games(len(self.classes_), kind), None
+            self.policy_scores_ = None
             if chooser is not None:
                 folds = folds_of_kept(chooser.cv, kept, n_given)
-                self.policy_, schedule, scores, margins = chooser._choose(
-                    learner, schedule, rng, folds, self.n_jobs
+                self.policy_, schedule, games, self.policy_scores_, margins = (
+                    chooser._choose(
+                        learner, schedule, rng, folds, self.n_jobs, self.multi_class
+                    )
                 )
-            self.policy_scores_ = scores
-
-            votes = MajorityVotes(codes, len(self.classes_), weights)
-            state = boost(learner, votes, schedule, rng, self._report)
-            if not state.hypotheses:
-                self._use_best_failure(state)
-            self._set_fitted_attributes(learner, state, kept)
-            self._warn(state)
+            self._games = games
+            if games is None:
+                votes = MajorityVotes(codes, len(self.classes_), weights)
+                state = boost(learner, votes, schedule, rng, self._report)
+                if not state.hypotheses:
+                    self._use_best_failure(state)
+                self._set_fitted_attributes(learner, state, kept)
+                self._warn(state)
+            else:
+                seeds = [draw_seed(rng) for _ in games]
+                self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+                    delayed(self._fit_game)(learner, game, schedule, kept, seed)
+                    for game, seed in zip(games, seeds, strict=True)
+                )
+                self._set_games()
 
             self.calibration_slope_ = None
             if self.probability:
                 if margins is None:
                     folds = folds_of_kept(self.cv, kept, n_given)
                     (margins,), _tested = held_out_margins(
-                        learner, [schedule], folds, draw_seed(rng), self.n_jobs
+                        learner, games, [schedule], folds, draw_seed(rng), self.n_jobs
                     )
                 held = ~np.isnan(margins).reshape(len(y), -1)[:, 0]
                 weights = None if weights is None else weights[held]
                 self.calibration_slope_ = fit_slope(margins[held], codes[held], weights)
         return self
+
+    def _fit_game(self, learner, game, schedule, kept, seed):
+        """Return the booster of a game of two classes."""
+        part, samples = part_of_game(learner, game)
+        votes = MajorityVotes(part.codes, 2, part.sample_weight)
+        state = boost(part, votes, schedule, check_random_state(seed), self._report)
+        if not state.hypotheses:
+            state.hypotheses.append(state.best_failure)
+        booster = clone(self).set_params(random_state=seed)
+        booster.classes_, booster.n_features_in_ = part.classes, self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            booster.feature_names_in_ = self.feature_names_in_
+        booster.policy_, booster.policy_scores_ = self.policy_, None
+        booster._games = booster.calibration_slope_ = None
+        booster._set_fitted_attributes(part, state, kept[samples])
+        return booster
+
+    def _set_games(self):
+        """Set the attributes of several games of two classes from their boosters."""
+        self.multi_class_ = "ovr" if self._games[0].first is None else "ovo"
+        self._columns, self._stumps = None, None
+        if self.estimators_[0]._stumps is not None:
+            self._stumps = np.concatenate(
+                [
+                    # Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
+                    booster._stumps + np.array([0, 2 * i, 2 * i])
+                    for i, booster in enumerate(self.estimators_)
+                ]
+            )
 
     def _check_params(self):
         """Check the parameters and set ``policy_``.
@@ -293,6 +348,7 @@ class BoostByMajority(BaseMajorityVote):
             if value is not None and not check_real(value, name, 0, strict=True) < 1:
                 raise ValueError(f"{name} must be a share below 1; got {value}.")
         failures = ("abort", "replan", "raise")
+        check_choice(self.multi_class, "multi_class", ("auto", "ovo", "ovr", "joint"))
         check_integer(self.max_estimators, "max_estimators", 1)
         options = {"max_rounds": n_rounds or self.max_estimators}
         if isinstance(self.gamma, CrossValidatedSchedule):
@@ -332,6 +388,7 @@ class BoostByMajority(BaseMajorityVote):
 
     def _set_fitted_attributes(self, learner, state, kept):
         votes, hypotheses = state.votes, state.hypotheses
+        self.multi_class_ = "joint"
         self._stumps, self._columns = None, [None] * len(hypotheses)
         if isinstance(learner, StumpWeakLearner):
             self.estimators_ = [
@@ -375,7 +432,7 @@ class BoostByMajority(BaseMajorityVote):
             )
         fix = "a stronger estimator"
         if n_classes > 2:
-            fix += ", or scikit-learn's OneVsRestClassifier around this booster"
+            fix += ", or multi_class='ovo'"
         warnings.warn(
             "No hypothesis was right on more than half of the weight, so there is "
             f"nothing to boost: the best one is used alone. Use {fix}.",

@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -17,7 +17,7 @@ from sklboolean._core.meta import draw_seed
 from sklboolean._core.validation import check_choice, check_integer
 from sklboolean.boosting._boosting import boost
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import MajorityVotes, vote_margins
+from sklboolean.boosting._votes import MajorityVotes, class_games, class_scores
 from sklboolean.boosting._weak_learners import take_samples
 
 # The share of the samples that the policy "fixed" gives up.
@@ -72,7 +72,7 @@ class CrossValidatedSchedule(BaseEstimator):
         self.policies = policies
         self.cv = cv
 
-    def _choose(self, weak_learner, schedule, rng, folds, n_jobs):
+    def _choose(self, weak_learner, schedule, rng, folds, n_jobs, multi_class):
         """Choose the policy with the largest held-out accuracy.
 
         Parameters
@@ -84,14 +84,17 @@ class CrossValidatedSchedule(BaseEstimator):
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
+        multi_class : {"auto", "ovo", "ovr", "joint"}
+            "auto": "ovo" or "ovr", by held-out accuracy too.
 
         Returns
         -------
         name : str
         schedule : Schedule
+        games : list of ClassGame or None
         scores : dict of float, or None
-            Held-out accuracy of each policy. None when a class has one sample only:
-            nothing can be held out, and the first policy is taken.
+            Held-out accuracy of each policy. None when one of two classes has one
+            sample only: nothing can be held out, and the first policy is taken.
         margins : ndarray or None
             Held-out margins of the policy; NaN for samples that no fold tests.
         """
@@ -114,30 +117,56 @@ class CrossValidatedSchedule(BaseEstimator):
         if schedule.holdout is not None and "holdout_edges" in policies:
             # With samples held out "measured" is the same policy.
             policies.pop("measured", None)
-        codes, weights = weak_learner.codes, weak_learner.sample_weight
-        if np.bincount(codes).min() < 2:
-            name = next(iter(policies))
-            return name, policies[name], None, None
-        margins, tested = held_out_margins(
-            weak_learner, list(policies.values()), folds, draw_seed(rng), n_jobs
+        names, n_classes = list(policies), weak_learner.n_classes
+        if np.bincount(weak_learner.codes).min() < 2 and n_classes == 2:
+            return names[0], policies[names[0]], None, None, None
+        seed = draw_seed(rng)
+        if multi_class == "auto" and n_classes > 2:
+            schedule = policies.get("measured", policies[names[0]])
+            kinds = {kind: class_games(n_classes, kind) for kind in ("ovo", "ovr")}
+            rates = {
+                kind: held_out_accuracy(
+                    weak_learner, games, [schedule], folds, seed, n_jobs
+                )[0]
+                for kind, games in kinds.items()
+            }
+            multi_class = max(rates, key=rates.get)
+        games = class_games(n_classes, multi_class)
+        rates, margins = held_out_accuracy(
+            weak_learner, games, list(policies.values()), folds, seed, n_jobs
         )
-        weights = None if weights is None else weights[tested]
-        scores = {}
-        for name, given in zip(policies, margins[:, tested], strict=True):
-            predicted = given.argmax(axis=1) if given.ndim > 1 else given > 0
-            right = predicted == codes[tested]
-            scores[name] = float(np.average(right, weights=weights))
-        best = max(scores, key=scores.get)
-        return best, policies[best], scores, margins[list(policies).index(best)]
+        best = int(np.argmax(rates))
+        scores = dict(zip(names, rates, strict=True))
+        return names[best], policies[names[best]], games, scores, margins[best]
 
 
-def held_out_margins(weak_learner, schedules, cv, seed, n_jobs=None):
+def held_out_accuracy(weak_learner, games, schedules, cv, seed, n_jobs):
+    """Compute the weighted accuracy of `held_out_margins`, and return both.
+
+    Returns
+    -------
+    accuracies : list of float
+        For each schedule.
+    margins : ndarray
+    """
+    margins, tested = held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs)
+    codes, weights = weak_learner.codes[tested], weak_learner.sample_weight
+    weights = None if weights is None else weights[tested]
+    accuracies = []
+    for given in margins[:, tested]:
+        predicted = given.argmax(axis=1) if given.ndim > 1 else given > 0
+        accuracies.append(float(np.average(predicted == codes, weights=weights)))
+    return accuracies, margins
+
+
+def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
     """Compute the margin of each sample under votes that were not trained on it.
 
     Parameters
     ----------
     weak_learner : StumpWeakLearner or ClassifierWeakLearner
         Of all samples.
+    games : list of ClassGame or None
     schedules : list of Schedule
     cv : int, splitter or iterable of splits
     seed : int
@@ -153,13 +182,18 @@ def held_out_margins(weak_learner, schedules, cv, seed, n_jobs=None):
     """
     codes, n_classes = weak_learner.codes, weak_learner.n_classes
     if isinstance(cv, Integral):
-        # No more folds than a class has samples: else some would lack it.
-        n_folds = max(2, min(cv, np.bincount(codes).min()))
-        cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+        # No more folds than a class has samples: else some would lack it. A game of a
+        # class with one sample is not played where that sample is tested.
+        fewest = np.bincount(codes).min()
+        n_folds = max(2, min(cv, fewest))
+        if fewest < 2:
+            cv = KFold(n_folds, shuffle=True, random_state=seed)
+        else:
+            cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(margins_of_fold)(weak_learner, schedule, train, test, seed)
+        delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
         for schedule in schedules
         for train, test in splits
     )
@@ -172,14 +206,34 @@ def held_out_margins(weak_learner, schedules, cv, seed, n_jobs=None):
     return margins, tested
 
 
-def margins_of_fold(weak_learner, schedule, train, test, seed):
+def margins_of_fold(weak_learner, games, schedule, train, test, seed):
     """Boost some samples, and compute the margins of others."""
-    part = weak_learner.take(train)
-    votes = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
-    state = boost(part, votes, schedule, check_random_state(seed))
-    hypotheses = state.hypotheses or [state.best_failure]
-    X = take_samples(weak_learner.estimator, weak_learner.X, test, train)
-    return vote_margins(part.votes(hypotheses, X))
+    fold = weak_learner.take(train, weak_learner.codes[train], weak_learner.classes)
+    votes = []
+    for game in games or [None]:
+        part, samples = part_of_game(fold, game)
+        if not len(samples):
+            votes.append(np.zeros((len(test), 2), dtype=np.int64))
+            continue
+        board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
+        state = boost(part, board, schedule, check_random_state(seed))
+        hypotheses = state.hypotheses or [state.best_failure]
+        X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
+        votes.append(part.votes(hypotheses, X))
+    return class_scores(np.hstack(votes), games)
+
+
+def part_of_game(weak_learner, game):
+    """Make the weak learner of the two classes of a game; return its samples too."""
+    codes, samples = weak_learner.codes, np.arange(len(weak_learner.codes))
+    if game is None:
+        return weak_learner, samples
+    classes = np.arange(2)
+    if game.first is not None:
+        samples = np.flatnonzero((codes == game.first) | (codes == game.second))
+        classes = weak_learner.classes[list(game)]
+    codes = (codes[samples] == game.second).astype(np.int16)
+    return weak_learner.take(samples, codes, classes), samples
 
 
 def folds_of_kept(cv, kept, n_samples):

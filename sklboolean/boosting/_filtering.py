@@ -309,7 +309,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
         """Set the hypotheses of a finished state and the counters of the present."""
         vars(self).pop("_state", None)
         self.classes_, self.estimators_ = shown.classes, shown.hypotheses
-        self._columns, self._stumps = [None] * len(self.estimators_), None
+        self._games, self._stumps = None, None
+        self._columns = [None] * len(self.estimators_)
         kinds = {type(estimator) for estimator in self.estimators_}
         if kinds == {BooleanStump}:
             stumps = [

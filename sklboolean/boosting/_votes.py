@@ -1,7 +1,12 @@
-"""Vote counts on samples with known labels: states, round weights and margins."""
+"""Vote counts on samples with known labels: states, round weights and margins.
+
+Several classes can be games of two classes, each with votes of its own.
+"""
 
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -220,3 +225,65 @@ def vote_margins(votes):
         return 2 * votes / n_votes - 1
     margins = (votes[:, 1] - votes[:, 0]) / n_votes
     return np.where(margins == 0, np.nextafter(0.0, 1.0), margins)
+
+
+class ClassGame(NamedTuple):
+    """A game of two classes: the code of either; None stands for all other classes."""
+
+    first: int | None
+    second: int
+
+
+def class_games(n_classes, multi_class):
+    """List the games of two classes that decide between several.
+
+    Parameters
+    ----------
+    n_classes : int
+    multi_class : {"ovo", "ovr", "joint"}
+        One class against each other one, against the rest, or a single game.
+
+    Returns
+    -------
+    games : list of ClassGame, or None for a single game
+    """
+    if n_classes == 2 or multi_class == "joint":
+        return None
+    if multi_class == "ovr":
+        return [ClassGame(None, code) for code in range(n_classes)]
+    return [ClassGame(*pair) for pair in combinations(range(n_classes), 2)]
+
+
+def class_scores(votes, games=None):
+    """Compute the score of each class from the votes of all games.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_samples, 2 * n_games), int
+        For each game the votes for its first class and those for its second.
+    games : list of ClassGame or None
+        None: the columns are the votes for each class in a single game.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+        From -1 to 1. One class against the rest: the margin of its game. One against
+        one: the mean of ``z / sqrt(1 + z**2)`` over the other classes, where z is the
+        margin times the root of the number of votes: its standard deviations from a
+        vote of fair coins. So a clear win counts as 1, however clear it is.
+    """
+    if games is None:
+        return vote_margins(votes)
+    scores = np.zeros((len(votes), games[-1].second + 1))
+    for i, (first, second) in enumerate(games):
+        part = votes[:, 2 * i : 2 * i + 2]
+        n_votes = max(1, int(part[0].sum())) if len(part) else 1
+        margins = (part[:, 1] - part[:, 0]) / n_votes
+        if first is None:
+            scores[:, second] = margins
+        else:
+            z = np.sqrt(n_votes) * margins
+            won = z / np.sqrt(1 + z * z) / (scores.shape[1] - 1)
+            scores[:, second] += won
+            scores[:, first] -= won
+    return scores

@@ -5,6 +5,7 @@
 distribution to it by sample weights or by resampling.
 """
 
+from copy import copy
 from typing import Protocol
 
 import numpy as np
@@ -92,14 +93,16 @@ class StumpWeakLearner:
         self.signs = class_signs(codes, self.n_classes)
         self.returns_edge, self.drawn = n_draws is None, []
 
-    def take(self, samples):
-        """Make the weak learner of some of the samples."""
-        weights = self.sample_weight
-        return StumpWeakLearner(
-            self.estimator, self.X[samples], self.codes[samples], self.classes,
-            None if weights is None else weights[samples], self.n_draws,
-            self.n_features,
-        )  # fmt: skip
+    def take(self, samples, codes, classes):
+        """Make the weak learner of some of the samples, with these classes."""
+        part, weights = copy(self), self.sample_weight
+        part.codes, part.classes, part.n_classes = codes, classes, len(classes)
+        part.signs, part.drawn = class_signs(codes, len(classes)), []
+        if len(samples) < len(self.codes):
+            part.X = self.X[samples]
+            part.columns = StumpColumns.from_boolean(part.X, self.n_features)
+            part.sample_weight = None if weights is None else weights[samples]
+        return part
 
     def fit(self, weights, rng, round_weights=None):
         """Find the best `Stump`."""
@@ -148,14 +151,15 @@ class ClassifierWeakLearner:
         self.total = float(len(codes) if sample_weight is None else sample_weight.sum())
         self.drawn = []
 
-    def take(self, samples):
-        """Make the weak learner of some of the samples."""
-        weights = self.sample_weight
+    def take(self, samples, codes, classes):
+        """Make the weak learner of some of the samples, with these classes."""
+        X, weights = self.X, self.sample_weight
+        if len(samples) < len(self.codes):
+            X = take_samples(self.estimator, X, samples, samples)
+            weights = None if weights is None else weights[samples]
         return ClassifierWeakLearner(
-            self.estimator, take_samples(self.estimator, self.X, samples, samples),
-            self.codes[samples], self.classes,
-            None if weights is None else weights[samples], self.n_draws,
-        )  # fmt: skip
+            self.estimator, X, codes, classes, weights, self.n_draws
+        )
 
     def fit(self, weights, rng, _round_weights=None):
         """Fit a clone of the classifier."""

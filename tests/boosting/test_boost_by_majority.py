@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import RowByRow
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -100,7 +102,11 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
     weights = rng.integers(1, 5, m) if weighted else None
     share = 1 / m if weights is None else weights.min() / weights.sum()
     model = BoostByMajority(
-        Promise(gamma), n_estimators="auto", gamma=gamma, random_state=0
+        Promise(gamma),
+        n_estimators="auto",
+        gamma=gamma,
+        multi_class="joint",
+        random_state=0,
     ).fit(X, y, weights)
     assert model.training_error_ == 0
     assert_array_equal(model.predict(X), y)
@@ -109,7 +115,11 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
     assert (model.estimator_edges_ >= gamma - 1e-12).all()
     assert (np.diff(model.potentials_) <= 1e-7).all()
     full = BoostByMajority(
-        Promise(gamma), n_estimators=model.k_, gamma=gamma, random_state=0
+        Promise(gamma),
+        n_estimators=model.k_,
+        gamma=gamma,
+        multi_class="joint",
+        random_state=0,
     ).fit(X, y, weights)
     assert_array_equal(full.predict(X), y)
 
@@ -133,7 +143,9 @@ def test_exact_mode_leaves_no_row_of_a_majority_wrong():
 @pytest.mark.parametrize("base", [BooleanStump(), PlainStump()])
 def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
     X, y = data()
-    model = BoostByMajority(base, n_estimators=15, gamma=0.05).fit(X, y)
+    model = BoostByMajority(base, n_estimators=15, gamma=0.05, multi_class="joint").fit(
+        X, y
+    )
     n_kept = 0
     for i, (board, hypothesis) in enumerate(replay(model, X, y)):
         weights = board.weights(15, 0.05)
@@ -194,7 +206,7 @@ def test_compiled_path_makes_the_model_of_the_general_one(gamma):
 def test_margin_is_the_mean_of_the_votes(model, data):
     X, y = data()
     X_new, _y = data(70, seed=1)
-    model = clone(model).set_params(random_state=0).fit(X, y)
+    model = clone(model).set_params(random_state=0, multi_class="joint").fit(X, y)
     n = len(model.estimators_)
     assert n == len(model.estimator_edges_) == model.n_rounds_ - model.n_aborted_
     votes = np.array([estimator.predict(X_new) for estimator in model.estimators_])
@@ -308,7 +320,7 @@ def test_row_of_weight_three_is_three_rows(base, data, parameters):
     X, y = data(90)
     weights = np.random.default_rng(1).integers(1, 4, 90)
     rows = np.repeat(np.arange(90), weights)
-    model = BoostByMajority(base, random_state=0, **parameters)
+    model = BoostByMajority(base, random_state=0, multi_class="joint", **parameters)
     weighted = clone(model).fit(X, y, weights)
     repeated = clone(model).fit(X[rows], y[rows])
     assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
@@ -470,7 +482,10 @@ def test_required_edge_is_that_of_the_lemma(data, target_error):
     X, y = data(60)
     k, gamma = 9, Fraction(1, 16)
     model = BoostByMajority(
-        n_estimators=k, gamma=float(gamma), target_error=target_error
+        n_estimators=k,
+        gamma=float(gamma),
+        target_error=target_error,
+        multi_class="joint",
     ).fit(X, y)
     error = target_error or 1 / 60
     codes = np.searchsorted(model.classes_, y)
@@ -657,12 +672,14 @@ def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
     assert model.score(X, y) == 0.5
 
 
-def test_several_labels_without_an_edge_point_to_one_against_the_rest():
+def test_several_labels_without_an_edge_point_to_games_of_two():
     X = np.tile(np.eye(4, dtype=np.uint8), (5, 1))
     y = np.tile(np.arange(4), 5)
-    with pytest.warns(UserWarning, match="OneVsRestClassifier around this booster"):
-        model = BoostByMajority(n_estimators=3, gamma=0.1).fit(X, y)
+    model = BoostByMajority(n_estimators=3, gamma=0.1, multi_class="joint")
+    with pytest.warns(UserWarning, match="multi_class='ovo'"):
+        model.fit(X, y)
     assert model.score(X, y) == 0.5
+    assert BoostByMajority(n_estimators=3, gamma=0.1).fit(X, y).score(X, y) == 1
 
 
 def test_silent_by_default_and_rounds_on_request(capsys):
@@ -691,7 +708,9 @@ def test_mislabelled_rows_do_not_draw_all_the_weight(seed):
 
 def test_several_labels_are_learned_in_one_pass_with_trees():
     X, y = load_iris(return_X_y=True)
-    model = BoostByMajority(TREE, n_estimators="auto", random_state=0).fit(X, y)
+    model = BoostByMajority(
+        TREE, n_estimators="auto", multi_class="joint", random_state=0
+    ).fit(X, y)
     assert model.termination_condition_ == "target_error"
     assert model.score(X, y) == 1
     margins = model.decision_function(X)
@@ -713,3 +732,94 @@ def test_integers_beyond_ones_are_true():
     ones = BoostByMajority(n_estimators=7, gamma=0.1).fit(X, y)
     sevens = BoostByMajority(n_estimators=7, gamma=0.1).fit(7 * X.astype(int), y)
     assert_array_equal(ones.decision_function(X), sevens.decision_function(7 * X))
+
+
+# -- several classes as games of two ---------------------------------------------------
+
+
+def scores_by_definition(model, X):
+    """Play the vote of each game of two classes again, sample by sample."""
+    classes = list(model.classes_)
+    pairs = list(combinations(classes, 2))
+    if model.multi_class_ == "ovr":
+        pairs = [(None, label) for label in classes]
+    scores = np.zeros((len(X), len(classes)))
+    for booster, (first, second) in zip(model.estimators_, pairs, strict=True):
+        wanted = booster.classes_[1]
+        votes = np.array([e.predict(X) == wanted for e in booster.estimators_])
+        margins = 2 * votes.mean(axis=0) - 1
+        if first is None:
+            scores[:, classes.index(second)] = margins
+            continue
+        z = np.sqrt(len(votes)) * margins
+        won = z / np.sqrt(1 + z**2)
+        scores[:, classes.index(second)] += won / (len(classes) - 1)
+        scores[:, classes.index(first)] -= won / (len(classes) - 1)
+    return scores
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("base", [None, TREE, KNeighborsClassifier(3)], ids=str)
+def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
+    X, y = three_classes()
+    model = BoostByMajority(
+        base, n_estimators=9, gamma=0.1, multi_class=multi_class, random_state=0
+    ).fit(X, y)
+    assert model.multi_class_ == multi_class
+    assert_allclose(model.decision_function(X), scores_by_definition(model, X))
+    *_, last = model.staged_decision_function(X)
+    assert_array_equal(last, model.decision_function(X))
+    pairs = list(combinations(model.classes_, 2))
+    for i, booster in enumerate(model.estimators_):
+        if multi_class == "ovo":
+            kept = np.isin(y, pairs[i])
+            labels = y[kept]
+        else:
+            kept, labels = slice(None), (y == model.classes_[i]).astype(int)
+        alone = clone(booster).fit(X[kept], labels)
+        assert_array_equal(alone.classes_, booster.classes_)
+        assert_array_equal(alone.decision_function(X), booster.decision_function(X))
+
+
+def test_kind_of_games_and_policy_have_the_largest_held_out_accuracy():
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, X_new, y, y_new = train_test_split((X > 7).astype(np.uint8), y, random_state=0)
+    model = BoostByMajority(n_estimators=21, probability=True, random_state=0)
+    model.fit(X, y)
+    rates = {}
+    for kind in ("ovo", "ovr"):
+        given = clone(model).set_params(multi_class=kind).fit(X, y)
+        rates[kind] = given.policy_scores_["measured"]
+        if kind == model.multi_class_:
+            assert given.policy_scores_ == model.policy_scores_
+            assert_array_equal(given.decision_function(X), model.decision_function(X))
+    assert rates[model.multi_class_] == max(rates.values())
+    assert model.policy_scores_[model.policy_] == max(model.policy_scores_.values())
+    against_rest = OneVsRestClassifier(clone(model).set_params(probability=False))
+    ours = model.score(X_new, y_new)
+    assert ours >= against_rest.fit(X, y).score(X_new, y_new) > 0.9
+    likeliest = model.predict_proba(X_new).argmax(axis=1)
+    assert_array_equal(model.classes_[likeliest], model.predict(X_new))
+
+
+def test_class_of_one_sample_is_learned_beside_others():
+    X, y = three_classes(60)
+    y[np.argmax(y == "exception")] = "single"
+    assert (y == "single").sum() == 1
+    model = BoostByMajority(n_estimators=5, probability=True, random_state=0)
+    model.fit(X, y)
+    assert model.decision_function(X).shape == (60, 4)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_kernel_matrix_of_several_classes_is_the_kernel_of_the_features():
+    X, y = three_classes(90)
+    plain = BoostByMajority(SVC(C=0.05, gamma=0.3), n_estimators=5, gamma=0.1)
+    plain = plain.set_params(random_state=0).fit(X, y)
+    kernel = clone(plain).set_params(estimator=SVC(C=0.05, kernel="precomputed"))
+    kernel.fit(rbf_kernel(X, gamma=0.3), y)
+    X_new, _y = three_classes(40, seed=1)
+    assert_allclose(
+        kernel.decision_function(rbf_kernel(X_new, X, gamma=0.3)),
+        plain.decision_function(X_new),
+    )
