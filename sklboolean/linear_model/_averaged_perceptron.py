@@ -99,6 +99,8 @@ class AveragedPerceptron(BaseOnlineLinear):
     -----
     A sample weight is a factor on the updates with the sample. Weight 2 is not the same
     as two copies: after the first update the second copy may be classified correctly.
+    ``margin`` does not follow the weights. With weights far below 1, such as those of
+    AdaBoost, which add up to 1, set ``margin=0``.
 
     References
     ----------
