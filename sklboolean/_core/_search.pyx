@@ -25,6 +25,7 @@ cdef extern from "branch_and_bound.h" nogil:
     ctypedef struct sklb_best:
         sklb_found *list
         int64_t size
+        double floor
     ctypedef struct sklb_search:
         const uint64_t *columns
         const uint64_t *rows
@@ -89,6 +90,8 @@ cdef class CoverSearch:
         Whether a longer conjunction may weigh more than a shorter one.
     block : int
         Conjunctions of one length held at a time.
+    floor : float
+        Scores up to it are not wanted.
     branch, n_branches : int
         Grows only from the first literals ``branch``, ``branch + n_branches``, ... of
         those that may be grown.
@@ -102,7 +105,7 @@ cdef class CoverSearch:
                   const int32_t[::1] groups, const uint64_t[::1] tokens, sides,
                   const double[::1] factors, const double[::1] reach, *,
                   int64_t n_wanted, int shortest, sign, int64_t width, bint growing,
-                  int64_t block, int64_t branch, int64_t n_branches):
+                  int64_t block, double floor, int64_t branch, int64_t n_branches):
         cdef const uint64_t[:, ::1] digits
         cdef const int64_t[::1] tables
         cdef int64_t first = 0
@@ -135,6 +138,7 @@ cdef class CoverSearch:
         self.search.branch, self.search.n_branches = branch, n_branches
         if not sklb_search_open(&self.search, n_wanted):
             raise MemoryError
+        self.search.best.floor = max(floor, 0.0)
 
     def __dealloc__(self):
         sklb_search_close(&self.search)

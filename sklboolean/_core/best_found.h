@@ -15,6 +15,7 @@ typedef struct {
     sklb_found *list; /* best first; one place more than wanted, for who comes and goes */
     int32_t *literals;
     int64_t size, wanted;
+    double floor; /* scores up to it are not wanted */
 } sklb_best;
 
 static void sklb_best_close(sklb_best *best) {
@@ -23,7 +24,7 @@ static void sklb_best_close(sklb_best *best) {
 }
 
 static int sklb_best_open(sklb_best *best, int64_t wanted, int longest) {
-    best->size = 0, best->wanted = wanted;
+    best->size = 0, best->wanted = wanted, best->floor = 0;
     best->list = (sklb_found *)calloc(wanted + 1, sizeof(sklb_found));
     best->literals = (int32_t *)calloc(wanted + 1, longest * sizeof(int32_t));
     if (!best->list || !best->literals) return 0;
@@ -47,7 +48,7 @@ static const sklb_found *sklb_worst(const sklb_best *best) {
 /* Nothing of at most this score and at least this length gets among the best. */
 static inline int sklb_is_hopeless(const sklb_best *best, double score, int length) {
     const sklb_found *worst = sklb_worst(best);
-    if (score <= 0) return 1;
+    if (score <= best->floor) return 1;
     return worst && (score < worst->score || (score == worst->score && length > worst->length));
 }
 

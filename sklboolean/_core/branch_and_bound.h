@@ -136,7 +136,7 @@ static void sklb_offer(sklb_search *s, int length, int64_t positive, int64_t neg
     int64_t value = sklb_value(s, positive, negative);
     sklb_found entry = {s->factors[length] * value, length, {0, 0}, s->literals};
     const sklb_found *worst = sklb_worst(&s->best);
-    if (entry.score <= 0 || (worst && !sklb_comes_before(&entry, worst))) return;
+    if (entry.score <= s->best.floor || (worst && !sklb_comes_before(&entry, worst))) return;
     entry.cover = sklb_child_hash(s, length);
     if (s->growing) {
         /* A longer conjunction of a known cover would score more than the shortest. */

@@ -245,8 +245,8 @@ def _group_tokens(columns, groups, monotone):
 
 def search_conjunctions(
     X, coefficients, n_features, *, max_literals, n_rules=20, monotone=True,
-    sign="both", feature_groups=None, length_weights=None, time_limit=None, width=None,
-    n_jobs=None,
+    sign="both", feature_groups=None, length_weights=None, floor=0.0, time_limit=None,
+    width=None, n_jobs=None,
 ):  # fmt: skip
     """Find the conjunctions with the largest weight.
 
@@ -273,6 +273,9 @@ def search_conjunctions(
     length_weights : array-like of shape (max_literals + 1,) or None
         The score is the weight times this factor of the length, not negative. Lengths
         of factor 0 do not take part. None: 1 for all lengths.
+    floor : float
+        Conjunctions whose score is not above it are left out. The bound is then this
+        floor, if nothing larger was left out. An exact search begins at once.
     time_limit : float or None
         Seconds.
     width : int or None
@@ -311,8 +314,11 @@ def search_conjunctions(
 
     words = as_words(X)
     arrays = SearchArrays(words, coefficients, groups, bool(monotone), factors)
+    unit, rounding = arrays.unit, 0.0
+    if (np.rint(coefficients / unit) * unit != coefficients).any():
+        rounding = len(coefficients) * factors.max() / 2
     task = {
-        "n_wanted": n_rules, "shortest": shortest, "sign": sign, "growing": growing,
+        "floor": floor / unit, "n_wanted": n_rules, "shortest": shortest, "sign": sign, "growing": growing,
         "block": 2**60 if growing else BLOCK, "branch": 0, "n_branches": 1,
     }  # fmt: skip
     # Where longer conjunctions may have larger factors, a search of limited width could
@@ -321,11 +327,13 @@ def search_conjunctions(
         widths = [0]
     elif width:
         widths = [width]
+    elif floor:
+        widths = []
     else:
         widths = sorted({max(least, 2 * n_rules) for least in WIDTHS})
     # A search of limited width finds good conjunctions at once. With their bound the
     # exact search has little left to examine, and its branches hardly need each other.
-    found, n_sums = [], 0
+    found, bound, is_complete, n_sums = [], 0.0, False, 0
     for kept in widths:
         found, bound, is_complete, n = arrays.search(
             {**task, "width": kept}, found, until
@@ -338,18 +346,16 @@ def search_conjunctions(
             task, found, until, n_jobs
         )
         n_sums += n
+    bound = max(bound, task["floor"])
     if len(found) == n_rules:
         bound = max(bound, found[-1][1])
-    rounding = len(coefficients) * factors.max() / 2
-    unit = arrays.unit
-    exact = (np.rint(coefficients / unit) * unit == coefficients).all()
     rules = [
         tuple(sorted((j % n_features, j < n_features) for j in literals))
         for literals, _ in found
     ]
     return SearchResult(
         [(rule, fsum(coefficients[satisfied_by(words, rule)])) for rule in rules],
-        (bound if exact or not bound else bound + rounding) * unit,
+        (bound + rounding if bound else bound) * unit,
         is_complete,
         n_sums,
     )

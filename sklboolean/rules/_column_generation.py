@@ -1,0 +1,306 @@
+"""Weighted sums of conjunctions of smallest penalized loss, over all conjunctions.
+
+The objective is C times the loss of ``b + sum of w[c] over the conjunctions c that the
+sample satisfies``, plus the sum of ``price(c) * abs(w[c])`` over all conjunctions of up
+to ``max_literals`` literals. It is convex. A conjunction outside the model can lower it
+only if the absolute sum of the residuals of its samples exceeds its price, which is
+what `search_conjunctions` looks for. The same search bounds the duality gap.
+"""
+
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+from scipy.special import entr, expit, softmax
+
+from sklboolean._core.bits import as_words, pack_dense, unpack_words
+from sklboolean._core.conjunction_search import search_conjunctions
+from sklboolean.rules._bit_columns import BitColumnProblem, add_scores, fill_covers
+
+# Conjunctions that one search may add for an output, and those of each length that the
+# inexact searches extend.
+N_ADDED, WIDTH = 50, 64
+MAX_NEWTON, MAX_PASSES = 100, 1000
+
+
+@dataclass(frozen=True)
+class ConjunctionSpace:
+    """The conjunctions of a model and their prices.
+
+    Attributes
+    ----------
+    n_features : int
+    max_literals : int
+    monotone : bool
+        Whether conjunctions consist of true features only.
+    literal_cost : float
+        Price of a conjunction of k literals: ``literal_cost ** (k - 1)``.
+    feature_groups : ndarray of shape (n_features,) or None
+        Features of one label never occur together.
+    """
+
+    n_features: int
+    max_literals: int
+    monotone: bool
+    literal_cost: float
+    feature_groups: object = None
+
+    def prices(self, conjunctions):
+        """Compute the price of each conjunction."""
+        lengths = np.array([len(literals) for literals in conjunctions])
+        return self.literal_cost ** (lengths - 1.0)
+
+    def factors(self):
+        """Compute what the search multiplies sums by: one over the price."""
+        lengths = np.arange(min(self.max_literals, self.n_features))
+        return np.r_[0.0, self.literal_cost**-lengths]
+
+
+@dataclass(frozen=True)
+class ConjunctionSum:
+    """An intercept plus a weight for each conjunction that a sample satisfies.
+
+    Attributes
+    ----------
+    conjunctions : tuple of tuples of (feature, value) pairs
+    coefficients : ndarray of shape (n_outputs, n_conjunctions)
+    intercepts : ndarray of shape (n_outputs,)
+    indptr, literals : ndarrays
+        The conjunctions as the compiled loops take them.
+    """
+
+    conjunctions: tuple
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    indptr: np.ndarray = field(init=False)
+    literals: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        indptr, literals = encode_conjunctions(self.conjunctions)
+        object.__setattr__(self, "indptr", indptr)
+        object.__setattr__(self, "literals", literals)
+
+    def scores(self, X):
+        """Compute the sums, of shape (n_samples, n_outputs), from Boolean samples."""
+        scores = np.empty((X.shape[0], len(self.intercepts)))
+        scores[:] = self.intercepts
+        if len(self.conjunctions):
+            add_scores(
+                as_words(X), self.indptr, self.literals, self.coefficients, scores
+            )
+        return scores
+
+
+def encode_conjunctions(conjunctions):
+    """Number literals: twice the feature, and one more for a negated one."""
+    indptr = np.zeros(len(conjunctions) + 1, dtype=np.int64)
+    np.cumsum([len(literals) for literals in conjunctions], out=indptr[1:])
+    literals = [2 * j + (not value) for one in conjunctions for j, value in one]
+    return indptr, np.array(literals, dtype=np.int32)
+
+
+def bit_columns(words, n_features):
+    """Transpose packed samples: the samples in which each feature is true, as words."""
+    columns = np.empty((n_features, -(-len(words) // 64)), dtype=np.uint64)
+    for first in range(0, n_features, 1024):
+        part = np.ascontiguousarray(words[:, first // 64 : first // 64 + 16])
+        bits = unpack_words(part, min(1024, n_features - first))
+        columns[first : first + 1024] = pack_dense(np.ascontiguousarray(bits.T))
+    return columns
+
+
+class ColumnGeneration:
+    """Training data and the conjunctions found so far; `minimize` for each C.
+
+    Parameters
+    ----------
+    X : ndarray of uint64 words, or csr_array
+        Boolean samples.
+    weights : ndarray of shape (n_samples,), float64
+        Sample weights above 0.
+    targets : ndarray of shape (n_outputs, n_samples), float64
+    loss : {"logistic", "softmax", "squared"}
+    space : ConjunctionSpace
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    objective, gap : float
+        Of the last solution; the gap is infinity where no bound was computed.
+    """
+
+    def __init__(self, X, weights, targets, loss, space, n_jobs=None):
+        self.words = as_words(X)
+        self.weights, self.targets, self.loss = weights, targets, loss
+        self.space, self.n_jobs = space, n_jobs
+        n_samples = len(self.words)
+        self.features = bit_columns(self.words, space.n_features)
+        self.samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
+        padding = (0, -n_samples % 64)
+        self.padded_weights = np.pad(weights, padding)
+        self.padded_targets = np.ascontiguousarray(np.pad(targets, ((0, 0), padding)))
+        # Column 0 is the intercept.
+        self.conjunctions, self.known = [], {}
+        self.columns = self.samples[None, :].copy()
+        self.prices = np.zeros(1)
+        self.coefficients = np.zeros((len(targets), 1))
+        self.objective, self.gap = np.inf, np.inf
+
+    def add(self, conjunctions):
+        """Add conjunctions with weight 0; return the number of those that are new."""
+        new = [one for one in dict.fromkeys(conjunctions) if one not in self.known]
+        if new:
+            covers = np.empty((len(new), len(self.samples)), dtype=np.uint64)
+            fill_covers(self.features, self.samples, *encode_conjunctions(new), covers)
+            for one in new:
+                self.known[one] = len(self.conjunctions)
+                self.conjunctions.append(one)
+            self.columns = np.concatenate([self.columns, covers])
+            self.prices = np.r_[self.prices, self.space.prices(new)]
+            self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
+        return len(new)
+
+    def drop_unused(self):
+        """Forget the conjunctions of weight 0, except single features."""
+        used = self.coefficients.any(axis=0)
+        used[0] = True
+        used[1:] |= [len(literals) == 1 for literals in self.conjunctions]
+        self.conjunctions = [
+            one for one, kept in zip(self.conjunctions, used[1:], strict=True) if kept
+        ]
+        self.known = {one: k for k, one in enumerate(self.conjunctions)}
+        self.columns, self.prices = self.columns[used], self.prices[used]
+        self.coefficients = np.ascontiguousarray(self.coefficients[:, used])
+
+    def minimize(self, C, tol, *, exact, until=None):
+        """Minimize from the last solution.
+
+        Parameters
+        ----------
+        C : float
+        tol : float
+            Accepted excess of a residual sum over its price, as a fraction of it.
+        exact : bool
+            Search all conjunctions at the end, which bounds the duality gap. False:
+            inexact searches only.
+        until : float or None
+            Time at which exact searches stop, on the clock of ``monotonic``.
+        """
+        problem = BitColumnProblem(
+            self.loss, C * self.padded_weights, self.padded_targets
+        )
+        width, worst, self.gap = WIDTH, 1.0, np.inf
+        if self.space.max_literals == 1:
+            width = None
+        while True:
+            inner = min(0.1, max(0.3 * tol, 0.1 * worst))
+            problem.solve(
+                self.columns, self.prices, self.coefficients, inner, MAX_NEWTON,
+                MAX_PASSES,
+            )  # fmt: skip
+            means = problem.means[:, : len(self.words)]
+            if width is None:
+                means = self._balance(means)
+            residuals = C * self.weights * (self.targets - means)
+            found, bound = self._search(residuals, tol, width, until)
+            worst = bound - 1
+            self.objective = problem.value
+            if width is None:
+                self.gap = self._gap(C, means, bound)
+            is_late = until is not None and monotonic() >= until
+            if self.add(found) and not is_late:
+                continue
+            if width is None or not exact:
+                break
+            self.drop_unused()
+            width = None
+
+    def _search(self, residuals, tol, width, until):
+        """Find conjunctions that are worth their price.
+
+        Returns
+        -------
+        found : list of tuples of (feature, value) pairs
+        bound : float
+            The largest ratio of a residual sum to its price: of all conjunctions in an
+            exact search, else of those found.
+        """
+        factors, found, bound = self.space.factors(), [], 1.0
+        for coefficients in residuals:
+            # Fewer digits make sums faster. An error counts at most once for each sample.
+            digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
+            exponent = np.frexp(np.abs(coefficients).max())[1]
+            shift = int(min(max(digits - exponent, digits), 40))
+            rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
+            error = np.abs(rounded - coefficients).sum()
+            limit = None if until is None else max(until - monotonic(), 1e-3)
+            result = search_conjunctions(
+                self.words, rounded, self.space.n_features,
+                max_literals=self.space.max_literals, n_rules=N_ADDED,
+                monotone=self.space.monotone, feature_groups=self.space.feature_groups,
+                length_weights=factors, floor=1 + 0.5 * tol, time_limit=limit,
+                width=width, n_jobs=self.n_jobs,
+            )  # fmt: skip
+            found += [literals for literals, _ in result.found]
+            best = [abs(sum_) * factors[len(literals)] for literals, sum_ in result.found]
+            bound = max([bound, *best])
+            if width is None:
+                bound = max(bound, (0.0 if best else result.bound) + error)
+                if not result.is_optimal:
+                    bound = max(bound, result.bound + error)
+        return found, bound
+
+    def _balance(self, means):
+        """Move the intercepts to where residuals have the weighted sum 0."""
+        if self.loss == "squared":
+            step = np.average(self.targets - means, weights=self.weights, axis=1)
+            self.coefficients[:, 0] += step
+            return means + step[:, None]
+        wanted = self.targets @ self.weights
+        scores = np.log(np.maximum(means, 1e-300))
+        if self.loss == "logistic":
+            scores -= np.log(np.maximum(1 - means, 1e-300))
+        start, shift = means, np.zeros(len(means))
+        for _ in range(20):
+            excess = means @ self.weights - wanted
+            if np.abs(excess).max() <= 1e-14 * self.weights.sum():
+                break
+            weighted = means * self.weights
+            hessian = np.diag(weighted.sum(axis=1)) - weighted @ means.T
+            shift -= np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
+            moved = scores + shift[:, None]
+            means = expit(moved) if self.loss == "logistic" else softmax(moved, axis=0)
+        if not np.isfinite(means).all():
+            return start
+        self.coefficients[:, 0] += shift
+        return means
+
+    def _gap(self, C, means, bound):
+        """Bound the objective's distance from the optimum over all conjunctions.
+
+        Residuals divided by ``bound`` are feasible in the dual problem: no sum exceeds
+        its price.
+        """
+        scale = 1 / max(bound, 1.0)
+        residuals = self.targets - means
+        if self.loss == "squared":
+            least = (residuals * self.targets) @ self.weights
+            size = (residuals * residuals) @ self.weights
+            scale = np.minimum(scale, least / np.maximum(size, 1e-300))
+            terms = scale * residuals * (self.targets - scale * residuals / 2)
+        else:
+            shares = self.targets - scale * residuals
+            terms = entr(np.clip(shares, 0, 1))
+            if self.loss == "logistic":
+                terms = terms + entr(np.clip(1 - shares, 0, 1))
+        dual = C * (terms @ self.weights).sum()
+        return max(self.objective - dual, 0.0)
+
+    def solution(self):
+        """Return the present model as a `ConjunctionSum`, without weights of 0."""
+        used = np.flatnonzero(self.coefficients[:, 1:].any(axis=0))
+        return ConjunctionSum(
+            tuple(self.conjunctions[k] for k in used),
+            np.ascontiguousarray(self.coefficients[:, 1 + used]),
+            self.coefficients[:, 0].copy(),
+        )

@@ -1,0 +1,123 @@
+/* Sums and updates of real vectors over the samples of a bit column.
+ *
+ * A column has one bit for each sample. Sums run in 64 lanes, one for each bit of a word,
+ * which are added in a fixed order at the end: all versions give the same bits. */
+#ifndef SKLB_BIT_COLUMNS_H
+#define SKLB_BIT_COLUMNS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "../_core/dispatch.h"
+#include "../_core/words.h"
+
+/* Add lanes k and k + step for ever smaller steps. */
+SKLB_INLINE double sklb_add_lanes(double *lanes, int n) {
+    for (int step = n / 2; step; step /= 2)
+        for (int k = 0; k < step; k++) lanes[k] += lanes[k + step];
+    return lanes[0];
+}
+
+static double sklb_masked_sum_plain(const uint64_t *bits, const double *values,
+                                    int64_t n_words) {
+    double lanes[64] = {0};
+    for (int64_t w = 0; w < n_words; w++, values += 64)
+        for (uint64_t word = bits[w]; word; word &= word - 1) {
+            int k = sklb_lowest_bit(word);
+            lanes[k] += values[k];
+        }
+    return sklb_add_lanes(lanes, 64);
+}
+
+static void sklb_masked_add_plain(const uint64_t *bits, double step, double *out,
+                                  int64_t n_words) {
+    for (int64_t w = 0; w < n_words; w++, out += 64)
+        for (uint64_t word = bits[w]; word; word &= word - 1) {
+            int k = sklb_lowest_bit(word);
+            out[k] += step;
+        }
+}
+
+#if SKLB_X86
+/* All ones in the lanes of the four bits. */
+SKLB_INLINE SKLB_TARGET_AVX2 __m256i sklb_four_lanes(uint64_t word, int first) {
+    const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
+    __m256i four = _mm256_set1_epi64x((long long)(word >> first & 15));
+    return _mm256_cmpeq_epi64(_mm256_and_si256(four, bit), bit);
+}
+
+SKLB_TARGET_AVX2 static double sklb_masked_sum_avx2(const uint64_t *bits,
+                                                    const double *values, int64_t n_words) {
+    double lanes[64];
+    __m256d sums[16];
+    for (int t = 0; t < 16; t++) sums[t] = _mm256_setzero_pd();
+    for (int64_t w = 0; w < n_words; w++, values += 64) {
+        if (!bits[w]) continue;
+        for (int t = 0; t < 16; t++) {
+            __m256d mask = _mm256_castsi256_pd(sklb_four_lanes(bits[w], 4 * t));
+            sums[t] = _mm256_add_pd(sums[t],
+                                    _mm256_and_pd(mask, _mm256_loadu_pd(values + 4 * t)));
+        }
+    }
+    for (int t = 0; t < 16; t++) _mm256_storeu_pd(lanes + 4 * t, sums[t]);
+    return sklb_add_lanes(lanes, 64);
+}
+
+SKLB_TARGET_AVX2 static void sklb_masked_add_avx2(const uint64_t *bits, double step,
+                                                  double *out, int64_t n_words) {
+    const __m256d steps = _mm256_set1_pd(step);
+    for (int64_t w = 0; w < n_words; w++, out += 64) {
+        if (!bits[w]) continue;
+        for (int t = 0; t < 64; t += 4) {
+            __m256d old = _mm256_loadu_pd(out + t);
+            __m256d sum = _mm256_add_pd(old, steps);
+            __m256d mask = _mm256_castsi256_pd(sklb_four_lanes(bits[w], t));
+            _mm256_storeu_pd(out + t, _mm256_blendv_pd(old, sum, mask));
+        }
+    }
+}
+
+SKLB_TARGET_AVX512 static double sklb_masked_sum_avx512(const uint64_t *bits,
+                                                        const double *values,
+                                                        int64_t n_words) {
+    double lanes[64];
+    __m512d sums[8];
+    for (int t = 0; t < 8; t++) sums[t] = _mm512_setzero_pd();
+    for (int64_t w = 0; w < n_words; w++, values += 64) {
+        if (!bits[w]) continue;
+        for (int t = 0; t < 8; t++) {
+            __mmask8 mask = (__mmask8)(bits[w] >> 8 * t);
+            sums[t] = _mm512_mask_add_pd(sums[t], mask, sums[t],
+                                         _mm512_loadu_pd(values + 8 * t));
+        }
+    }
+    for (int t = 0; t < 8; t++) _mm512_storeu_pd(lanes + 8 * t, sums[t]);
+    return sklb_add_lanes(lanes, 64);
+}
+
+SKLB_TARGET_AVX512 static void sklb_masked_add_avx512(const uint64_t *bits, double step,
+                                                      double *out, int64_t n_words) {
+    const __m512d steps = _mm512_set1_pd(step);
+    for (int64_t w = 0; w < n_words; w++, out += 64) {
+        if (!bits[w]) continue;
+        for (int t = 0; t < 8; t++) {
+            __mmask8 mask = (__mmask8)(bits[w] >> 8 * t);
+            __m512d old = _mm512_loadu_pd(out + 8 * t);
+            _mm512_mask_storeu_pd(out + 8 * t, mask, _mm512_add_pd(old, steps));
+        }
+    }
+}
+#endif
+
+/* The sum of the values of a column's samples. */
+static double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words) {
+    return SKLB_CALL(sklb_masked_sum, bits, values, n_words);
+}
+
+/* out += step on a column's samples. */
+static void sklb_masked_add(const uint64_t *bits, double step, double *out,
+                            int64_t n_words) {
+    SKLB_CALL(sklb_masked_add, bits, step, out, n_words);
+}
+
+#endif
