@@ -31,7 +31,11 @@ from sklboolean.density import (
 from sklboolean.kernels import KernelPerceptron
 from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
 from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
-from sklboolean.rules import RuleClassifier
+from sklboolean.rules import (
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    RuleClassifier,
+)
 
 __all__ = [
     "AveragedPerceptron",
@@ -44,6 +48,8 @@ __all__ = [
     "CombinationMachine",
     "ConjunctionClassifier",
     "ConjunctionFeatures",
+    "ConjunctionLogisticRegression",
+    "ConjunctionRegressor",
     "ConsistentHalfspace",
     "DensityImputer",
     "FilteringBoostByMajority",

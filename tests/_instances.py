@@ -30,6 +30,8 @@ from sklboolean import (
     CombinationMachine,
     ConjunctionClassifier,
     ConjunctionFeatures,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
     ConsistentHalfspace,
     DensityImputer,
     FilteringBoostByMajority,
@@ -357,6 +359,22 @@ CASES = {
         )
     ),
     # rules
+    "conjunction_logistic_regression": Case(
+        ConjunctionLogisticRegression(C=1.0, tol=1e-10), {"C": None, "Cs": (0.1, 1.0)}
+    ),
+    "conjunction_logistic_regression_balanced": Case(
+        ConjunctionLogisticRegression(
+            C=2.0, max_literals=2, literal_cost=1.0, class_weight="balanced", tol=1e-10,
+            time_limit=None,
+        ),
+        {"C": None, "monotone": True},
+    ),
+    "conjunction_regressor": Case(
+        ConjunctionRegressor(C=1.0, tol=1e-10), {"C": None, "cv": 2}
+    ),
+    "conjunction_regressor_single": Case(
+        ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
+    ),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(
         RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=1.0)

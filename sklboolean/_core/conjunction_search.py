@@ -314,23 +314,19 @@ def search_conjunctions(
 
     words = as_words(X)
     arrays = SearchArrays(words, coefficients, groups, bool(monotone), factors)
-    unit, rounding = arrays.unit, 0.0
-    if (np.rint(coefficients / unit) * unit != coefficients).any():
-        rounding = len(coefficients) * factors.max() / 2
+    unit = arrays.unit
+    is_rounded = (np.rint(coefficients / unit) * unit != coefficients).any()
+    rounding = is_rounded * len(coefficients) * factors.max() / 2
     task = {
-        "floor": floor / unit, "n_wanted": n_rules, "shortest": shortest, "sign": sign, "growing": growing,
-        "block": 2**60 if growing else BLOCK, "branch": 0, "n_branches": 1,
+        "floor": floor / unit, "n_wanted": n_rules, "shortest": shortest, "sign": sign,
+        "growing": growing, "block": 2**60 if growing else BLOCK, "branch": 0,
+        "n_branches": 1,
     }  # fmt: skip
     # Where longer conjunctions may have larger factors, a search of limited width could
     # represent a cover by a conjunction that is not its shortest.
-    if growing:
-        widths = [0]
-    elif width:
-        widths = [width]
-    elif floor:
-        widths = []
-    else:
-        widths = sorted({max(least, 2 * n_rules) for least in WIDTHS})
+    widths = [] if floor else sorted({max(least, 2 * n_rules) for least in WIDTHS})
+    if growing or width:
+        widths = [0 if growing else width]
     # A search of limited width finds good conjunctions at once. With their bound the
     # exact search has little left to examine, and its branches hardly need each other.
     found, bound, is_complete, n_sums = [], 0.0, False, 0
@@ -349,13 +345,14 @@ def search_conjunctions(
     bound = max(bound, task["floor"])
     if len(found) == n_rules:
         bound = max(bound, found[-1][1])
+    bound += rounding if bound else 0.0
     rules = [
         tuple(sorted((j % n_features, j < n_features) for j in literals))
         for literals, _ in found
     ]
     return SearchResult(
         [(rule, fsum(coefficients[satisfied_by(words, rule)])) for rule in rules],
-        (bound + rounding if bound else bound) * unit,
+        bound * unit,
         is_complete,
         n_sums,
     )

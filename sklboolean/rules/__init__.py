@@ -1,5 +1,9 @@
 """Rules: classifiers made of rules, and rules extracted from fitted models."""
 
+from sklboolean.rules._conjunction_logistic_regression import (
+    ConjunctionLogisticRegression,
+)
+from sklboolean.rules._conjunction_regressor import ConjunctionRegressor
 from sklboolean.rules._extraction import extract_dnf
 from sklboolean.rules._rule_classifier import RuleClassifier
 from sklboolean.rules._rule_set import DNF, RuleEnsemble
@@ -8,6 +12,8 @@ from sklboolean.rules._top_conjunctions import conjunction_weight, top_conjuncti
 
 __all__ = [
     "DNF",
+    "ConjunctionLogisticRegression",
+    "ConjunctionRegressor",
     "Rule",
     "RuleClassifier",
     "RuleEnsemble",

@@ -14,13 +14,13 @@ import numpy as np
 from scipy.special import entr, expit, softmax
 
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
-from sklboolean._core.conjunction_search import search_conjunctions
-from sklboolean.rules._bit_columns import BitColumnProblem, add_scores, fill_covers
+from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
+from sklboolean.rules._bit_columns import add_scores, fill_covers
+from sklboolean.rules._l1_problem import L1Problem
 
 # Conjunctions that one search may add for an output, and those of each length that the
 # inexact searches extend.
 N_ADDED, WIDTH = 50, 64
-MAX_NEWTON, MAX_PASSES = 100, 1000
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,13 @@ class ConjunctionSum:
             )
         return scores
 
+    def satisfied(self, words):
+        """Mark the conjunctions that each sample satisfies, of shape (n_samples, m)."""
+        marks = np.empty((len(words), len(self.conjunctions)), dtype=bool)
+        for k, literals in enumerate(self.conjunctions):
+            marks[:, k] = satisfied_by(words, literals)
+        return marks
+
 
 def encode_conjunctions(conjunctions):
     """Number literals: twice the feature, and one more for a negated one."""
@@ -117,7 +124,7 @@ class ColumnGeneration:
     X : ndarray of uint64 words, or csr_array
         Boolean samples.
     weights : ndarray of shape (n_samples,), float64
-        Sample weights above 0.
+        Samples of weight 0 are left out.
     targets : ndarray of shape (n_outputs, n_samples), float64
     loss : {"logistic", "softmax", "squared"}
     space : ConjunctionSpace
@@ -130,15 +137,16 @@ class ColumnGeneration:
     """
 
     def __init__(self, X, weights, targets, loss, space, n_jobs=None):
-        self.words = as_words(X)
-        self.weights, self.targets, self.loss = weights, targets, loss
+        used = weights > 0
+        self.words, self.weights = as_words(X)[used], weights[used]
+        self.targets, self.loss = targets[:, used], loss
         self.space, self.n_jobs = space, n_jobs
         n_samples = len(self.words)
         self.features = bit_columns(self.words, space.n_features)
         self.samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
         padding = (0, -n_samples % 64)
-        self.padded_weights = np.pad(weights, padding)
-        self.padded_targets = np.ascontiguousarray(np.pad(targets, ((0, 0), padding)))
+        self.padded_weights = np.pad(self.weights, padding)
+        self.padded_targets = np.pad(self.targets, ((0, 0), padding))
         # Column 0 is the intercept.
         self.conjunctions, self.known = [], {}
         self.columns = self.samples[None, :].copy()
@@ -160,11 +168,17 @@ class ColumnGeneration:
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
 
+    def add_features(self):
+        """Add the features that are true in some samples and false in others."""
+        some = self.features.any(axis=1) & (self.features != self.samples).any(axis=1)
+        self.add([((int(j), True),) for j in np.flatnonzero(some)])
+
     def drop_unused(self):
         """Forget the conjunctions of weight 0, except single features."""
         used = self.coefficients.any(axis=0)
         used[0] = True
-        used[1:] |= [len(literals) == 1 for literals in self.conjunctions]
+        lengths = np.array([len(literals) for literals in self.conjunctions])
+        used[1:] |= lengths == 1
         self.conjunctions = [
             one for one, kept in zip(self.conjunctions, used[1:], strict=True) if kept
         ]
@@ -186,29 +200,25 @@ class ColumnGeneration:
         until : float or None
             Time at which exact searches stop, on the clock of ``monotonic``.
         """
-        problem = BitColumnProblem(
-            self.loss, C * self.padded_weights, self.padded_targets
-        )
+        problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
         width, worst, self.gap = WIDTH, 1.0, np.inf
         if self.space.max_literals == 1:
             width = None
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            problem.solve(
-                self.columns, self.prices, self.coefficients, inner, MAX_NEWTON,
-                MAX_PASSES,
-            )  # fmt: skip
+            problem.solve(self.columns, self.prices, self.coefficients, inner)
             means = problem.means[:, : len(self.words)]
             if width is None:
                 means = self._balance(means)
             residuals = C * self.weights * (self.targets - means)
             found, bound = self._search(residuals, tol, width, until)
-            worst = bound - 1
+            # What is found again asks for a closer solution.
+            worst = bound - 1 if any(c not in self.known for c in found) else 0.0
             self.objective = problem.value
             if width is None:
                 self.gap = self._gap(C, means, bound)
             is_late = until is not None and monotonic() >= until
-            if self.add(found) and not is_late:
+            if (self.add(found) or (found and inner > 0.3 * tol)) and not is_late:
                 continue
             if width is None or not exact:
                 break
@@ -227,7 +237,7 @@ class ColumnGeneration:
         """
         factors, found, bound = self.space.factors(), [], 1.0
         for coefficients in residuals:
-            # Fewer digits make sums faster. An error counts at most once for each sample.
+            # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
             exponent = np.frexp(np.abs(coefficients).max())[1]
             shift = int(min(max(digits - exponent, digits), 40))
@@ -241,8 +251,14 @@ class ColumnGeneration:
                 length_weights=factors, floor=1 + 0.5 * tol, time_limit=limit,
                 width=width, n_jobs=self.n_jobs,
             )  # fmt: skip
-            found += [literals for literals, _ in result.found]
-            best = [abs(sum_) * factors[len(literals)] for literals, sum_ in result.found]
+            # With an intercept, a negated feature is worth as much as the feature.
+            found += [
+                ((literals[0][0], True),) if len(literals) == 1 else literals
+                for literals, _ in result.found
+            ]
+            best = [
+                abs(sum_) * factors[len(literals)] for literals, sum_ in result.found
+            ]
             bound = max([bound, *best])
             if width is None:
                 bound = max(bound, (0.0 if best else result.bound) + error)
@@ -299,6 +315,9 @@ class ColumnGeneration:
     def solution(self):
         """Return the present model as a `ConjunctionSum`, without weights of 0."""
         used = np.flatnonzero(self.coefficients[:, 1:].any(axis=0))
+        if self.loss == "softmax":
+            # The same number added to all scores changes nothing.
+            self.coefficients[:, 0] -= self.coefficients[:, 0].mean()
         return ConjunctionSum(
             tuple(self.conjunctions[k] for k in used),
             np.ascontiguousarray(self.coefficients[:, 1 + used]),

@@ -5,6 +5,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, softmax
 
 
 def every_conjunction(n_features, max_literals, *, negations=False, groups=None):
@@ -94,3 +96,58 @@ def table(n_samples=40, n_features=4, seed=0):
     X = (rng.random((n_samples, n_features)) < 0.5).astype(float)
     y = ((X[:, 0] == 1) & (X[:, 1] == 1)) | ((X[:, 2] == 0) & (X[:, 3] == 1))
     return X, (y ^ (rng.random(n_samples) < 0.05)).astype(int)
+
+
+def penalized_objective(
+    design, prices, C, weights, targets, coefficients, intercepts, loss
+):
+    """Compute C times the loss plus the penalty, by definition.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n_samples, n_conjunctions)
+    targets : ndarray of shape (n_samples, n_outputs)
+        0 or 1 for "logistic", one-hot for "softmax".
+    coefficients : ndarray of shape (n_outputs, n_conjunctions)
+    """
+    scores = intercepts + design @ coefficients.T
+    if loss == "squared":
+        losses = ((scores - targets) ** 2).sum(axis=1) / 2
+    elif loss == "logistic":
+        losses = np.log1p(np.exp(-(2 * targets - 1) * scores)).sum(axis=1)
+    else:
+        losses = np.log(np.exp(scores).sum(axis=1)) - (scores * targets).sum(axis=1)
+    return C * weights @ losses + (prices * np.abs(coefficients)).sum()
+
+
+def smallest_objective(design, prices, C, weights, targets, loss):
+    """Minimize `penalized_objective` over all coefficients, by a general solver.
+
+    Each coefficient is a difference of two that are not negative.
+    """
+    n_outputs, m = targets.shape[1], design.shape[1]
+
+    def value(x):
+        parts = x[n_outputs:].reshape(2, n_outputs, m)
+        coefficients, intercepts = parts[0] - parts[1], x[:n_outputs]
+        scores = intercepts + design @ coefficients.T
+        if loss == "squared":
+            means = scores
+        elif loss == "logistic":
+            means = expit(scores)
+        else:
+            means = softmax(scores, axis=1)
+        slopes = C * weights[:, None] * (means - targets)
+        gradient = slopes.T @ design
+        objective = penalized_objective(
+            design, np.zeros(m), C, weights, targets, coefficients, intercepts, loss
+        ) + (prices * parts).sum()  # fmt: skip
+        sides = np.stack([prices + gradient, prices - gradient])
+        return objective, np.concatenate([slopes.sum(axis=0), sides.ravel()])
+
+    x = np.zeros(n_outputs + 2 * n_outputs * m)
+    bounds = [(None, None)] * n_outputs + [(0, None)] * (len(x) - n_outputs)
+    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-10}
+    options["maxcor"] = 50
+    result = minimize(value, x, jac=True, bounds=bounds, options=options)
+    return float(result.fun)

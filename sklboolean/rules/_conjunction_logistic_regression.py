@@ -1,0 +1,371 @@
+"""ConjunctionLogisticRegression: L1 logistic regression over all conjunctions."""
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.formulas import python_value
+from sklboolean._core.validation import (
+    check_sample_weight,
+    encode_classes,
+    validate_boolean,
+)
+from sklboolean.rules._conjunction_model import ConjunctionModel
+from sklboolean.rules._exports import (
+    largest_sum_code,
+    largest_sum_sql,
+    sum_code,
+    sum_sql,
+)
+
+# Values of C to try.
+CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
+    """Logistic regression over all conjunctions, with an L1 penalty.
+
+    The log-odds of a sample are an intercept plus a weight for each conjunction that it
+    satisfies. The L1 penalty makes nearly all weights 0, so the model is a list of
+    weighted rules. It minimizes ::
+
+        C * sum of log-losses + sum of literal_cost ** (len(c) - 1) * abs(weight of c)
+
+    over all conjunctions c of up to ``max_literals`` literals. Conjunctions are added
+    until an exact search finds none that would lower this objective, so the model is
+    optimal among all conjunctions, not only among some candidates; ``optimality_gap_``
+    says by how much it can fall short.
+
+    Parameters
+    ----------
+    C : float or None, default=None
+        Weight of the loss, as in scikit-learn: smaller values give fewer conjunctions.
+        None: chosen among ``Cs`` by held-out log-loss.
+    Cs : array-like or None, default=None
+        Values of C to choose from. None: 0.03, 0.1, 0.3, 1 and 3. Used only with
+        ``C=None``.
+    cv : int, splitter, iterable of (train, test) or None, default=None
+        Number of folds of the cross-validation that chooses C, or the splits. None: one
+        quarter of the samples is held out once. Set it, for example to 5, for small
+        data.
+    max_literals : int, default=3
+        Maximum number of literals in a conjunction. 1 is logistic regression on the
+        features.
+    monotone : bool, default=False
+        Whether conjunctions consist of true features only. False: negated features too.
+    literal_cost : float, default=1.1
+        Factor of the penalty for each further literal, at least 1. Raise it for shorter
+        conjunctions.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
+        proportion to class frequencies.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label never occur together in a
+        conjunction. For one-hot columns: the attribute.
+    tol : float, default=1e-3
+        Accepted optimality gap, as a fraction of the objective.
+    time_limit : float or None, default=60.0
+        Seconds after which the exact search for further conjunctions stops.
+        ``is_optimal_`` is then False. None: no limit; with many hundreds of features
+        the proof may take very long. The result depends on the speed of the machine
+        only where the limit is reached.
+    binarize : float or None, default=0.0
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the held-out samples that choose C. With a fixed C it is not used.
+    n_jobs : int or None, default=None
+        Number of parallel jobs for folds and for the branches of the exact search. The
+        result does not depend on it, except under ``time_limit``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    conjunctions_ : list of tuples of (feature, value) pairs
+        Conjunctions with a weight, largest absolute weight first.
+    coef_ : ndarray of shape (1, n_conjunctions) or (n_classes, n_conjunctions)
+        Their weights: one row for two classes, one for each class otherwise.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Score of a sample that satisfies no conjunction.
+    coverages_ : ndarray of shape (n_conjunctions,), dtype int64
+        Number of training samples that satisfy each conjunction.
+    C_ : float
+        The C of the model.
+    Cs_ : ndarray of shape (n_path,)
+        Values of C that were fitted to all samples, the last one is ``C_``.
+    coef_path_ : ndarray of shape (n_path, n_outputs, n_conjunctions)
+        Weights of the conjunctions of the model for each of ``Cs_``.
+    scores_ : ndarray of shape (n_folds, n_Cs) or None
+        Minus the held-out log-loss of each C; -inf for values that were left out after
+        the loss had risen twice. None if C was not chosen.
+    objective_ : float
+        The objective above.
+    optimality_gap_ : float
+        The objective minus a lower bound on that of any model over conjunctions of up
+        to ``max_literals`` literals, by duality.
+    is_optimal_ : bool
+        Whether the gap is at most ``tol`` times the objective.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    ConjunctionRegressor : The same with squared loss.
+    RuleClassifier : A short list of rules, of which one decides.
+    sklearn.linear_model.LogisticRegression : Logistic regression on the features.
+
+    Notes
+    -----
+    The property ``rules_`` holds the weights as a list of `Rule`, with texts. With more
+    than two classes each has the class whose score it changes as its ``label``.
+
+    A conjunction of weight 0 can lower the objective only if the absolute sum of the
+    residuals of its samples exceeds its price (column generation). The search for such
+    conjunctions is exact: branch and bound over all of them, where a partial sum bounds
+    all extensions, as in the reference by Nakagawa et al. The model class, without the
+    exact search, is that of Wei et al. With more than two classes the loss is that of
+    the softmax, over one set of conjunctions.
+
+    References
+    ----------
+    Wei, Dash, Gao, Gunluk. "Generalized Linear Rule Models". ICML 2019, section 3.
+
+    Nakagawa, Suzumura, Karasuyama, Tsuda, Takeuchi. "Safe Pattern Pruning: An Efficient
+    Approach for Predictive Pattern Mining". KDD 2016, section 3.
+
+    Yuan, Ho, Lin. "An Improved GLMNET for L1-regularized Logistic Regression". JMLR 13,
+    2012, sections 4 and 5 (the solver for a given set of conjunctions).
+
+    Examples
+    --------
+    >>> from sklboolean import ConjunctionLogisticRegression
+    >>> from sklboolean.datasets import make_monks
+    >>> data = make_monks(1, as_frame=True)
+    >>> model = ConjunctionLogisticRegression(random_state=0)
+    >>> model.fit(data.data, data.target)
+    ConjunctionLogisticRegression(random_state=0)
+    >>> model.score(data.data, data.target), model.is_optimal_
+    (1.0, True)
+    """
+
+    def __init__(
+        self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
+        literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
+        time_limit=60.0, binarize=0.0, random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.C = C
+        self.Cs = Cs
+        self.cv = cv
+        self.max_literals = max_literals
+        self.monotone = monotone
+        self.literal_cost = literal_cost
+        self.class_weight = class_weight
+        self.feature_groups = feature_groups
+        self.tol = tol
+        self.time_limit = time_limit
+        self.binarize = binarize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weight of the loss of each sample. None: 1.
+
+        Returns
+        -------
+        self : ConjunctionLogisticRegression
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, and when all samples of a class have weight
+            0. An earlier fit is kept.
+        """
+        with restore_on_error(self):
+            self._check_params()
+            samples, y = validate_boolean(self, X, y)
+            self.classes_, codes = encode_classes(y)
+            weights = check_sample_weight(sample_weight, len(y))
+            n_classes = len(self.classes_)
+            weights = weights * self._class_weights(y, codes, weights)[codes]
+            masses = np.bincount(codes, weights, minlength=n_classes)
+            if not (masses > 0).all() or not np.isfinite(masses.sum()):
+                label = self.classes_[np.argmin(masses)]
+                raise ValueError(
+                    f"The class {python_value(label)!r} has a total weight of "
+                    f"{masses.min():g}; each class needs a finite weight above 0 in "
+                    "sample_weight and class_weight. Leave out the class, or weight it."
+                )
+            one_hot = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+            is_binary = n_classes == 2
+            targets = one_hot[1:] if is_binary else one_hot
+            loss = "logistic" if is_binary else "softmax"
+            Cs = self._check_Cs(CLASSIFICATION_CS)
+            self._fit(samples, weights, targets, codes, loss, Cs)
+        return self
+
+    def _class_weights(self, y, codes, weights):
+        """Compute the weight of each class."""
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        if self.class_weight == "balanced":
+            masses = np.bincount(codes, weights, minlength=len(self.classes_))
+            shares = masses / masses.sum()
+            return np.divide(1, len(shares) * shares, out=shares, where=shares > 0)
+        return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+
+    @staticmethod
+    def _held_out_loss(scores, targets):
+        if scores.shape[1] == 1:
+            signs = 2 * targets[:, 0] - 1
+            return np.logaddexp(0, -signs * scores[:, 0])
+        return -(log_softmax(scores, axis=1) * targets).sum(axis=1)
+
+    def decision_function(self, X):
+        """Compute the log-odds, or with more than two classes a score for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the log-odds of the second. The softmax of more scores gives
+            the probabilities.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X):
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return np.hstack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict_log_proba(self, X):
+        """Compute the logarithm of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return -np.logaddexp(0, np.hstack([scores, -scores]))
+        return log_softmax(scores, axis=1)
+
+    def predict(self, X):
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The most probable class.
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def to_python(self, feature_names=None):
+        """Write the model as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+
+        Returns
+        -------
+        code : str
+            Its value is the label that ``predict`` returns.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
+        """
+        check_is_fitted(self)
+        sums = [
+            sum_code(intercept, terms, feature_names, self.binarize)
+            for intercept, terms in zip(self.intercept_, self._terms(), strict=True)
+        ]
+        return largest_sum_code(sums, self.classes_)
+
+    def to_sql(self, feature_names=None):
+        """Write the model as an expression in standard SQL, a CASE WHEN.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the column names of X, or x0,
+            x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is the label that ``predict`` returns; bools are written 1 and 0.
+            Column names are in double quotes. No literal holds for NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name or label cannot be
+            quoted.
+        """
+        check_is_fitted(self)
+        names = self._names() if feature_names is None else feature_names
+        sums = [
+            sum_sql(intercept, terms, names, self.binarize)
+            for intercept, terms in zip(self.intercept_, self._terms(), strict=True)
+        ]
+        return largest_sum_sql(sums, self.classes_)
+
+    def _labels(self):
+        if len(self.coef_) == 1:
+            return [None]
+        return [python_value(label) for label in self.classes_]
+
+    def _titles(self):
+        if len(self.coef_) == 1:
+            return [f"log-odds of {python_value(self.classes_[1])}"]
+        return [f"score of {label}" for label in self._labels()]

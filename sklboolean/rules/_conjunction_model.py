@@ -1,0 +1,344 @@
+"""Base class of the models that add up weighted conjunctions."""
+
+from numbers import Integral
+from time import monotonic
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.bits import as_words
+from sklboolean._core.conjunction_search import encode_groups
+from sklboolean._core.formulas import html_table
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    validate_boolean,
+)
+from sklboolean.rules._column_generation import (
+    ColumnGeneration,
+    ConjunctionSpace,
+    ConjunctionSum,
+)
+from sklboolean.rules._exports import NotebookRules, rules_frame
+from sklboolean.rules._rules import Rule, names_of, numbers_of
+
+# Tolerance of models along the path, which only choose C.
+PATH_TOL = 0.03
+
+
+class ConjunctionModel(NotebookRules, BaseEstimator):
+    """Fitting over all conjunctions, choosing C, and reading the result.
+
+    A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
+    ``_labels()``, the class of each output or None, and ``_titles()``, the names of the
+    outputs in texts.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_params(self):
+        if self.C is not None:
+            check_real(self.C, "C", 0, strict=True)
+        check_integer(self.max_literals, "max_literals", 1)
+        check_choice(self.monotone, "monotone", (False, True))
+        check_real(self.literal_cost, "literal_cost", 1)
+        check_real(self.tol, "tol", 0, strict=True)
+        if isinstance(self.cv, Integral):
+            check_integer(self.cv, "cv", 2)
+        if self.time_limit is not None:
+            check_real(self.time_limit, "time_limit", 0, strict=True)
+
+    def _check_Cs(self, default, unit=1.0):
+        """Return the values of C to try, ascending, in units of one over ``unit``."""
+        if self.C is not None:
+            return np.array([float(self.C)]) * unit
+        if self.Cs is None:
+            return np.array(default)
+        Cs = np.array(self.Cs, dtype=np.float64)
+        if Cs.ndim != 1 or not len(Cs) or not (np.isfinite(Cs) & (Cs > 0)).all():
+            raise ValueError(
+                f"Cs must be a list of numbers above 0, or None; got {self.Cs!r}."
+            )
+        return np.unique(Cs) * unit
+
+    def _fit(self, X, weights, targets, strata, loss, Cs):
+        """Choose C, fit to all samples and set the fitted attributes.
+
+        Parameters
+        ----------
+        X : ndarray of uint64 words, or csr_array
+        weights : ndarray of shape (n_samples,)
+        targets : ndarray of shape (n_outputs, n_samples)
+        strata : ndarray of shape (n_samples,), int
+            Held-out samples are drawn from each of these.
+        loss : {"logistic", "softmax", "squared"}
+        Cs : ndarray
+        """
+        until = None if self.time_limit is None else monotonic() + self.time_limit
+        words = as_words(X)
+        groups = self.feature_groups
+        if groups is not None:
+            groups = encode_groups(groups, self.n_features_in_)
+        space = ConjunctionSpace(
+            self.n_features_in_, self.max_literals, self.monotone,
+            float(self.literal_cost), groups,
+        )  # fmt: skip
+        self.scores_, best = None, 0
+        if len(Cs) > 1:
+            best = self._choose_C(words, weights, targets, strata, loss, space, Cs)
+        model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
+        model.add_features()
+        path = []
+        for C in Cs[:best]:
+            model.minimize(C, PATH_TOL, exact=False)
+            path.append(model.solution())
+        model.minimize(Cs[best], self.tol, exact=True, until=until)
+        path.append(model.solution())
+        self._set_fitted_attributes(model, path, Cs[: best + 1])
+
+    def _choose_C(self, words, weights, targets, strata, loss, space, Cs):
+        """Find the place of the C with the smallest held-out loss."""
+        losses = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._path_losses)(
+                words, weights, targets, loss, space, Cs, train, test
+            )
+            for train, test in self._split(strata, weights)
+        )
+        if not losses:
+            return len(Cs) // 2
+        self.scores_ = -np.array(losses)
+        return int(np.argmin(np.mean(losses, axis=0)))
+
+    def _split(self, strata, weights):
+        """Draw the samples to fit and those to choose C by."""
+        everything = np.arange(len(strata))
+        if self.cv is None or isinstance(self.cv, Integral):
+            # A sample of weight 0 is in no test set.
+            strata = np.where(weights > 0, strata, -1)
+            tests = held_out(strata, self.cv, check_random_state(self.random_state))
+            return [(np.setdiff1d(everything, test), test) for test in tests]
+        pairs = list(check_cv(self.cv).split(everything[:, None], strata))
+        classes = set(strata)
+        for k, (train, test) in enumerate(pairs):
+            if set(strata[train][weights[train] > 0]) != classes or not (
+                weights[test].any()
+            ):
+                raise ValueError(
+                    f"cv: split {k} has a class without samples to fit, or no samples "
+                    "to test, counting those of weight above 0. Use fewer or "
+                    "stratified splits."
+                )
+        return pairs
+
+    def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
+        """Compute the mean held-out loss for each C, until it has risen twice."""
+        model = ColumnGeneration(
+            words[train], weights[train], targets[:, train], loss, space
+        )
+        model.add_features()
+        losses = np.full(len(Cs), np.inf)
+        for k, C in enumerate(Cs):
+            model.minimize(C, PATH_TOL, exact=False)
+            scores = model.solution().scores(words[test])
+            values = self._held_out_loss(scores, targets[:, test].T)
+            losses[k] = np.average(values, weights=weights[test])
+            if k >= 2 and losses[k] > losses[k - 1] > losses[k - 2]:
+                break
+        return losses
+
+    def _set_fitted_attributes(self, model, path, Cs):
+        state = path[-1]
+        order = np.lexsort(
+            (
+                np.arange(len(state.conjunctions)),
+                -np.abs(state.coefficients).max(axis=0),
+            )
+        )
+        conjunctions = [state.conjunctions[k] for k in order]
+        self._state = ConjunctionSum(
+            tuple(conjunctions),
+            np.ascontiguousarray(state.coefficients[:, order]),
+            state.intercepts,
+        )
+        self.conjunctions_ = conjunctions
+        self.coef_, self.intercept_ = self._state.coefficients, state.intercepts
+        self.C_, self.Cs_ = float(Cs[-1]), Cs
+        self.coef_path_ = np.zeros((len(Cs), *self.coef_.shape))
+        for k, step in enumerate(path):
+            places = {one: j for j, one in enumerate(step.conjunctions)}
+            for j, one in enumerate(conjunctions):
+                if one in places:
+                    self.coef_path_[k, :, j] = step.coefficients[:, places[one]]
+        self.objective_, self.optimality_gap_ = model.objective, model.gap
+        self.is_optimal_ = bool(model.gap <= self.tol * model.objective)
+        self.coverages_ = self._state.satisfied(model.words).sum(axis=0)
+
+    def _scores(self, X):
+        """Compute the sums of each sample, of shape (n_samples, n_outputs)."""
+        check_is_fitted(self)
+        return self._state.scores(validate_boolean(self, X, reset=False))
+
+    @property
+    def rules_(self):
+        """The conjunctions as a list of `Rule`, largest absolute weight first."""
+        check_is_fitted(self)
+        names = self._names()
+        rules = [
+            Rule(
+                literals, float(w), float(w), int(n), label=label,
+                names=names_of(literals, names),
+            )
+            for label, weights in zip(
+                self._labels(), self._state.coefficients, strict=True
+            )
+            for literals, w, n in zip(
+                self.conjunctions_, weights, self.coverages_, strict=True
+            )
+            if w
+        ]  # fmt: skip
+        return sorted(rules, key=lambda rule: -abs(rule.weight))
+
+    def explain(self, X):
+        """List the conjunctions that each sample satisfies, with what they add.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        explanations : list of n_samples lists of Rule
+            The rules of ``rules_`` that the sample satisfies, largest absolute weight
+            first. Their weights and the intercept add up to the score: the log-odds of
+            the second of two classes, the score of the rule's ``label`` among more
+            classes, or the prediction of a regressor.
+        """
+        check_is_fitted(self)
+        words = as_words(validate_boolean(self, X, reset=False))
+        places = {one: k for k, one in enumerate(self.conjunctions_)}
+        satisfied, rules = self._state.satisfied(words), self.rules_
+        numbers = [places[rule.literals] for rule in rules]
+        return [
+            [rule for rule, k in zip(rules, numbers, strict=True) if held[k]]
+            for held in satisfied
+        ]
+
+    def to_text(self, feature_names=None):
+        """Write the model as a scorecard: a weight and a conjunction on each line.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: the column names of X, or x0, x1, ...
+
+        Returns
+        -------
+        text : str
+            A scorecard for each output, largest absolute weights first.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name.
+        """
+        check_is_fitted(self)
+        names = self._names() if feature_names is None else feature_names
+        lines = []
+        for title, label, intercept in zip(
+            self._titles(), self._labels(), self._state.intercepts, strict=True
+        ):
+            rules = [rule for rule in self.rules_ if rule.label == label]
+            weights = [f"{w:+.4g}" for w in [intercept, *(r.weight for r in rules)]]
+            texts = ["", *(rule.to_text(names) for rule in rules)]
+            width = max(map(len, weights)) + 1
+            lines.append(f"{title}:")
+            lines += [
+                f"{weight:>{width}}  {text}".rstrip()
+                for weight, text in zip(weights, texts, strict=True)
+            ]
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals, weight, contribution, coverage and
+            precision.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        return rules_frame(self.rules_, self._names())
+
+    def _rules_html(self):
+        rows = [
+            [
+                "" if rule.label is None else str(rule.label),
+                rule.to_text(self._names()),
+                *numbers_of(rule, "weight", "coverage"),
+            ]
+            for rule in self.rules_
+        ]
+        caption = "; ".join(
+            f"{title} = {intercept:+.4g} + the weights of all conjunctions that hold"
+            for title, intercept in zip(
+                self._titles(), self._state.intercepts, strict=True
+            )
+        )
+        return html_table(caption, ["label", "conjunction", "weight", "coverage"], rows)
+
+    def _names(self):
+        """List the column names of X, if it had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(map(str, names))
+
+    def _terms(self):
+        """List the conjunctions of each output with their weights."""
+        return [
+            [
+                (one, float(w))
+                for one, w in zip(self.conjunctions_, row, strict=True)
+                if w
+            ]
+            for row in self._state.coefficients
+        ]
+
+
+def held_out(strata, cv, random_state):
+    """Draw held-out samples from each stratum, never all of one.
+
+    Parameters
+    ----------
+    strata : ndarray of shape (n_samples,), int
+        Samples of stratum -1 are not drawn.
+    cv : int or None
+        Number of disjoint sets. None: one set, of a quarter of the samples.
+    random_state : RandomState instance
+
+    Returns
+    -------
+    tests : list of ndarrays of sample numbers, ascending
+    """
+    fold = np.full(len(strata), -1)
+    start = 0
+    for stratum in np.unique(strata[strata >= 0]):
+        members = random_state.permutation(np.flatnonzero(strata == stratum))
+        if len(members) > 1:
+            fold[members] = (start + np.arange(len(members))) % (cv or 4)
+            start += len(members)
+    tests = [np.flatnonzero(fold == k) for k in range(cv or 4)]
+    tests = [test for test in tests if len(test)]
+    return tests if cv else tests[:1]

@@ -1,0 +1,280 @@
+"""ConjunctionRegressor: L1 least squares over all conjunctions."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import always_true, as_words
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    as_boolean,
+    check_binarize,
+    check_finite_sum,
+    check_sample_weight,
+    validate_data_strict,
+    warn_of_lost_columns,
+)
+from sklboolean.rules._column_generation import ConjunctionSum
+from sklboolean.rules._conjunction_model import ConjunctionModel
+from sklboolean.rules._exports import sum_code, sum_sql
+
+# Values of C to try, in units of the standard deviation of y.
+REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
+    """Linear regression over all conjunctions, with an L1 penalty.
+
+    The prediction for a sample is an intercept plus a weight for each conjunction that
+    it satisfies. The L1 penalty makes nearly all weights 0. The model minimizes ::
+
+        C * sum of squared errors / 2
+        + sum of literal_cost ** (len(c) - 1) * abs(weight of c)
+
+    over all conjunctions c of up to ``max_literals`` literals. See
+    `ConjunctionLogisticRegression` for how the optimum is found and proved.
+
+    Parameters
+    ----------
+    C : float or None, default=None
+        Weight of the loss: smaller values give fewer conjunctions. None: chosen among
+        ``Cs`` by the held-out squared error.
+    Cs : array-like or None, default=None
+        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10 and 30, divided by
+        the standard deviation of y. Used only with ``C=None``.
+    cv : int, splitter, iterable of (train, test) or None, default=None
+        Number of folds of the cross-validation that chooses C, or the splits. None: one
+        quarter of the samples is held out once. Set it, for example to 5, for small
+        data.
+    max_literals : int, default=3
+        Maximum number of literals in a conjunction.
+    monotone : bool, default=False
+        Whether conjunctions consist of true features only. False: negated features too.
+    literal_cost : float, default=1.1
+        Factor of the penalty for each further literal, at least 1. Raise it for shorter
+        conjunctions.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label never occur together in a
+        conjunction. For one-hot columns: the attribute.
+    tol : float, default=1e-3
+        Accepted optimality gap, as a fraction of the objective.
+    time_limit : float or None, default=60.0
+        Seconds after which the exact search for further conjunctions stops.
+        ``is_optimal_`` is then False. None: no limit.
+    binarize : float or None, default=0.0
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the held-out samples that choose C. With a fixed C it is not used.
+    n_jobs : int or None, default=None
+        Number of parallel jobs for folds and for the branches of the exact search. The
+        result does not depend on it, except under ``time_limit``.
+
+    Attributes
+    ----------
+    conjunctions_ : list of tuples of (feature, value) pairs
+        Conjunctions with a weight, largest absolute weight first.
+    coef_ : ndarray of shape (n_conjunctions,)
+        Their weights.
+    intercept_ : float
+        Prediction for a sample that satisfies no conjunction.
+    coverages_ : ndarray of shape (n_conjunctions,), dtype int64
+        Number of training samples that satisfy each conjunction.
+    C_ : float
+        The C of the model.
+    Cs_ : ndarray of shape (n_path,)
+        Values of C that were fitted to all samples, the last one is ``C_``.
+    coef_path_ : ndarray of shape (n_path, n_conjunctions)
+        Weights of the conjunctions of the model for each of ``Cs_``.
+    scores_ : ndarray of shape (n_folds, n_Cs) or None
+        Minus half the mean held-out squared error of each C, as a fraction of the
+        variance of y; -inf for values that were left out after the loss had risen
+        twice. None if C was not chosen.
+    objective_ : float
+        The objective above.
+    optimality_gap_ : float
+        The objective minus a lower bound on that of any model over conjunctions of up
+        to ``max_literals`` literals, by duality.
+    is_optimal_ : bool
+        Whether the gap is at most ``tol`` times the objective.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    ConjunctionLogisticRegression : The same for classes.
+
+    Notes
+    -----
+    The property ``rules_`` holds the weights as a list of `Rule`, with texts.
+
+    References
+    ----------
+    Wei, Dash, Gao, Gunluk. "Generalized Linear Rule Models". ICML 2019, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklboolean import ConjunctionRegressor
+    >>> X = np.random.default_rng(0).integers(0, 2, (200, 5))
+    >>> y = 3.0 * (X[:, 0] & X[:, 1]) - X[:, 2]
+    >>> print(ConjunctionRegressor(C=10).fit(X, y).to_text())
+    prediction:
+     -0.000234
+        +2.997  x0 and x1
+       -0.9979  x2
+    """
+
+    def __init__(
+        self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
+        literal_cost=1.1, feature_groups=None, tol=1e-3, time_limit=60.0, binarize=0.0,
+        random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.C = C
+        self.Cs = Cs
+        self.cv = cv
+        self.max_literals = max_literals
+        self.monotone = monotone
+        self.literal_cost = literal_cost
+        self.feature_groups = feature_groups
+        self.tol = tol
+        self.time_limit = time_limit
+        self.binarize = binarize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        y : array-like of shape (n_samples,)
+            Real targets.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weight of the loss of each sample. None: 1.
+
+        Returns
+        -------
+        self : ConjunctionRegressor
+            The fitted regressor.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. An earlier fit is kept.
+        """
+        with restore_on_error(self):
+            self._check_params()
+            check_binarize(self.binarize)
+            X, y = validate_data_strict(
+                self, X, y, y_numeric=True, accept_sparse=["csr", "csc"],
+                dtype=KEPT_DTYPES,
+            )  # fmt: skip
+            samples = as_words(as_boolean(X, self.binarize))
+            if not sparse.issparse(X):
+                warn_of_lost_columns(self, X, always_true(samples, X.shape[1]))
+            weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+            y = np.asarray(y, dtype=np.float64)
+            # Targets of mean 0 and deviation 1: no overflow, and one grid for C.
+            largest = np.abs(y).max() or 1.0
+            mean = np.average(y / largest, weights=weights)
+            spread = np.sqrt(np.average((y / largest - mean) ** 2, weights=weights))
+            unit = float(spread * largest) or 1.0
+            targets = (y / largest - mean) / (spread or 1.0)
+            self._fit(
+                samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp),
+                "squared", self._check_Cs(REGRESSION_CS, unit),
+            )  # fmt: skip
+            self._set_units(unit, mean * largest)
+        return self
+
+    def _set_units(self, unit, mean):
+        """Go back from standardized targets to those of y."""
+        state = self._state
+        self._state = ConjunctionSum(
+            state.conjunctions,
+            state.coefficients * unit,
+            state.intercepts * unit + mean,
+        )
+        self.coef_ = self._state.coefficients[0]
+        self.intercept_ = float(self._state.intercepts[0])
+        self.coef_path_ = self.coef_path_[:, 0] * unit
+        self.C_, self.Cs_ = self.C_ / unit, self.Cs_ / unit
+        self.objective_ *= unit
+        self.optimality_gap_ *= unit
+
+    @staticmethod
+    def _held_out_loss(scores, targets):
+        return (scores[:, 0] - targets[:, 0]) ** 2 / 2
+
+    def predict(self, X):
+        """Predict the target of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,), dtype float64
+        """
+        return self._scores(X)[:, 0]
+
+    def to_python(self, feature_names=None):
+        """Write the model as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+
+        Returns
+        -------
+        code : str
+            Its value is the prediction.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same.
+        """
+        check_is_fitted(self)
+        return sum_code(self.intercept_, self._terms()[0], feature_names, self.binarize)
+
+    def to_sql(self, feature_names=None):
+        """Write the model as an expression in standard SQL.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the column names of X, or x0,
+            x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is the prediction. Column names are in double quotes. No literal
+            holds for NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name cannot be quoted.
+        """
+        check_is_fitted(self)
+        names = self._names() if feature_names is None else feature_names
+        return sum_sql(self.intercept_, self._terms()[0], names, self.binarize)
+
+    def _labels(self):
+        return [None]
+
+    def _titles(self):
+        return ["prediction"]

@@ -1,0 +1,339 @@
+"""Conjunction models are optimal over all conjunctions, by definition."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from oracles.rules import (
+    every_conjunction,
+    penalized_objective,
+    satisfies,
+    smallest_objective,
+)
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
+from sklboolean._core import _cpu
+from sklboolean.datasets import make_monks, make_tic_tac_toe
+from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
+
+CS = (0.05, 0.3, 2.0)
+
+
+def noisy(n_samples=60, n_features=4, n_classes=2, seed=0):
+    """Boolean samples with labels that depend on pairs of features, and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, n_features))
+    y = (X[:, 0] & X[:, 1]) + (n_classes > 2) * (1 - X[:, 2]) * X[:, 3]
+    wrong = rng.random(n_samples) < 0.2
+    y[wrong] = rng.integers(0, n_classes, wrong.sum())
+    return X, y, rng.integers(1, 4, n_samples) / 2
+
+
+def design_of(X, max_literals, monotone=False, groups=None, cost=1.1):
+    """All conjunctions, their columns and their prices, by definition."""
+    conjunctions = list(
+        every_conjunction(
+            X.shape[1], max_literals, negations=not monotone, groups=groups
+        )
+    )
+    columns = [[satisfies(row, one) for one in conjunctions] for row in X]
+    prices = np.array([cost ** (len(one) - 1) for one in conjunctions])
+    return conjunctions, np.array(columns, dtype=float), prices
+
+
+def one_hot(y):
+    return (y[:, None] == np.arange(y.max() + 1)).astype(float)
+
+
+def problem(loss, seed=0):
+    X, y, weights = noisy(n_classes=3 if loss == "softmax" else 2, seed=seed)
+    if loss == "squared":
+        targets = (y + np.random.default_rng(seed).normal(0, 0.3, len(y)))[:, None]
+        return X, targets[:, 0], targets, weights
+    targets = one_hot(y)
+    return X, y, targets[:, 1:] if loss == "logistic" else targets, weights
+
+
+def model_for(loss, **parameters):
+    cls = ConjunctionRegressor if loss == "squared" else ConjunctionLogisticRegression
+    return cls(**parameters)
+
+
+@pytest.mark.parametrize("C", CS)
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
+    X, y, targets, weights = problem(loss)
+    conjunctions, design, prices = design_of(X, 3)
+    best = smallest_objective(design, prices, C, weights, targets, loss)
+    model = model_for(loss, C=C, tol=1e-9).fit(X, y, sample_weight=weights)
+    assert model.is_optimal_
+    assert model.objective_ == pytest.approx(best, rel=1e-8)
+    coefficients = np.zeros((targets.shape[1], len(conjunctions)))
+    places = {tuple(sorted(one)): k for k, one in enumerate(conjunctions)}
+    for one, w in zip(model.conjunctions_, np.atleast_2d(model.coef_).T, strict=True):
+        coefficients[:, places[one]] = w
+    value = penalized_objective(
+        design, prices, C, weights, targets, coefficients, model.intercept_, loss
+    )
+    assert model.objective_ == pytest.approx(value, rel=1e-10)
+
+
+@pytest.mark.parametrize("tol", [0.3, 0.03, 1e-4])
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_the_gap_bounds_the_distance_from_the_optimum(loss, tol):
+    X, y, targets, weights = problem(loss, seed=1)
+    _, design, prices = design_of(X, 2, cost=1.5)
+    best = smallest_objective(design, prices, 1.0, weights, targets, loss)
+    model = model_for(loss, C=1.0, tol=tol, max_literals=2, literal_cost=1.5)
+    model.fit(X, y, sample_weight=weights)
+    assert model.objective_ >= best * (1 - 1e-9)
+    assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
+    assert model.is_optimal_ == (model.optimality_gap_ <= tol * model.objective_)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_the_gap_of_any_model_bounds_its_distance(loss):
+    """Also where the search was not run to its end."""
+    X, y, targets, weights = problem(loss, seed=2)
+    _, design, prices = design_of(X, 3)
+    best = smallest_objective(design, prices, 1.0, weights, targets, loss)
+    model = model_for(loss, C=1.0, time_limit=1e-9).fit(X, y, sample_weight=weights)
+    assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_no_conjunction_is_worth_more_than_its_price(loss):
+    """The subgradients of all conjunctions hold 0."""
+    X, y, targets, weights = problem(loss, seed=3)
+    conjunctions, design, prices = design_of(X, 3)
+    model = model_for(loss, C=0.7, tol=1e-6).fit(X, y, sample_weight=weights)
+    if loss == "squared":
+        means = model.predict(X)[:, None]
+    else:
+        means = model.predict_proba(X)[:, -targets.shape[1] :]
+    sums = (0.7 * weights[:, None] * (targets - means)).T @ design
+    assert (np.abs(sums) <= prices * (1 + 1e-5)).all()
+    places = {tuple(sorted(one)): k for k, one in enumerate(conjunctions)}
+    for one, w in zip(model.conjunctions_, np.atleast_2d(model.coef_).T, strict=True):
+        k = places[one]
+        used = w != 0
+        expected = np.sign(w[used]) * prices[k]
+        np.testing.assert_allclose(sums[used, k], expected, rtol=1e-4)
+    residuals = (weights[:, None] * (targets - means)).sum(axis=0)
+    np.testing.assert_allclose(residuals, 0, atol=1e-9)
+
+
+def test_single_features_are_l1_logistic_regression():
+    X, y, weights = noisy(200, 6)
+    ours = ConjunctionLogisticRegression(C=0.3, max_literals=1, tol=1e-8)
+    ours.fit(X, y, sample_weight=weights)
+    theirs = LogisticRegression(
+        C=0.3, l1_ratio=1.0, solver="saga", tol=1e-10, max_iter=100_000
+    ).fit(X, y, sample_weight=weights)
+    coefficients = np.zeros(6)
+    for ((feature, value),), w in zip(ours.conjunctions_, ours.coef_[0], strict=True):
+        assert value
+        coefficients[feature] = w
+    np.testing.assert_allclose(coefficients, theirs.coef_[0], atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+
+
+def test_monotone_models_and_groups_restrict_the_conjunctions():
+    X, y, _ = noisy(150, 6, seed=4)
+    groups = ["a", "a", "b", "b", "c", "c"]
+    _, design, prices = design_of(X, 3, monotone=True, groups=[0, 0, 1, 1, 2, 2])
+    targets, ones = y[:, None].astype(float), np.ones(len(y))
+    best = smallest_objective(design, prices, 1.0, ones, targets, "logistic")
+    model = ConjunctionLogisticRegression(
+        C=1.0, monotone=True, feature_groups=groups, tol=1e-8
+    ).fit(X, y)
+    assert model.objective_ == pytest.approx(best, rel=1e-7)
+    for one in model.conjunctions_:
+        assert all(value for _, value in one)
+        assert len({groups[j] for j, _ in one}) == len(one)
+
+
+def test_boolean_concepts_are_learned_exactly():
+    for data in (make_monks(1), make_tic_tac_toe()):
+        X, y = data.data, data.target
+        model = ConjunctionLogisticRegression(random_state=0).fit(X[::2], y[::2])
+        assert model.score(X[1::2], y[1::2]) > 0.99
+        assert model.is_optimal_
+
+
+def test_scores_are_the_sums_of_what_holds():
+    X, y, _ = noisy(120, 6, 3, seed=5)
+    model = ConjunctionLogisticRegression(C=1.0).fit(X, y)
+    new = np.random.default_rng(9).integers(0, 2, (50, 6))
+    expected = [
+        model.intercept_
+        + sum(
+            w
+            for one, w in zip(model.conjunctions_, model.coef_.T, strict=True)
+            if satisfies(row, one)
+        )
+        for row in new
+    ]
+    np.testing.assert_allclose(model.decision_function(new), expected, rtol=1e-12)
+    np.testing.assert_array_equal(
+        model.decision_function(new), model.decision_function(sparse.csr_array(new))
+    )
+    np.testing.assert_allclose(
+        np.exp(model.predict_log_proba(new)), model.predict_proba(new)
+    )
+    for explained, row in zip(model.explain(new), np.array(expected), strict=True):
+        for k, label in enumerate(model.classes_):
+            total = sum(rule.weight for rule in explained if rule.label == label)
+            assert model.intercept_[k] + total == pytest.approx(row[k])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sparse_data_and_jobs_give_the_same_model(n_classes):
+    X, y, weights = noisy(150, 8, n_classes, seed=6)
+    first = ConjunctionLogisticRegression(cv=3, random_state=0)
+    first.fit(X, y, sample_weight=weights)
+    for other, given in (
+        (ConjunctionLogisticRegression(cv=3, random_state=0), sparse.csr_array(X)),
+        (ConjunctionLogisticRegression(cv=3, random_state=0, n_jobs=2), X),
+    ):
+        other.fit(given, y, sample_weight=weights)
+        assert other.conjunctions_ == first.conjunctions_
+        np.testing.assert_array_equal(other.coef_, first.coef_)
+
+
+@pytest.mark.parametrize("n_samples", [5, 63, 64, 129, 600])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_processor_path_gives_the_same_bits(n_samples, n_classes):
+    X, y, weights = noisy(n_samples, 7, n_classes, seed=7)
+    y[:n_classes] = np.arange(n_classes)
+    before, results = _cpu.cpu_path(), []
+    try:
+        for path in _cpu.available_cpu_paths():
+            _cpu.use_cpu_path(path)
+            model = ConjunctionLogisticRegression(C=1.0).fit(X, y, weights)
+            results.append((model.conjunctions_, model.coef_, model.predict_proba(X)))
+    finally:
+        _cpu.use_cpu_path(before)
+    for conjunctions, coefficients, probabilities in results:
+        assert conjunctions == results[0][0]
+        np.testing.assert_array_equal(coefficients, results[0][1])
+        np.testing.assert_array_equal(probabilities, results[0][2])
+
+
+def test_weights_are_repeated_samples():
+    X, y, _ = noisy(90, 5, seed=8)
+    counts = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = ConjunctionLogisticRegression(C=0.5, tol=1e-9).fit(X, y, counts)
+    repeated = ConjunctionLogisticRegression(C=0.5, tol=1e-9)
+    repeated.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-7
+    )
+    by_class = ConjunctionLogisticRegression(C=0.5, class_weight={1: 3}, tol=1e-9)
+    by_sample = ConjunctionLogisticRegression(C=0.5, tol=1e-9)
+    np.testing.assert_allclose(
+        by_class.fit(X, y).predict_proba(X),
+        by_sample.fit(X, y, np.where(y == 1, 3.0, 1.0)).predict_proba(X),
+        atol=1e-7,
+    )
+
+
+def test_the_path_is_that_of_models_with_a_fixed_C():
+    X, y, _ = noisy(300, 6, seed=9)
+    model = ConjunctionLogisticRegression(random_state=0).fit(X, y)
+    assert model.C_ == model.Cs_[-1]
+    assert model.scores_.shape == (1, 5)
+    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0)[np.argmax(model.scores_[0])]
+    assert model.coef_path_.shape == (len(model.Cs_), 1, len(model.conjunctions_))
+    np.testing.assert_array_equal(model.coef_path_[-1], model.coef_)
+    fixed = ConjunctionLogisticRegression(C=model.C_).fit(X, y)
+    assert fixed.scores_ is None
+    assert fixed.objective_ == pytest.approx(model.objective_, rel=2e-3)
+
+
+def test_units_of_the_target_do_not_matter():
+    X, y, _ = noisy(200, 6, seed=10)
+    y = y + np.random.default_rng(0).normal(0, 0.2, len(y))
+    one = ConjunctionRegressor(random_state=0).fit(X, y)
+    other = ConjunctionRegressor(random_state=0).fit(X, 1e200 * y - 3e200)
+    assert one.conjunctions_ == other.conjunctions_
+    np.testing.assert_allclose(other.coef_, 1e200 * one.coef_, rtol=1e-6)
+    np.testing.assert_allclose(other.C_, one.C_ / 1e200)
+
+
+def test_a_constant_target_has_no_conjunctions():
+    model = ConjunctionRegressor().fit([[0, 1], [1, 0], [1, 1]] * 5, [4.5] * 15)
+    assert model.conjunctions_ == []
+    assert model.is_optimal_
+    np.testing.assert_array_equal(model.predict([[0, 0]]), [4.5])
+
+
+def test_exports_predict_the_same():
+    X, y, _ = noisy(200, 5, 3, seed=11)
+    labels = np.array(["it's", 'say "no"', "c"])[y]
+    names = ["a b", 'quo"te', "select", "x;", "é"]
+    model = ConjunctionLogisticRegression(C=0.5, binarize=None).fit(X, labels)
+    code, sql = model.to_python(), model.to_sql(names)
+    predicted = model.predict(X).tolist()
+    assert [eval(code, {"x": row}) for row in X.tolist()] == predicted
+    base = sqlite3.connect(":memory:")
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+    base.execute(f"CREATE TABLE t ({quoted})")
+    base.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", X.tolist())
+    rows = base.execute(f"SELECT {sql} FROM t ORDER BY rowid").fetchall()
+    assert [row[0] for row in rows] == predicted
+    regressor = ConjunctionRegressor(C=0.5, binarize=None).fit(X, y)
+    values = [eval(regressor.to_python(), {"x": row}) for row in X.tolist()]
+    np.testing.assert_allclose(values, regressor.predict(X))
+
+
+def test_rules_and_scorecards_name_the_columns():
+    data = make_monks(1, as_frame=True)
+    model = ConjunctionLogisticRegression(C=1.0).fit(data.data, data.target)
+    first = model.rules_[0]
+    assert first.literals == model.conjunctions_[0]
+    assert first.weight == model.coef_[0, 0]
+    lines = model.to_text().splitlines()
+    assert lines[0].startswith("log-odds of ")
+    assert len(lines) == 2 + len(model.rules_)
+    assert lines[2].endswith(first.to_text())
+    assert lines[2].split()[0] == f"{first.weight:+.4g}"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C must be greater than 0"),
+        ({"Cs": [0.1, -1]}, "Cs must be a list of numbers above 0"),
+        ({"literal_cost": 0.5}, "literal_cost must be at least 1"),
+        ({"feature_groups": [1, 2]}, "feature_groups must hold one label"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    X, y, _ = noisy()
+    with pytest.raises(ValueError, match=message):
+        ConjunctionLogisticRegression(**parameters).fit(X, y)
+
+
+def test_a_class_without_weight_is_an_error():
+    X, y, _ = noisy()
+    with pytest.raises(ValueError, match="The class 1 has a total weight of 0"):
+        ConjunctionLogisticRegression().fit(X, y, sample_weight=1.0 * (y == 0))
+
+
+def test_columns_are_dropped_and_known_ones_not_added_twice():
+    X, y, weights = noisy(100, 5)
+    space = ConjunctionSpace(5, 2, False, 1.1)
+    model = ColumnGeneration(
+        sparse.csr_array(X.astype(bool)), weights, y[None, :].astype(float), "logistic",
+        space,
+    )  # fmt: skip
+    pair = ((0, True), (1, True))
+    assert model.add([pair, pair, ((2, False),)]) == 2
+    assert model.add([pair]) == 0
+    model.minimize(1e-9, 0.1, exact=True)
+    model.drop_unused()
+    assert model.conjunctions == [((2, False),)]
+    assert model.solution().conjunctions == ()
