@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
@@ -310,12 +311,11 @@ CASES = {
     "query_by_committee": Case(QueryByCommittee(n_members=3, max_queries=20), QUERIES),
     "query_by_committee_bagging": Case(
         QueryByCommittee(
-            LogisticRegression(), n_members=2, strategy="kl", resample_members=True,
-            batch_size=4, max_queries=20,
+            LogisticRegression(), n_members=2, strategy="kl", batch_size=4,
+            max_queries=20,
         ),
         {
-            "strategy": "pairwise_disagreement", "resample_members": False,
-            "batch_size": 5, "max_queries": 10,
+            "strategy": "pairwise_disagreement", "batch_size": 5, "max_queries": 10,
         },
     ),
     "query_by_committee_list": Case(
@@ -335,6 +335,12 @@ CASES = {
         QueryByCommittee(
             DecisionTreeClassifier(max_features=1), sampling="all", n_members=3,
             max_queries=20,
+        )
+    ),
+    "query_by_committee_of_one": Case(
+        QueryByCommittee(
+            RandomForestClassifier(10), n_members=1, strategy="label_entropy",
+            batch_size=5, max_queries=20,
         )
     ),
     "query_by_committee_neighbors": Case(

@@ -11,7 +11,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.validation import readable_errors
-from sklboolean.active_learning._disagreement import align_probabilities
 from sklboolean.active_learning._strategies import CommitteePredictions
 
 
@@ -24,9 +23,6 @@ class EnsembleCommittee:
         One per member. They are cloned.
     sampling : {"bootstrap", "subsample", "all"}
         Which labelled samples a member is trained on, and how often each.
-    resample : bool
-        Draw the samples and seeds of the members again at every step, not only the
-        counts of new samples.
     rng : RandomState
     n_jobs : int or None
     """
@@ -37,33 +33,34 @@ class EnsembleCommittee:
     # Random labels to begin with, unless the user chooses.
     n_initial = 10
     has_prior = False
+    default_strategy = "margin"
     kernel = label_noise = None
 
-    def __init__(self, bases, sampling, resample, rng, n_jobs):
-        if len(bases) < 2:
+    def __init__(self, bases, sampling, rng, n_jobs):
+        if not bases:
+            raise ValueError("committee must list at least one classifier; got none.")
+        if len(bases) == 1 and not hasattr(bases[0], "predict_proba"):
             raise ValueError(
-                f"committee must list at least two classifiers; got {len(bases)}."
+                "A committee of one needs a classifier with predict_proba, which "
+                f"{bases[0]!r} does not have. Use n_members=5."
             )
         is_random = any("random_state" in name for name in bases[0].get_params())
-        if sampling == "all" and not is_random and len(set(map(id, bases))) == 1:
+        are_equal = len(bases) > 1 and len(set(map(id, bases))) == 1
+        if sampling == "all" and are_equal and not is_random:
             raise ValueError(
                 f"sampling='all' needs a classifier with random_state; {bases[0]!r} "
                 "has none, so all members would be equal. Use sampling='bootstrap'."
             )
-        self.sampling, self.resample = sampling, resample
-        self.rng, self.n_jobs = rng, n_jobs
+        self.sampling, self.rng, self.n_jobs = sampling, rng, n_jobs
         self.members = [clone(base) for base in bases]
         self.weighable = [has_fit_parameter(base, "sample_weight") for base in bases]
         # Trees validate and copy their input, unless they are told not to.
         self.unchecked = [has_fit_parameter(base, "check_input") for base in bases]
         self.counts = np.zeros((len(bases), 0), dtype=np.int64)
-        self._draw_seeds()
+        for member in self.members:
+            set_seed(member, draw_seed(rng))
         # A member that knows one class only is a constant: many classifiers reject it.
         self.fitted = [None] * len(bases)
-
-    def _draw_seeds(self):
-        for member in self.members:
-            set_seed(member, draw_seed(self.rng))
 
     def check_weights(self, _weights):
         """Refuse sample weights if a member cannot use them."""
@@ -88,17 +85,16 @@ class EnsembleCommittee:
         Returns
         -------
         gains : ndarray of shape (n_new,)
-            Log loss of each new label in bits, by Laplace's estimate from the votes.
-            NaN for labels that came before the first committee.
+            Log loss of each new label in bits, by Laplace's estimate from the votes,
+            or from the probabilities of a single member. NaN for labels that came
+            before the first committee.
         """
         gains = np.full(n_new, np.nan)
         if self.fitted[0] is not None:
-            votes = self.predict(X[len(y) - n_new :], classes).votes
-            right = votes == np.searchsorted(classes, y[len(y) - n_new :])
-            gains = -np.log2((right.sum(axis=0) + 1) / (len(votes) + len(classes)))
-        if self.resample:
-            self.counts = self.counts[:, :0]
-            self._draw_seeds()
+            shares = self.predict(X[len(y) - n_new :], classes).vote_shares
+            codes = np.searchsorted(classes, y[len(y) - n_new :])
+            n_right = len(self.members) * shares[np.arange(n_new), codes]
+            gains = -np.log2((n_right + 1) / (len(self.members) + len(classes)))
         drawn = self._draw_counts(weights[self.counts.shape[1] :])
         self.counts = np.hstack([self.counts, drawn])
         # Every member sees the first sample of each class. Otherwise a rare class that
@@ -158,20 +154,28 @@ class EnsembleCommittee:
         return X
 
     def predict(self, X, classes, *, with_probabilities=False):
-        """Compute the predictions of all members as `CommitteePredictions`."""
+        """Compute the predictions of all members as `CommitteePredictions`.
+
+        The probabilities of a single member stand for a posterior: two hypotheses that
+        are drawn from it may disagree.
+        """
+        is_single = len(self.members) == 1
         arguments = zip(self.fitted, *self._inputs(X), strict=True)
-        votes, tables, aligned = [], [], None
-        for labels, table in self._for_each(
-            predict_member, arguments, with_probabilities
-        ):
-            votes.append(np.searchsorted(classes, labels))
-            if table is not None:
-                tables.append(table)
-        if len(tables) == len(votes):
-            known = [member.classes_ for member in self.fitted]
-            aligned = align_probabilities(tables, known, classes)
-        votes = np.array(votes)
-        return CommitteePredictions(len(classes), votes, probabilities=aligned)
+        answers = self._for_each(
+            predict_member, arguments, with_probabilities or is_single
+        )
+        votes = np.array([np.searchsorted(classes, labels) for labels, _ in answers])
+        probabilities = None
+        if all(table is not None for _, table in answers):
+            # A class that a member does not know gets probability 0.
+            probabilities = np.zeros((*votes.shape, len(classes)))
+            for member, (_, table), aligned in zip(
+                self.fitted, answers, probabilities, strict=True
+            ):
+                aligned[:, np.searchsorted(classes, member.classes_)] = table
+            if is_single:
+                return CommitteePredictions(len(classes), posterior=probabilities[0])
+        return CommitteePredictions(len(classes), votes, probabilities=probabilities)
 
 
 def check_weighable(base):

@@ -44,8 +44,7 @@ from sklboolean.active_learning._version_space import (
 
 # Parameters that must not change while labels are added.
 STATE_PARAMS = (
-    "committee", "n_members", "sampling", "resample_members", "strategy", "epsilon",
-    "delta", "initial",
+    "committee", "n_members", "sampling", "strategy", "epsilon", "delta", "initial",
 )  # fmt: skip
 
 
@@ -69,18 +68,18 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         The members. A classifier is cloned ``n_members`` times. A list contains the
         members. A version space, such as `FiniteVersionSpace` or
         `HalfspaceVersionSpace`, has all hypotheses that agree with the labels as
-        members; it is limited to two classes. None: `DecisionTreeClassifier`.
-    n_members : int, default=5
-        Number of clones of a single classifier, at least 2. More members measure
-        disagreement more finely and take longer.
+        members; it is limited to two classes. None: randomized trees,
+        ``DecisionTreeClassifier(max_features="sqrt")``.
+    n_members : int or None, default=None
+        Number of clones of a single classifier, at least 1. More members measure
+        disagreement more finely and take longer. The probabilities of a single member
+        stand for a committee, for example those of a random forest. None: 30 trees, or
+        5 clones of a given classifier.
     sampling : {"bootstrap", "subsample", "all"} or None, default=None
         The labelled samples that each classifier is trained on: a bootstrap sample
         that grows with the labels, a random half, or all of them. With "all", clones
-        differ by their ``random_state`` only. None: "bootstrap" for a single
-        classifier, "all" for a list. Version spaces ignore it.
-    resample_members : bool, default=False
-        Draw the samples and seeds of the classifiers again for every label. False:
-        draw for new labels only.
+        differ by their ``random_state`` only. None: "bootstrap" for clones of a given
+        classifier, otherwise "all". Version spaces ignore it.
     strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", \
 "pairwise_disagreement", "margin"}, callable or None, default=None
         The score of a candidate. "disagreement": 1 if two random members disagree,
@@ -90,8 +89,9 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         the lead of the first class. Members without ``predict_proba`` count as
         certain of their votes. A callable ``strategy(predictions, X, rng)`` returns
         one score per candidate, higher is better; ``predictions`` is a
-        `sklboolean.active_learning.CommitteePredictions`. None:
-        "pairwise_disagreement" for a pool. Streams use "disagreement" only.
+        `sklboolean.active_learning.CommitteePredictions`. None: "margin" for
+        classifiers, "pairwise_disagreement" for version spaces. Streams use
+        "disagreement" only.
     epsilon : float or None, default=0.05
         Target error, in (0, 1). A stream ends when more than
         ``t_n = ln(pi^2 (n + 1)^2 / (3 delta)) / epsilon`` samples in a row were
@@ -182,14 +182,13 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, committee=None, *, n_members=5, sampling=None, resample_members=False,
-        strategy=None, epsilon=0.05, delta=0.05, batch_size=1, max_queries=None,
-        initial=None, final_estimator=None, random_state=None, n_jobs=None, verbose=0,
+        self, committee=None, *, n_members=None, sampling=None, strategy=None,
+        epsilon=0.05, delta=0.05, batch_size=1, max_queries=None, initial=None,
+        final_estimator=None, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.committee = committee
         self.n_members = n_members
         self.sampling = sampling
-        self.resample_members = resample_members
         self.strategy = strategy
         self.epsilon = epsilon
         self.delta = delta
@@ -546,7 +545,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         if isinstance(committee, list | tuple):
             bases = list(committee)
         elif committee is None:
-            bases = [DecisionTreeClassifier()]
+            bases = [DecisionTreeClassifier(max_features="sqrt")]
         elif not is_version_space(committee):
             bases = [committee]
         if final and self.final_estimator is not None:
@@ -587,7 +586,8 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
         check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
-        check_integer(self.n_members, "n_members", 2)
+        if self.n_members is not None:
+            check_integer(self.n_members, "n_members", 1)
         self._check_classifiers()
 
     def _check_classifiers(self):
@@ -669,18 +669,19 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
                 self.committee, self.n_features_in_, draw_seed(members)
             )
         else:
-            bases, sampling = self._bases(final=False), self.sampling or "all"
+            bases, sampling = self._bases(final=False), "all"
             if not isinstance(self.committee, list | tuple):
-                bases, sampling = bases * self.n_members, self.sampling or "bootstrap"
-            committee = EnsembleCommittee(
-                bases, sampling, self.resample_members, members, self.n_jobs
-            )
+                is_default = self.committee is None
+                bases = bases * (self.n_members or (30 if is_default else 5))
+                sampling = "all" if is_default or len(bases) == 1 else "bootstrap"
+            sampling = self.sampling or sampling
+            committee = EnsembleCommittee(bases, sampling, members, self.n_jobs)
         n_initial = committee.n_initial
         if self.initial is not None:
             n_initial = len(self.initial) if np.ndim(self.initial) else self.initial
         score = self.strategy
         if not callable(score):
-            score = STRATEGIES[score or "pairwise_disagreement"]
+            score = STRATEGIES[score or committee.default_strategy]
         limits = self.epsilon, self.delta, int(n_initial), self.max_queries or np.inf
         return QueryState(
             committee, score, *limits, ties, coins, seed, classes, classes

@@ -29,16 +29,18 @@ class CommitteePredictions:
     """Predictions of a committee for some samples.
 
     A query strategy scores samples by them. A version space is a committee with
-    infinitely many members: it has ``posterior`` in place of ``votes``.
+    infinitely many members: it has ``posterior`` in place of ``votes``. So has a single
+    classifier with probabilities.
 
     Parameters
     ----------
     n_classes : int
         Number of classes.
     votes : ndarray of shape (n_members, n_samples), int, or None, default=None
-        Class index that each member predicts. None for a version space.
+        Class index that each member predicts. None if there is a posterior.
     posterior : ndarray of shape (n_samples, n_classes) or None, default=None
-        Posterior predictive distribution of a version space. None for classifiers.
+        Posterior predictive distribution of a version space, or the probabilities of a
+        single classifier. None for several classifiers.
     probabilities : ndarray of shape (n_members, n_samples, n_classes) or None, \
 default=None
         Probabilities of each member. None if they were not requested, or if a member
@@ -103,8 +105,8 @@ default=None
         Parameters
         ----------
         coins : ndarray of shape (n_samples, 2)
-            Uniform in [0, 1). A hypothesis of a version space predicts positive where
-            its coin is below the posterior.
+            Uniform in [0, 1). A hypothesis drawn from a posterior predicts the last
+            class where its coin is below the posterior of this class.
 
         Returns
         -------
@@ -112,7 +114,8 @@ default=None
             True where the two members predict different classes.
         """
         if self.votes is None:
-            first, second = (coins < self.posterior[:, 1:2]).T
+            reached = np.cumsum(self.posterior[:, :0:-1], axis=1)
+            first, second = ((coin[:, None] >= reached).sum(axis=1) for coin in coins.T)
             return first != second
         n_members, samples = len(self.votes), np.arange(self.votes.shape[1])
         first = (coins[:, 0] * n_members).astype(np.intp)

@@ -87,6 +87,7 @@ class VersionSpaceCommittee:
     patience = 1
     n_initial = 0
     has_prior = True
+    default_strategy = "pairwise_disagreement"
 
     def __init__(self, space, n_features, seed):
         self.fitted = deepcopy(space)

@@ -5,6 +5,7 @@ import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -36,10 +37,9 @@ from sklboolean.datasets import load_votes
 IRIS, FLOWERS = load_iris(return_X_y=True)
 
 
-def trees(kind, *, resample=False, seed=0, n=3):
+def trees(kind, *, seed=0, n=3):
     random = np.random.RandomState(seed)
-    bases = [DecisionTreeClassifier()] * n
-    return EnsembleCommittee(bases, kind, resample, random, None)
+    return EnsembleCommittee([DecisionTreeClassifier()] * n, kind, random, None)
 
 
 def learn(committee, n_samples, n_new):
@@ -81,14 +81,6 @@ def test_everybody_sees_every_class(kind):
         assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
 
 
-def test_resampling_draws_anew():
-    committee = trees("bootstrap", resample=True)
-    learn(committee, 15, 15)
-    first = committee.counts.copy()
-    learn(committee, 30, 15)
-    assert (committee.counts[:, :15] != first).any()
-
-
 @pytest.mark.parametrize(
     ("kind", "mean", "most"), [("bootstrap", 1.0, 9), ("subsample", 0.5, 1)]
 )
@@ -110,7 +102,7 @@ def test_seeds_are_all_that_differs():
 def test_weights_of_the_user_multiply_or_draw():
     heavy = np.array([1.0, 0.5, 3.0])
     committee = EnsembleCommittee(
-        [DecisionTreeClassifier(), KNeighborsClassifier()], "bootstrap", False,
+        [DecisionTreeClassifier(), KNeighborsClassifier()], "bootstrap",
         np.random.RandomState(0), None,
     )  # fmt: skip
     counts = (
@@ -240,6 +232,46 @@ def test_committee_average_is_the_mean_of_the_members():
     assert_allclose(learner.decision_function(IRIS), aligned.mean(axis=0))
 
 
+def test_default_committee_is_of_randomized_trees():
+    plain = QueryByCommittee(max_queries=20, random_state=0).fit(IRIS, FLOWERS)
+    named = QueryByCommittee(
+        DecisionTreeClassifier(max_features="sqrt"), n_members=30, sampling="all",
+        strategy="margin", max_queries=20, random_state=0,
+    ).fit(IRIS, FLOWERS)  # fmt: skip
+    assert_array_equal(plain.query_indices_, named.query_indices_)
+    assert_array_equal(plain.predict_proba(IRIS), named.predict_proba(IRIS))
+
+
+@pytest.mark.parametrize(("strategy", "score"), [("margin", 0), ("label_entropy", 1)])
+def test_committee_of_one_is_uncertainty_sampling(strategy, score):
+    forest = RandomForestClassifier(12, random_state=0)
+    learner = QueryByCommittee(
+        forest, n_members=1, strategy=strategy, random_state=0
+    ).teach(IRIS[::5], FLOWERS[::5])
+    # Uncertainty by definition, of the same forest.
+    p = np.sort(learner.committee_[0].predict_proba(IRIS), axis=1)
+    logs = np.log2(p, where=p > 0, out=np.zeros_like(p))
+    expected = [p[:, -2] - p[:, -1], -(p * logs).sum(axis=1)][score]
+    _indices, utilities = learner.query(IRIS, return_utilities=True)
+    assert_allclose(utilities, expected, atol=1e-12)
+    assert_allclose(
+        learner.predict_proba(IRIS), learner.committee_[0].predict_proba(IRIS)
+    )
+    in_list = (
+        clone(learner).set_params(committee=[forest]).teach(IRIS[::5], FLOWERS[::5])
+    )
+    assert_array_equal(learner.predict_proba(IRIS), in_list.predict_proba(IRIS))
+
+
+def test_gains_of_a_committee_of_one_are_finite():
+    learner = QueryByCommittee(
+        DecisionTreeClassifier(), n_members=1, random_state=0
+    ).teach(IRIS[::5], FLOWERS[::5])
+    p = learner.predict_proba(IRIS[1::5])[np.arange(30), FLOWERS[1::5]]
+    learner.teach(IRIS[1::5], FLOWERS[1::5])
+    assert_allclose(learner.information_gains_[30:], -np.log2((p + 1) / (1 + 3)))
+
+
 # Scores
 
 
@@ -263,10 +295,12 @@ def test_members_that_are_drawn_differ_as_often_as_pairs_do():
     predictions = CommitteePredictions(3, votes)
     assert abs(predictions.draw_disagreement(coins).mean() - 5 / 6) < 0.02
     assert_allclose(predictions.disagreement[0], 5 / 6)
-    posterior = CommitteePredictions(
-        2, posterior=np.repeat([[0.2, 0.8]], 20000, axis=0)
-    )
-    assert abs(posterior.draw_disagreement(coins).mean() - 0.32) < 0.02
+    for p, expected in [([0.2, 0.8], 0.32), ([0.2, 0.5, 0.3], 0.62), ([0, 1, 0], 0)]:
+        posterior = CommitteePredictions(
+            len(p), posterior=np.repeat([p], 20000, axis=0)
+        )
+        assert abs(posterior.draw_disagreement(coins).mean() - expected) < 0.02
+        assert_allclose(posterior.disagreement[0], expected)
 
 
 def test_batches_hold_no_twins_and_spread_out():
