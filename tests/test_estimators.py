@@ -34,7 +34,7 @@ def expected_failures(estimator):
     drawn = isinstance(base, KNeighborsRegressor | KNeighborsClassifier)
     # A pool whose samples are all queried is the same in every order.
     drawn |= isinstance(estimator, QueryByCommittee) and not isinstance(
-        estimator.committee, list
+        estimator.committee, list | None
     )
     drawn |= isinstance(estimator, FilteringBoostByMajority)
     if drawn or getattr(estimator, "sampling", None) == "resample":

@@ -173,6 +173,8 @@ class EnsembleCommittee:
                 self.fitted, answers, probabilities, strict=True
             ):
                 aligned[:, np.searchsorted(classes, member.classes_)] = table
+            # Of float32, the sums are far from 1.
+            probabilities /= probabilities.sum(axis=2, keepdims=True)
             if is_single:
                 return CommitteePredictions(len(classes), posterior=probabilities[0])
         return CommitteePredictions(len(classes), votes, probabilities=probabilities)
