@@ -38,6 +38,23 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
+    @property
+    def feature_importances_(self):
+        """Mean importance of each feature over the hypotheses, whose votes are equal.
+
+        An ndarray of shape (`n_features_in_`,), dtype float64. Of stumps it is the
+        share of the votes that look at the feature. Only where all hypotheses have
+        ``feature_importances_``.
+        """
+        if not hasattr(self, "estimators_"):
+            raise AttributeError("feature_importances_ exists after fit only.")
+        total = np.zeros(self.n_features_in_)
+        for estimator, columns in zip(self.estimators_, self._columns, strict=True):
+            total[slice(None) if columns is None else columns] += (
+                estimator.feature_importances_
+            )
+        return total / max(1, len(self.estimators_))
+
     def decision_function(self, X):
         """Compute the margin of the vote.
 

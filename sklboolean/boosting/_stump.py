@@ -533,6 +533,18 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         shares = sides / sides.sum(axis=1, keepdims=True)
         self.side_probabilities_ = shares.astype(np.float64)
 
+    @property
+    def feature_importances_(self):
+        """1 for the feature of the stump, 0 for the others.
+
+        An ndarray of shape (`n_features_in_`,), dtype float64; all 0 for a constant.
+        """
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        if self.feature_ >= 0:
+            importances[self.feature_] = 1.0
+        return importances
+
     def predict(self, X):
         """Predict the label of each sample.
 

@@ -1,4 +1,4 @@
-"""Display classes that plot fitted estimators. Plotting needs matplotlib."""
+"""What fitted estimators learned: top features, and displays (matplotlib)."""
 
 from sklboolean.inspection._curves import (
     MistakeCurveDisplay,
@@ -6,6 +6,7 @@ from sklboolean.inspection._curves import (
     QueryCurveDisplay,
 )
 from sklboolean.inspection._rules import RuleDisplay
+from sklboolean.inspection._top_features import top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "QueryCurveDisplay",
     "RuleDisplay",
     "WeightsDisplay",
+    "top_features",
 ]

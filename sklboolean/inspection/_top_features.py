@@ -1,0 +1,94 @@
+"""The features with the largest weight in a fitted model."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.feature_names import split_pipeline
+from sklboolean._core.validation import check_integer
+from sklboolean.rules import top_conjunctions
+
+
+def top_features(model, n_features=10, *, feature_names=None, target=None):
+    """Find the features with the largest weight in a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One with ``coef_`` or ``feature_importances_``, or a kernel model that
+        `top_conjunctions` can read. A pipeline stands for its last step, and its
+        transformers name the features; a search such as ``GridSearchCV`` stands for its
+        best estimator.
+    n_features : int, default=10
+        Maximum number of features, at least 1.
+    feature_names : sequence of str or None, default=None
+        A name for each feature of the last step. None: those that the pipeline or the
+        model knows, else x0, x1, ...
+    target : class label, default=None
+        The class whose score is explained. None: the second of two classes. Needed for
+        models with weights for each of several classes.
+
+    Returns
+    -------
+    features : list of (str, float)
+        Names and weights, largest absolute value first, none of weight 0; among equals
+        the first features. A weight of ``coef_`` is positive when the feature speaks
+        for the class; importances are not negative. Weights of a kernel model are those
+        of conjunctions of one feature.
+
+    Raises
+    ------
+    ValueError
+        For a model without weights of features, a wrong number of names, and a missing
+        or unknown ``target``.
+
+    See Also
+    --------
+    sklboolean.rules.top_conjunctions : Conjunctions of several features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklboolean import BooleanEncoder, BooleanStump
+    >>> from sklboolean.inspection import top_features
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> top_features(make_pipeline(BooleanEncoder(), BooleanStump()).fit(X, y))
+    [('worst perimeter <= 108', 1.0)]
+    """
+    check_is_fitted(model)
+    check_integer(n_features, "n_features", 1)
+    _, last, names = split_pipeline(model)
+    if hasattr(last, "feature_importances_"):
+        weights = np.asarray(last.feature_importances_)
+    elif isinstance(getattr(last, "coef_", None), np.ndarray):
+        weights = _coefficients(np.atleast_2d(last.coef_), last, target)
+    else:
+        rules = top_conjunctions(last, n_features, max_literals=1, target=target)
+        weights = np.zeros(last.n_features_in_)
+        for rule in rules:
+            weights[rule.literals[0][0]] = rule.weight
+    names = names if feature_names is None else feature_names
+    names = [f"x{j}" for j in range(len(weights))] if names is None else list(names)
+    if len(names) != len(weights):
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the model has {len(weights)} "
+            "features."
+        )
+    order = np.argsort(-np.abs(weights), kind="stable")[:n_features]
+    return [(str(names[j]), float(weights[j])) for j in order if weights[j]]
+
+
+def _coefficients(coef, last, target):
+    """Choose the weights of a class."""
+    classes = getattr(last, "classes_", None)
+    if classes is None or (target is None and len(coef) == 1):
+        return coef[0]
+    labels = list(classes)
+    if target is None or target not in labels:
+        raise ValueError(
+            f"target={target!r} must be one of the classes {classes.tolist()}, because "
+            "the model has weights for each of them."
+        )
+    if len(coef) == 1:  # of the second class
+        return coef[0] if labels.index(target) else -coef[0]
+    return coef[labels.index(target)]
