@@ -26,6 +26,7 @@ from sklboolean.density import (
     ChowLiuTree,
     CombinationMachine,
     DensityImputer,
+    DensityMixture,
     GaussianCombinationMachine,
 )
 from sklboolean.kernels import KernelPerceptron
@@ -52,6 +53,7 @@ __all__ = [
     "ConjunctionRegressor",
     "ConsistentHalfspace",
     "DensityImputer",
+    "DensityMixture",
     "FilteringBoostByMajority",
     "GaussianCombinationMachine",
     "HalvingClassifier",

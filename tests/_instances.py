@@ -35,6 +35,7 @@ from sklboolean import (
     ConjunctionRegressor,
     ConsistentHalfspace,
     DensityImputer,
+    DensityMixture,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
     HalvingClassifier,
@@ -269,6 +270,17 @@ CASES = {
     "density_imputer": Case(DensityImputer(), {"estimator": BernoulliMixture(2)}),
     "density_imputer_encoder": Case(
         DensityImputer(BernoulliMixture(3), encoder=BooleanEncoder(n_bins=3))
+    ),
+    "density_mixture": Case(
+        DensityMixture(ChowLiuTree(), n_components=3),
+        {"n_components": 2, "max_iter": 2},
+    ),
+    "density_mixture_machines": Case(
+        DensityMixture(
+            CombinationMachine(2, base="chow_liu", n_init=1, max_iter=5),
+            n_components=2,
+            max_iter=2,
+        )
     ),
     "chow_liu_tree": Case(ChowLiuTree(), {}),
     "chow_liu_tree_one": Case(ChowLiuTree(alpha=1e-6, binarize=1)),

@@ -3,6 +3,7 @@
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_imputer import DensityImputer
+from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._gaussian_machine import GaussianCombinationMachine
 from sklboolean.density._tree import ChowLiuTree
 
@@ -11,5 +12,6 @@ __all__ = [
     "ChowLiuTree",
     "CombinationMachine",
     "DensityImputer",
+    "DensityMixture",
     "GaussianCombinationMachine",
 ]

@@ -23,6 +23,7 @@ from sklboolean._core.validation import (
     check_real,
     check_same_params,
     check_sample_weight,
+    is_auto,
     remember_params,
 )
 from sklboolean.density._base import BinaryDensityMixin
@@ -62,8 +63,13 @@ from sklboolean.density._pcd import (
     sample_by_chains,
     start_chains,
 )
-from sklboolean.density._rbm_params import RBMParams, hidden_posteriors
+from sklboolean.density._rbm_params import (
+    RBMParams,
+    hidden_posteriors,
+    log_numerators,
+)
 
+ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
 MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 
 
@@ -118,7 +124,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise ValueError(f"momentum must be below 1; got {self.momentum}.")
         return TrainingOptions(
             solver=self.solver,
-            alpha=check_real(self.alpha, "alpha", 0.0),
+            alpha=self._check_alpha(),
             visible_bias=bool(self.visible_bias),
             learning_rate=check_real(
                 self.learning_rate, "learning_rate", 0.0, strict=True
@@ -131,8 +137,22 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             **more,
         )
 
+    def _check_alpha(self):
+        if not is_auto(self.alpha, "alpha"):
+            return check_real(self.alpha, "alpha", 0.0)
+        if self.solver == "pcd":
+            raise ValueError(
+                "alpha='auto' compares likelihoods, which solver='pcd' does not "
+                "compute: give a number."
+            )
+        return ALPHAS[0]
+
     def _fit_by_sums(self, samples, weights, options, rng):
         """Maximise the exact likelihood."""
+        if self.alpha == "auto":
+            alpha = self._choose_alpha(samples, weights, options, rng)
+            options = replace(options, alpha=alpha)
+        self.alpha_ = options.alpha
         held_out = None
         if self.early_stopping:
             apart = self._select_held_out(len(samples), rng)
@@ -147,11 +167,29 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             state = MachineState(ascent.best)
         self._set_state(state, ascent.log_likelihoods)
 
+    def _choose_alpha(self, samples, weights, options, rng):
+        """Choose the penalty under which held-out samples are most likely."""
+        apart = self._select_held_out(len(samples), rng)
+        held_out = make_table(samples[apart], weights[apart], self._log_base)
+        samples, weights = samples[~apart], weights[~apart]
+        table, seed = make_table(samples, weights, self._log_base), rng.randint(2**31)
+        scores = []
+        for alpha in ALPHAS:
+            rng = np.random.RandomState(seed)
+            starts = self._starts(samples, weights, table.means, rng)
+            ascent = maximise_likelihood(
+                starts, table, weights.sum(), replace(options, alpha=alpha), rng
+            )
+            logs = log_numerators(ascent.params, held_out.samples)
+            scores.append(held_out.shares @ logs - ascent.log_z)
+        return ALPHAS[int(np.argmax(scores))]
+
     def _select_held_out(self, n_samples, rng):
         """Select samples to hold out: a mask with samples on both sides."""
         if n_samples < 2:
             raise ValueError(
-                "early_stopping=True needs two samples or more; X has 1 sample."
+                "early_stopping=True and alpha='auto' need two samples or more; X has "
+                "1 sample."
             )
         n_apart = max(1, round(self.validation_fraction * n_samples))
         apart = np.zeros(n_samples, dtype=bool)
@@ -289,10 +327,12 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         Number of starts. The better half of short ascents continues until one is left.
         Only one start is used with "pcd", with arrays as `init`, and beyond
         `exact_limit`.
-    alpha : float, default=1e-4
+    alpha : float or "auto", default=1e-4
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
-        biases is subtracted from the mean log-likelihood. Fewer than 2000 samples may
-        need 1e-3.
+        biases is subtracted from the mean log-likelihood. "auto": the one of 1e-2, 1e-3
+        and 1e-4 under which held-out samples are most likely; all samples are used
+        afterwards. Recommended for fewer than some thousand samples, at four times the
+        time; not available with "pcd" and beyond `exact_limit`.
     learning_rate : float, default=0.05
         Length of the steps of "gradient" and "pcd"; that of "pcd" shrinks to 0. Make it
         smaller if the chains do not follow, which shows in `log_partition_bounds_` that
@@ -312,7 +352,8 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         Select starts and iterations by held-out samples; stop after 25 iterations
         without a better score. Not available with "pcd" and beyond `exact_limit`.
     validation_fraction : float, default=0.1
-        Fraction of samples to hold out, between 0 and 1.
+        Fraction of samples that `early_stopping` and ``alpha="auto"`` hold out, between
+        0 and 1.
     tree_updates : int, default=4
         Maximum number of times that the tree is learned again, from what the hidden
         units leave unexplained. Not used by "pcd" and beyond `exact_limit`.
@@ -350,6 +391,8 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         sampling. In expectation the first is too small, and the second too large if the
         chains have mixed. Otherwise the exact value twice. After ``partial_fit`` the
         estimates are computed when they are first needed.
+    alpha_ : float
+        The penalty in force, where the likelihood was maximised.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training samples after each iteration, in nats. Empty where it
         is unknown: for "pcd", and beyond `exact_limit`.
@@ -479,11 +522,11 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
 
     def _check_without_sums(self, remedy=""):
         """Refuse parameters that need sums over states where none are computed."""
-        if self.early_stopping or self.max_active:
+        if self.early_stopping or self.max_active or self.alpha == "auto":
             raise ValueError(
                 f"solver={self.solver!r} computes no sums here: neither max_active nor "
-                "the likelihood that early_stopping needs is available. Set "
-                f"early_stopping=False and max_active=None{remedy}."
+                "the likelihood for early_stopping and alpha='auto' is available. Set "
+                f"early_stopping=False, max_active=None, and alpha to a number{remedy}."
             )
 
     def _check_sums(self, n):

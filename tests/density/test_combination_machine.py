@@ -442,10 +442,26 @@ def test_small_or_constant_tables(base, rows):
 
 
 def test_one_row_cannot_be_held_out():
-    with pytest.raises(ValueError, match=r"early_stopping=True needs.*1 sample"):
+    with pytest.raises(ValueError, match=r"early_stopping=True and.*1 sample"):
         machine(early_stopping=True).fit(X[:1])
 
 
 def test_hidden_states_of_another_width():
     with pytest.raises(ValueError, match="2 columns for 3 hidden units"):
         machine(max_iter=2).fit(X).inverse_transform([[0, 1]])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_alpha_auto_is_one_of_the_list_and_then_all_samples_count(noise):
+    rng = np.random.default_rng(0)
+    Z = np.where(rng.random((120, 8)) < noise, rng.integers(0, 2, (120, 8)), 0)
+    Z ^= rng.integers(0, 2, (2, 8))[rng.integers(0, 2, 120)]
+    init = rng.normal(size=(4, 8))
+    auto = CombinationMachine(4, init=init, alpha="auto", random_state=0).fit(Z)
+    assert auto.alpha_ == (1e-2 if noise else 1e-4)
+    same = CombinationMachine(4, init=init, alpha=auto.alpha_).fit(Z)
+    np.testing.assert_array_equal(auto.components_, same.components_)
+    with pytest.raises(ValueError, match="alpha='auto' compares likelihoods"):
+        CombinationMachine(4, solver="pcd", alpha="auto").fit(Z)
+    with pytest.raises(ValueError, match="alpha='auto' need two samples"):
+        CombinationMachine(4, alpha="auto").fit(Z[:1])
