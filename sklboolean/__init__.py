@@ -17,6 +17,7 @@ from sklboolean.boosting import (
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
+    ConjunctionStump,
     FilteringBoostByMajority,
     OnlineBoostByMajority,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "ConjunctionFeatures",
     "ConjunctionLogisticRegression",
     "ConjunctionRegressor",
+    "ConjunctionStump",
     "ConsistentHalfspace",
     "DensityImputer",
     "DensityMixture",

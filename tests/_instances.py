@@ -33,6 +33,7 @@ from sklboolean import (
     ConjunctionFeatures,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    ConjunctionStump,
     ConsistentHalfspace,
     DensityImputer,
     DensityMixture,
@@ -209,6 +210,7 @@ CASES = {
         BoostByMajority(n_estimators=7, gamma="measured", multi_class="ovr")
     ),
     "boolean_stump": Case(BooleanStump(), {}),
+    "conjunction_stump": Case(ConjunctionStump(), {}),
     "boolean_stump_half": Case(BooleanStump(binarize=0.5)),
     "boolean_stump_one": Case(BooleanStump(binarize=1)),
     "boost_by_majority_schedule": Case(

@@ -2,6 +2,7 @@
 
 from sklboolean.boosting._boost_by_majority import BoostByMajority
 from sklboolean.boosting._boosting import WeakLearnerError
+from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
 from sklboolean.boosting._filtering import FilteringBoostByMajority
 from sklboolean.boosting._online_boost_by_majority import (
@@ -16,6 +17,7 @@ __all__ = [
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",
+    "ConjunctionStump",
     "CrossValidatedSchedule",
     "FilteringBoostByMajority",
     "OnlineBoostByMajority",

@@ -21,6 +21,7 @@ from sklboolean._core.validation import (
 )
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, boost
+from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import (
     CrossValidatedSchedule,
     folds_of_kept,
@@ -32,6 +33,7 @@ from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
     ClassifierWeakLearner,
+    ConjunctionWeakLearner,
     StumpWeakLearner,
     check_classifier,
     drop_zero_weight,
@@ -49,8 +51,10 @@ class BoostByMajority(BaseMajorityVote):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The weak learner; clones of it are fitted. None: `BooleanStump`, compiled. Give
-        trees of depth 2 or 3 when single features are too weak.
+        The weak learner; clones of it are fitted. None: `BooleanStump`. Where a
+        `CrossValidatedSchedule` holds out samples, and X is not very sparse, also
+        `ConjunctionStump`, which is taken when its held-out accuracy is larger by more
+        than a standard error. Both are compiled.
     n_estimators : int or "auto", default=101
         Number of rounds, odd. More rounds allow smaller edges. "auto": as many as the
         target error on the training samples needs; for labels without noise.
@@ -107,6 +111,8 @@ class BoostByMajority(BaseMajorityVote):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    estimator_ : classifier
+        The weak learner, unfitted.
     multi_class_ : {"ovo", "ovr", "joint"}
         How several classes were boosted; "joint" with two classes.
     estimators_ : list of classifiers
@@ -249,10 +255,14 @@ class BoostByMajority(BaseMajorityVote):
             if len(self.classes_) < 2**15:
                 codes = codes.astype(np.int16)  # as stumps predict: quick to compare
             n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
-            if type(base) is BooleanStump:
+            if type(base) in (BooleanStump, ConjunctionStump):
                 check_binarize(base.binarize)
+                kind = StumpWeakLearner
+                if type(base) is ConjunctionStump:
+                    kind = ConjunctionWeakLearner
+                    base._check_params()
                 bits = as_boolean(X, base.binarize)
-                learner = StumpWeakLearner(
+                learner = kind(
                     base, bits, codes, self.classes_, weights, n_draws, X.shape[1]
                 )
             else:
@@ -268,11 +278,16 @@ class BoostByMajority(BaseMajorityVote):
             self.policy_scores_ = None
             if chooser is not None:
                 folds = folds_of_kept(chooser.cv, kept, n_given)
-                self.policy_, schedule, games, self.policy_scores_, margins = (
+                others = []
+                if self.estimator is None and len(learner.columns.panels):
+                    others = [learner.of_conjunctions(ConjunctionStump())]
+                learner, self.policy_, schedule, games, self.policy_scores_, margins = (
                     chooser._choose(
-                        learner, schedule, rng, folds, self.n_jobs, self.multi_class
+                        learner, others, schedule, rng, folds, self.n_jobs,
+                        self.multi_class,
                     )
-                )
+                )  # fmt: skip
+            self.estimator_ = learner.estimator
             self._games = games
             if games is None:
                 votes = MajorityVotes(codes, len(self.classes_), weights)
@@ -313,6 +328,7 @@ class BoostByMajority(BaseMajorityVote):
         if hasattr(self, "feature_names_in_"):
             booster.feature_names_in_ = self.feature_names_in_
         booster.policy_, booster.policy_scores_ = self.policy_, None
+        booster.estimator_ = learner.estimator
         booster._games = booster.calibration_slope_ = None
         booster._set_fitted_attributes(part, state, kept[samples])
         return booster
@@ -322,11 +338,17 @@ class BoostByMajority(BaseMajorityVote):
         self.multi_class_ = "ovr" if self._games[0].first is None else "ovo"
         self._columns, self._stumps = None, None
         if self.estimators_[0]._stumps is not None:
+            tests = [booster._stumps for booster in self.estimators_]
+            width = max(each.shape[1] for each in tests)
+            # Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
             self._stumps = np.concatenate(
                 [
-                    # Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
-                    booster._stumps + np.array([0, 2 * i, 2 * i])
-                    for i, booster in enumerate(self.estimators_)
+                    np.pad(
+                        each + np.array([2 * i, 2 * i] + [0] * (each.shape[1] - 2)),
+                        [(0, 0), (0, width - each.shape[1])],
+                        constant_values=-1,
+                    )
+                    for i, each in enumerate(tests)
                 ]
             )
 
@@ -392,10 +414,9 @@ class BoostByMajority(BaseMajorityVote):
         self._stumps, self._columns = None, [None] * len(hypotheses)
         if isinstance(learner, StumpWeakLearner):
             self.estimators_ = [
-                BooleanStump._from_stump(stump, self, learner.estimator.binarize)
-                for stump in hypotheses
+                learner.estimator._fitted_copy(stump, self) for stump in hypotheses
             ]
-            self._stumps = np.array(hypotheses)[:, :3].astype(np.int64)
+            self._stumps = learner.tests(hypotheses)
         else:
             self.estimators_ = [model for model, _samples in hypotheses]
             if learner.pairwise:

@@ -22,6 +22,8 @@ from sklboolean.boosting._weak_learners import take_samples
 
 # The share of the samples that the policy "fixed" gives up.
 GIVEN_UP = 0.2
+# Those that are tried with conjunctions.
+FOR_OTHERS = ("measured", "holdout_edges")
 POLICIES = ("fixed", "measured", "holdout_train_edges", "holdout_edges")
 
 
@@ -72,13 +74,16 @@ class CrossValidatedSchedule(BaseEstimator):
         self.policies = policies
         self.cv = cv
 
-    def _choose(self, weak_learner, schedule, rng, folds, n_jobs, multi_class):
+    def _choose(self, weak_learner, others, schedule, rng, folds, n_jobs, multi_class):
         """Choose the policy with the largest held-out accuracy.
 
         Parameters
         ----------
         weak_learner : StumpWeakLearner or ClassifierWeakLearner
             Of all samples.
+        others : list of StumpWeakLearner
+            More complex ones. One is chosen when its held-out accuracy is larger by
+            more than a standard error of the difference.
         schedule : Schedule
             With a number of rounds. The policies replace its gamma and holdout.
         rng : RandomState
@@ -89,6 +94,7 @@ class CrossValidatedSchedule(BaseEstimator):
 
         Returns
         -------
+        weak_learner : StumpWeakLearner or ClassifierWeakLearner
         name : str
         schedule : Schedule
         games : list of ClassGame or None
@@ -119,7 +125,7 @@ class CrossValidatedSchedule(BaseEstimator):
             policies.pop("measured", None)
         names, n_classes = list(policies), weak_learner.n_classes
         if np.bincount(weak_learner.codes).min() < 2 and n_classes == 2:
-            return names[0], policies[names[0]], None, None, None
+            return weak_learner, names[0], policies[names[0]], None, None, None
         seed = draw_seed(rng)
         if multi_class == "auto" and n_classes > 2:
             schedule = policies.get("measured", policies[names[0]])
@@ -135,9 +141,36 @@ class CrossValidatedSchedule(BaseEstimator):
         rates, margins = held_out_accuracy(
             weak_learner, games, list(policies.values()), folds, seed, n_jobs
         )
-        best = int(np.argmax(rates))
-        scores = dict(zip(names, rates, strict=True))
-        return names[best], policies[names[best]], games, scores, margins[best]
+        scores, best = dict(zip(names, rates, strict=True)), int(np.argmax(rates))
+        name, chosen = names[best], margins[best]
+        for other in others:
+            names = [each for each in FOR_OTHERS if each in policies] or names[:1]
+            given, of_other = held_out_accuracy(
+                other, games, [policies[each] for each in names], folds, seed, n_jobs
+            )
+            best = int(np.argmax(given))
+            if given[best] > max(rates) + difference_error(
+                chosen, of_other[best], weak_learner
+            ):
+                weak_learner, name, chosen = other, names[best], of_other[best]
+                scores = dict(zip(names, given, strict=True))
+                rates = given
+        return weak_learner, name, policies[name], games, scores, chosen
+
+
+def difference_error(margins, others, weak_learner):
+    """Compute the standard error of the difference of two held-out accuracies."""
+    tested = ~np.isnan(margins.reshape(len(margins), -1)[:, 0])
+    right = []
+    for scores in (margins[tested], others[tested]):
+        predicted = scores.argmax(axis=1) if scores.ndim > 1 else scores > 0
+        right.append(predicted == weak_learner.codes[tested])
+    weights = weak_learner.sample_weight
+    shares = np.ones(len(right[0])) if weights is None else weights[tested]
+    shares = shares / shares.sum()
+    difference = right[1].astype(np.float64) - right[0]
+    mean = shares @ difference
+    return float(np.sqrt((shares @ (difference - mean) ** 2) / len(shares)))
 
 
 def held_out_accuracy(weak_learner, games, schedules, cv, seed, n_jobs):

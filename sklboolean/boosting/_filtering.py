@@ -314,7 +314,10 @@ class FilteringBoostByMajority(BaseMajorityVote):
         kinds = {type(estimator) for estimator in self.estimators_}
         if kinds == {BooleanStump}:
             stumps = [
-                (stump.feature_, *np.searchsorted(self.classes_, stump.side_classes_))
+                (
+                    *np.searchsorted(self.classes_, stump.side_classes_),
+                    2 * stump.feature_ + 1,
+                )
                 for stump in self.estimators_
             ]
             self._stumps = np.array(stumps, dtype=np.int64).reshape(-1, 3)

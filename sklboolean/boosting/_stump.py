@@ -4,6 +4,7 @@ All sums of weights are exact, whatever the weights, so ties are broken the same
 every processor and in every order of the samples.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -143,16 +144,19 @@ class StumpColumns:
     indices: np.ndarray
 
     @classmethod
-    def from_boolean(cls, table, n_features):
+    def from_boolean(cls, table, n_features, *, dense=False):
         """Lay out a Boolean matrix from `validate_boolean`.
 
         Parameters
         ----------
         table : ndarray of uint64 words, or csr_array whose stored entries are all true
         n_features : int
+        dense : bool
+            Whether to make panels even where lists of samples are smaller.
         """
         n_samples = table.shape[0]
-        if sparse.issparse(table) and INDEX_BITS * table.nnz < n_samples * n_features:
+        n_listed = INDEX_BITS * table.nnz if sparse.issparse(table) else np.inf
+        if n_listed < n_samples * n_features and not dense:
             columns = table.tocsc()
             indptr = columns.indptr.astype(np.int64, copy=False)
             indices = columns.indices.astype(np.int32, copy=False)
@@ -288,17 +292,7 @@ def best_stump(columns, signs, weights):
     ValueError
         For another number of weights, when one is below 0 or all are 0.
     """
-    if weights.shape != (columns.n_samples,):
-        raise ValueError(
-            f"weights must have shape ({columns.n_samples},), one for each sample; "
-            f"its shape is {weights.shape}."
-        )
-    if weights.min(initial=0) < 0 or not weights.max(initial=0) > 0:
-        raise ValueError("weights must be at least 0, and one of them above 0.")
-    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
-    n_bits = parts[-1][0] + DIGIT_BITS + columns.n_samples.bit_length()
-    # Python's integers where 64 bits may not hold a sum, its double and a sign.
-    dtype = np.int64 if n_bits <= 61 else object
+    parts, dtype = integer_parts(weights, columns.n_samples)
     # The weight of each class minus that of the first, where a feature is true and in
     # all. The differences decide as well as the weights do, and save a pass.
     inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
@@ -322,6 +316,33 @@ def best_stump(columns, signs, weights):
     right = of_first + int(gain)
     if_false, if_true = map(int, sides)
     return Stump(feature, if_false, if_true, (2 * right - total) / (2 * total))
+
+
+def integer_parts(weights, n_samples):
+    """Check weights and write them as integers; choose the dtype of their sums.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_samples,), int16 or float64
+    n_samples : int
+
+    Returns
+    -------
+    parts : list of (int, ndarray of shape (n_samples,), dtype int16)
+        As from `binary_digits`.
+    dtype : type
+        Python's integers where 64 bits may not hold a sum, its double and a sign.
+    """
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"weights must have shape ({n_samples},), one for each sample; "
+            f"its shape is {weights.shape}."
+        )
+    if weights.min(initial=0) < 0 or not weights.max(initial=0) > 0:
+        raise ValueError("weights must be at least 0, and one of them above 0.")
+    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
+    n_bits = parts[-1][0] + DIGIT_BITS + n_samples.bit_length()
+    return parts, np.int64 if n_bits <= 61 else object
 
 
 def side_weights(truth, codes, weights, n_classes):
@@ -351,13 +372,14 @@ def side_weights(truth, codes, weights, n_classes):
     return sides.reshape(2, n_classes)
 
 
-def count_stump_votes(stumps, table, n_classes):
-    """Count the votes of stumps: a linear function of the columns that they test.
+def count_stump_votes(tests, table, n_classes):
+    """Count the votes of stumps: a linear function of the conjunctions that they test.
 
     Parameters
     ----------
-    stumps : ndarray of shape (n_stumps, 3), int
-        Feature (-1 for a constant), class where it is false, class where it is true.
+    tests : ndarray of shape (n_stumps, 2 + max_literals), int
+        Class where the conjunction is false, class where it is true, and its literals:
+        ``2 * feature + 1``, ``2 * feature`` for a negation, -1 for none.
     table : words or csr_array
         From `as_boolean`.
     n_classes : int
@@ -366,24 +388,31 @@ def count_stump_votes(stumps, table, n_classes):
     -------
     votes : ndarray of shape (n_samples, n_classes), int64
     """
-    feature, if_false, if_true = stumps.T
+    if_false, if_true, literals = tests[:, 0], tests[:, 1], tests[:, 2:]
     # bincount would write outside its result for a class of 2**63 - 1.
     constant = np.zeros(n_classes, dtype=np.int64)
     np.add.at(constant, if_false, 1)
-    tests = feature >= 0
-    used, column = np.unique(feature[tests], return_inverse=True)
+    if literals.shape[1] == 1:
+        used, column = np.unique(literals, return_inverse=True)
+        used = used[:, np.newaxis]
+    else:
+        used, column = np.unique(literals, axis=0, return_inverse=True)
     gains = np.zeros((len(used), n_classes))
-    np.add.at(gains, (column, if_true[tests]), 1)
-    np.add.at(gains, (column, if_false[tests]), -1)
+    np.add.at(gains, (column.ravel(), if_true), 1)
+    np.add.at(gains, (column.ravel(), if_false), -1)
     votes = np.tile(constant, (table.shape[0], 1))
-    step = max(1, BLOCK_VALUES // max(1, len(used)))
-    for first in range(0, len(votes) if len(used) else 0, step):
-        part = table[first : first + step]
-        if sparse.issparse(part):
-            bits = part[:, used].toarray()
-        else:
-            bits = part[:, used >> 6] >> (used & 63).astype(np.uint64) & np.uint64(1)
-        votes[first : first + step] += np.rint(bits.astype(np.float64) @ gains).astype(
+    features, values = np.maximum(used, 0) >> 1, used & 1
+    step = max(1, BLOCK_VALUES // max(1, used.size))
+    for first in range(0, len(votes), step):
+        part, holds = table[first : first + step], True
+        for feature, value, literal in zip(features.T, values.T, used.T, strict=True):
+            if sparse.issparse(part):
+                bits = part[:, feature].toarray()
+            else:
+                bits = part[:, feature >> 6] >> (feature & 63).astype(np.uint64)
+                bits = bits & np.uint64(1)
+            holds = holds & ((bits == value) | (literal < 0))
+        votes[first : first + step] += np.rint(holds.astype(np.float64) @ gains).astype(
             np.int64
         )
     return votes
@@ -503,18 +532,17 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes(stump, sides)
         return self
 
-    @classmethod
-    def _from_stump(cls, stump, ensemble, binarize):
-        """Make a fitted `BooleanStump` that votes as a `Stump` of an ensemble does."""
-        self = cls(binarize=binarize)
-        self.classes_ = ensemble.classes_
-        self.n_features_in_ = ensemble.n_features_in_
+    def _fitted_copy(self, stump, ensemble):
+        """Make a fitted copy that votes as a hypothesis of an ensemble does."""
+        fitted = copy(self)
+        fitted.classes_ = ensemble.classes_
+        fitted.n_features_in_ = ensemble.n_features_in_
         if hasattr(ensemble, "feature_names_in_"):
-            self.feature_names_in_ = ensemble.feature_names_in_
+            fitted.feature_names_in_ = ensemble.feature_names_in_
         # A vote is for one class, whatever the shares were under the round's weights.
-        one_hot = np.eye(len(self.classes_), dtype=np.int64)
-        self._set_fitted_attributes(stump, one_hot[[stump.if_false, stump.if_true]])
-        return self
+        one_hot = np.eye(len(fitted.classes_), dtype=np.int64)
+        fitted._set_fitted_attributes(stump, one_hot[[stump.if_false, stump.if_true]])
+        return fitted
 
     def _set_fitted_attributes(self, stump, sides):
         """Set what the stump predicts; ``sides`` is as from `side_weights`."""

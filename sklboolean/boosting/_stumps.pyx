@@ -115,3 +115,33 @@ def sum_weights(const int16_t[::1] weights):
                 part += weights[i]
             total += part
     return total
+
+
+def add_masked_panel_sums(const int16_t[::1] weights, const uint32_t[:, ::1] masks,
+                          const uint32_t[:, :, ::1] panels, int16_t[::1] scratch,
+                          int64_t[:, ::1] sums):
+    """Add to ``sums[b, 16 p + c]`` the weights where column c of panel p is true.
+
+    Only rows of which the bit in ``masks[b]`` is set count. ``scratch`` has a place for
+    each bit of a mask.
+    """
+    cdef:
+        Py_ssize_t b, r, w, n = weights.shape[0]
+        int64_t n_words = panels.shape[1], n_panels = panels.shape[0]
+        int16_t keep[32]
+    require(panels.shape[2] == SKLB_MASKED_LANES and sums.shape[1] >= 16 * n_panels
+            and n <= 32 * n_words and masks.shape[1] == n_words
+            and sums.shape[0] == masks.shape[0] and scratch.shape[0] == 32 * n_words,
+            "the masks or weights do not fit the columns")
+    if n_panels == 0 or n_words == 0:
+        return
+    with nogil:
+        for b in range(masks.shape[0]):
+            for w in range(n_words):
+                sklb_choose_32(masks[b, w], 0, -1, keep)
+                for r in range(min(<Py_ssize_t> 32, n - 32 * w)):
+                    scratch[32 * w + r] = weights[32 * w + r] & keep[r]
+            for r in range(n, 32 * n_words):
+                scratch[r] = 0
+            sklb_masked_sums(&scratch[0], n_words, &panels[0, 0, 0], n_words, n_panels,
+                             &sums[b, 0])

@@ -21,7 +21,13 @@ from sklboolean._core.validation import (
     check_integer,
     check_sample_weight,
 )
+from sklboolean.boosting._conjunction_stump import (
+    best_conjunction,
+    conjunction_mask,
+    unpack_mask,
+)
 from sklboolean.boosting._stump import (
+    BooleanStump,
     StumpColumns,
     best_stump,
     class_signs,
@@ -69,7 +75,7 @@ class StumpWeakLearner:
 
     Parameters
     ----------
-    estimator : BooleanStump
+    estimator : BooleanStump or ConjunctionStump
     X : ndarray of uint64 words, or csr_array
         Boolean samples.
     codes : ndarray of shape (n_samples,), int
@@ -89,9 +95,17 @@ class StumpWeakLearner:
         self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
         self.sample_weight, self.n_draws = sample_weight, n_draws
         self.n_classes, self.n_features = len(classes), n_features
-        self.columns = StumpColumns.from_boolean(X, n_features)
+        is_stump = type(estimator) is BooleanStump
+        self.columns = StumpColumns.from_boolean(X, n_features, dense=not is_stump)
         self.signs = class_signs(codes, self.n_classes)
         self.returns_edge, self.drawn = n_draws is None, []
+
+    def of_conjunctions(self, estimator):
+        """Make the weak learner of conjunctions over the same columns."""
+        return ConjunctionWeakLearner(
+            estimator, self.X, self.codes, self.classes, self.sample_weight,
+            self.n_draws, self.n_features,
+        )  # fmt: skip
 
     def take(self, samples, codes, classes):
         """Make the weak learner of some of the samples, with these classes."""
@@ -100,7 +114,9 @@ class StumpWeakLearner:
         part.signs, part.drawn = class_signs(codes, len(classes)), []
         if len(samples) < len(self.codes):
             part.X = self.X[samples]
-            part.columns = StumpColumns.from_boolean(part.X, self.n_features)
+            part.columns = StumpColumns.from_boolean(
+                part.X, self.n_features, dense=len(self.columns.panels) > 0
+            )
             part.sample_weight = None if weights is None else weights[samples]
         return part
 
@@ -114,7 +130,11 @@ class StumpWeakLearner:
             exact = quantize_weights(weights)
         else:
             exact = round_weights.of_samples(quantized=True)
-        return best_stump(self.columns, self.signs, exact)
+        return self.best(exact)
+
+    def best(self, weights):
+        """Find the best `Stump` under weights as `best_stump` takes them."""
+        return best_stump(self.columns, self.signs, weights)
 
     def predict_codes(self, stump):
         """Predict the class number of each training sample."""
@@ -122,8 +142,40 @@ class StumpWeakLearner:
 
     def votes(self, stumps, X):
         """Count the votes of stumps on other samples."""
-        tests = np.array(stumps)[:, :3].astype(np.int64)
-        return count_stump_votes(tests, X, self.n_classes)
+        return count_stump_votes(self.tests(stumps), X, self.n_classes)
+
+    def tests(self, stumps):
+        """Arrange stumps as `count_stump_votes` takes them."""
+        feature, if_false, if_true = np.array(stumps).T[:3].astype(np.int64)
+        return np.stack([if_false, if_true, 2 * feature + 1], axis=1)
+
+
+class ConjunctionWeakLearner(StumpWeakLearner):
+    """The best conjunction in each round, over the same columns of bits."""
+
+    def best(self, weights):
+        """Find the best `Conjunction`."""
+        given = self.estimator
+        return best_conjunction(
+            self.columns, self.signs, weights, given.max_literals, given.width
+        )
+
+    def predict_codes(self, conjunction):
+        """Predict the class number of each training sample."""
+        truth = unpack_mask(
+            conjunction_mask(self.columns, conjunction.literals), len(self.codes)
+        )
+        sides = np.array([conjunction.if_false, conjunction.if_true], dtype=np.int16)
+        return sides[truth]
+
+    def tests(self, conjunctions):
+        """Arrange conjunctions as `count_stump_votes` takes them."""
+        length = max(1, max(len(each.literals) for each in conjunctions))
+        tests = np.full((len(conjunctions), 2 + length), -1, dtype=np.int64)
+        for line, each in zip(tests, conjunctions, strict=True):
+            line[:2] = each.if_false, each.if_true
+            line[2 : 2 + len(each.literals)] = sorted(each.literals)
+        return tests
 
 
 class ClassifierWeakLearner:

@@ -2,7 +2,13 @@
 
 from fractions import Fraction
 from functools import cache
-from itertools import chain, combinations_with_replacement, product, repeat
+from itertools import (
+    chain,
+    combinations,
+    combinations_with_replacement,
+    product,
+    repeat,
+)
 from math import comb, log
 
 import numpy as np
@@ -504,3 +510,22 @@ def boost_row_by_row(learners, X, signs, gamma):
             right += hit
         counts.append(right)
     return counts
+
+
+def best_gain_of_conjunctions(X, codes, weights, n_classes, max_literals):
+    """Return the largest weight that a conjunction of so many literals gets right.
+
+    Either side predicts its heaviest class. Weights are Fractions or integers.
+    """
+    best, n_features = 0, len(X[0])
+    for length in range(max_literals + 1):
+        for features in combinations(range(n_features), length):
+            for values in product((0, 1), repeat=length):
+                sides = [[0] * n_classes, [0] * n_classes]
+                for row, code, weight in zip(X, codes, weights, strict=True):
+                    holds = all(
+                        row[j] == v for j, v in zip(features, values, strict=True)
+                    )
+                    sides[holds][code] += weight
+                best = max(best, max(sides[0]) + max(sides[1]))
+    return best
