@@ -195,7 +195,7 @@ class BoostByMajority(BaseMajorityVote):
     >>> booster.score(X, y) > 0.97
     True
     >>> booster.estimators_[0].rule_
-    '0 if middle-middle=o else 1'
+    '0 if not top-left=x and not middle-middle=x and not bottom-right=x else 1'
     """
 
     def __init__(

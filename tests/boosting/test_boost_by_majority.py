@@ -661,7 +661,7 @@ def test_end_at_the_limit_is_told():
 def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
     y = X[:, 0] ^ X[:, 1]
-    model = BoostByMajority(n_estimators=3, random_state=0, gamma=gamma)
+    model = BoostByMajority(BooleanStump(), n_estimators=3, random_state=0, gamma=gamma)
     message = r"^No hypothesis was right on more than half"
     with pytest.warns(UserWarning, match=message) as caught:
         model.fit(X, y)
@@ -784,7 +784,9 @@ def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
 def test_kind_of_games_and_policy_have_the_largest_held_out_accuracy():
     X, y = load_digits(n_class=4, return_X_y=True)
     X, X_new, y, y_new = train_test_split((X > 7).astype(np.uint8), y, random_state=0)
-    model = BoostByMajority(n_estimators=21, probability=True, random_state=0)
+    model = BoostByMajority(
+        BooleanStump(), n_estimators=21, probability=True, random_state=0
+    )
     model.fit(X, y)
     rates = {}
     for kind in ("ovo", "ovr"):
