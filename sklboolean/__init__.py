@@ -30,7 +30,7 @@ from sklboolean.density import (
     DensityMixture,
     GaussianCombinationMachine,
 )
-from sklboolean.kernels import KernelPerceptron
+from sklboolean.kernels import BooleanSVC, KernelPerceptron
 from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
 from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
 from sklboolean.rules import (
@@ -43,6 +43,7 @@ __all__ = [
     "AveragedPerceptron",
     "BernoulliMixture",
     "BooleanEncoder",
+    "BooleanSVC",
     "BooleanStump",
     "BoostByMajority",
     "BoostByMajorityRegressor",

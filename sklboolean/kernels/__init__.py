@@ -1,5 +1,6 @@
 """Boolean kernels: how many formulas two samples satisfy together."""
 
+from sklboolean.kernels._boolean_svc import BooleanSVC
 from sklboolean.kernels._kernel_perceptron import KernelPerceptron
 from sklboolean.kernels._kernels import (
     BOOLEAN_KERNELS,
@@ -20,6 +21,7 @@ from sklboolean.kernels._kernels import (
 
 __all__ = [
     "BOOLEAN_KERNELS",
+    "BooleanSVC",
     "CNFKernel",
     "ConjunctionKernel",
     "DNFKernel",

@@ -492,3 +492,109 @@ def _normalize(table, counts, a, b):
     )
     with np.errstate(under="ignore"):
         return np.ldexp(quotients, table.exponents[counts] - exponents // 2)
+
+
+class BitKernel:
+    """A kernel object between samples of one table and others, normalised or not.
+
+    Parameters
+    ----------
+    kernel : kernel object
+        With ``normalize``, values are divided by the norms of both samples.
+    n_features : int
+    table : ndarray of uint64 words, or csr_array
+        The samples.
+    n_jobs : int or None
+        Number of threads.
+
+    Attributes
+    ----------
+    rows : BitRows
+        The samples, laid out.
+    """
+
+    def __init__(self, kernel, n_features, table, n_jobs=None):
+        self.kernel, self.n_features = kernel, n_features
+        self.as_sparse, self.table = sparse.issparse(table), table
+        self.evaluator, rows = self._lay_out(table, self.as_sparse, n_jobs)
+        self.rows = rows
+        self.norms = np.zeros(0)
+
+    def _lay_out(self, table, as_sparse, n_jobs):
+        if as_sparse:
+            layout = SparseLayout(as_csr(table, self.n_features)).rows
+        else:
+            layout = partial(BitRows.from_words, n_features=self.n_features)
+        rows = layout(table)
+        most = int(rows.ones.max(initial=0))
+        formula = self.kernel.formula(self.n_features, most)
+        self.layout = layout
+        if isinstance(formula, PairFormula):
+            return FormulaEvaluator(formula, self.n_features, n_jobs=n_jobs), rows
+        return CountEvaluator(formula, self.n_features, n_jobs=n_jobs), rows
+
+    def take(self, samples):
+        """Take some of the samples."""
+        return self.rows.take(samples)
+
+    def columns(self, rows):
+        """Lay samples out as columns."""
+        return BitColumns.from_rows(rows)
+
+    def _scale(self, rows):
+        """Compute 1 / sqrt(K(x, x)) of each sample, or None without normalisation."""
+        if not getattr(self.kernel, "normalize", False):
+            return None
+        most = int(rows.ones.max(initial=0))
+        if most >= len(self.norms):
+            table = self.kernel.formula(self.n_features, most)
+            values = table.values()
+            if np.isinf(values).any():
+                raise ValueError(too_large_message("max_literals"))
+            if table.count == "same":
+                values = np.full(self.n_features + 1, values[-1])
+            inverse = np.zeros(len(values))
+            np.divide(1.0, np.sqrt(values), out=inverse, where=values > 0)
+            self.norms = inverse
+        return self.norms[rows.ones]
+
+    def matrix(self, rows):
+        """Evaluate the kernel between samples."""
+        K = self.evaluator.matrix(rows, self.columns(rows), symmetric=True)
+        scale = self._scale(rows)
+        if scale is not None:
+            K *= scale[:, None]
+            K *= scale
+        return K
+
+    def spread(self, weights, n_samples):
+        """Estimate the mean of K(x, x) less the mean of K(x, z)."""
+        K = self.matrix(self.take(slice(n_samples)))
+        weights = weights[:n_samples] / weights[:n_samples].sum()
+        return float(weights @ K.diagonal() - weights @ K @ weights)
+
+    def sums(self, rows, coef, others, columns=None):
+        """Compute ``coef @ K(rows, others)``.
+
+        ``columns`` are the same samples as ``others``, laid out as columns.
+        """
+        columns = self.columns(others) if columns is None else columns
+        scale = self._scale(rows)
+        coef = coef if scale is None else coef * scale
+        out = np.zeros((len(coef), len(others)))
+        self.evaluator.add(rows, coef, columns, out)
+        scale = self._scale(others)
+        return out if scale is None else out * scale
+
+    def scores(self, coef, table, n_jobs=None):
+        """Compute ``coef @ K(samples, table)`` for the samples of another table."""
+        kernel = self
+        if sparse.issparse(table) != self.as_sparse:
+            kernel = BitKernel(self.kernel, self.n_features, table)
+        rows = self.layout(table)
+        columns = self.columns(rows)
+        scores = np.empty((len(coef), len(rows)))
+        for own, out in zip(coef, scores, strict=True):
+            used = np.flatnonzero(own)
+            out[:] = self.sums(self.take(used), own[None, used], rows, columns)[0]
+        return scores

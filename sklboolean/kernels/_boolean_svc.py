@@ -1,0 +1,402 @@
+"""Soft-margin support vector machine on packed bits."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    fit_slope,
+    restore_on_error,
+)
+from sklboolean._core.validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_sample_weight,
+    encode_classes,
+    is_auto,
+    validate_boolean,
+)
+from sklboolean.kernels._evaluators import BitKernel
+from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
+from sklboolean.kernels._soft_margin import merge_equal_samples, solve_dual
+
+# Samples from which the rule for C estimates the spread of the samples.
+N_SPREAD_SAMPLES = 256
+AUTO_FACTOR = 1.0
+
+
+@dataclass
+class SupportState:
+    """A fitted machine: support samples, coefficients and intercepts.
+
+    Attributes
+    ----------
+    kernel : kernel object
+    n_features : int
+    table : ndarray of uint64 words, or csr_array
+        The support samples.
+    support : ndarray of shape (n_support,), int64
+    coef : ndarray of shape (n_scores, n_support), float64
+    intercept : ndarray of shape (n_scores,), float64
+    """
+
+    kernel: object
+    n_features: int
+    table: object
+    support: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    def __getstate__(self):
+        # What `bits` prepares is made again after loading.
+        return {name: value for name, value in vars(self).items() if name != "bits"}
+
+    @cached_property
+    def bits(self):
+        """The kernel prepared to compare samples with the support samples."""
+        if self.table.shape[0] != len(self.support):
+            raise ValueError(
+                "The fitted state is inconsistent: its arrays do not fit each other. "
+                "Fit the estimator again."
+            )
+        return BitKernel(self.kernel, self.n_features, self.table)
+
+    def scores(self, table, n_jobs=None):
+        """Compute the scores of samples, shape (n_samples, n_scores)."""
+        sums = self.bits.scores(self.coef, table, n_jobs)
+        return sums.T + self.intercept
+
+
+class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+    """Support vector machine with a soft margin over conjunctions of Boolean features.
+
+    The same machine as ``sklearn.svm.SVC``, for kernels that are computed from packed
+    bits. No kernel matrix is formed, and a fit takes a small part of the time. By
+    default the features of the machine are the conjunctions of up to three features.
+
+    Parameters
+    ----------
+    kernel : str or kernel object, default="conjunction"
+        "conjunction" uses ``max_literals`` and ``monotone`` and divides the kernel by
+        the norms of both samples. "linear", "rbf", "poly", "disjunction", "dnf", "cnf"
+        and "tanimoto" use the defaults of their objects; give an object such as
+        ``RBFKernel(gamma=0.1)`` to set parameters.
+    C : float or "auto", default="auto"
+        Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
+        values give a wider margin and suit noisy labels. "auto" is the inverse of the
+        spread of the samples, ``1 / (mean of K(x, x) - mean of K(x, z))``, estimated
+        from 256 samples, so that it follows the scale of the kernel. Tune it by
+        factors of 3.
+    max_literals : int or None, default=3
+        Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
+        to 4. None: no limit.
+    monotone : bool, default=True
+        True uses only conjunctions without negated features, for
+        ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
+        one-hot columns need no negations.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of ``C`` for each class. Set it if mistakes on one class cost more.
+    tol : float, default=1e-3
+        Training stops when no two samples violate the conditions of optimality by
+        more. A smaller value takes longer and changes few predictions.
+    max_iter : int, default=10000
+        Maximum number of blocks of samples that are solved, for each class.
+    binarize : float or None, default=0.0
+        Values above this threshold are true. None accepts only 0 and 1.
+    probability : bool, default=False
+        Whether to calibrate the scores for ``predict_proba``, by a sigmoid with one
+        parameter fitted to the scores of three held-out folds.
+    random_state : int, RandomState instance or None, default=None
+        Seed for the folds of ``probability``. Nothing else is random.
+    n_jobs : int or None, default=None
+        Number of threads. The model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    C_ : float
+        The value of ``C`` in use.
+    kernel_ : kernel object
+        The kernel in use.
+    support_ : ndarray of shape (n_support,), dtype int64
+        Numbers of the support samples. Of equal samples with one label, the first
+        stands for all.
+    support_words_ : ndarray of shape (n_support, ceil(n_features / 64)), dtype uint64
+        The support samples, packed, after training on dense data; otherwise None.
+    support_rows_ : csr_array of shape (n_support, n_features), dtype bool
+        The support samples after training on sparse data; otherwise None.
+    n_support_ : int
+        Number of support samples.
+    dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
+        Coefficients of the support samples: one row for two classes, otherwise one row
+        for each class. The score is ``K(X, support) @ dual_coef_.T + intercept_``.
+    intercept_ : ndarray of shape (n_scores,), dtype float64
+        Intercept of each score.
+    n_iter_ : ndarray of shape (n_scores,), dtype int64
+        Number of blocks that were solved.
+    dual_gap_ : ndarray of shape (n_scores,), dtype float64
+        Value of the objective less that of its dual: the objective is at most this far
+        from its minimum.
+    calibration_slope_ : float
+        Slope of the sigmoid of scores; None unless ``probability``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, if X has them.
+
+    See Also
+    --------
+    sklboolean.KernelPerceptron : Exact signs, streams, all kernels.
+    sklboolean.rules.extract_dnf : The rules inside the fitted machine.
+
+    Notes
+    -----
+    The dual with an intercept is solved in blocks of the samples that violate the
+    conditions of optimality most, by sequential minimal optimisation with a choice of
+    the second order. The changes of a block are then added to the scores of all other
+    samples in one pass over their bits. Samples at a bound that cannot move are left
+    out meanwhile. Equal samples with one label are merged, so weights of samples are
+    the same as repetitions, and the order of the samples does not matter.
+
+    Scores are sums in float64. They are the same for any processor and ``n_jobs``; a
+    score that lies within rounding, about 1e-13 of the sum of absolute terms, of 0 may
+    have either sign.
+
+    With three classes or more, each class is trained against the rest.
+
+    References
+    ----------
+    Cortes, Vapnik. "Support-Vector Networks". Machine Learning 20, 1995.
+
+    Fan, Chen, Lin. "Working Set Selection Using Second Order Information for Training
+    Support Vector Machines". Journal of Machine Learning Research 6, 2005.
+
+    Wen, Shi, Li, He, Chen. "ThunderSVM: A Fast SVM Library on GPUs and CPUs". Journal
+    of Machine Learning Research 19, 2018 (blocks of violators).
+
+    Examples
+    --------
+    >>> from sklboolean import BooleanSVC
+    >>> from sklboolean.datasets import make_tic_tac_toe
+    >>> X, y = make_tic_tac_toe(return_X_y=True)
+    >>> float(BooleanSVC().fit(X, y).score(X, y))
+    1.0
+    """
+
+    def __init__(
+        self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
+        class_weight=None, tol=1e-3, max_iter=10000, binarize=0.0, probability=False,
+        random_state=None, n_jobs=None,
+    ):  # fmt: skip
+        self.kernel = kernel
+        self.C = C
+        self.max_literals = max_literals
+        self.monotone = monotone
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.binarize = binarize
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the machine to labelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor of ``C`` for each sample, at least 0. None: 1.
+
+        Returns
+        -------
+        self : BooleanSVC
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. The classifier stays as it was.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``max_iter`` blocks were not enough.
+        """
+        with restore_on_error(self):
+            kernel = self._check_params()
+            table, y = validate_boolean(self, X, y)
+            self.classes_, codes = encode_classes(y)
+            weights = self._box_weights(codes, sample_weight)
+            if self.probability and min(np.bincount(codes[weights > 0])) < 2:
+                raise ValueError(
+                    "probability=True holds out samples: y needs two or more samples "
+                    "of each class."
+                )
+            state, solutions = self._solve(kernel, table, codes, weights)
+            self._set_fitted_attributes(state, solutions)
+            if self.probability:
+                self.calibration_slope_ = self._cross_val_slope(
+                    kernel, table, codes, weights
+                )
+        if max(solution.gap for solution in solutions) > self.tol:
+            warnings.warn(
+                f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
+                "was reached. Increase max_iter or tol, or lower C.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_params(self):
+        """Check the parameters and make the kernel object."""
+        if not is_auto(self.C, "C"):
+            check_real(self.C, "C", 0, strict=True)
+        check_real(self.tol, "tol", 0, strict=True)
+        check_integer(self.max_iter, "max_iter", 1)
+        check_choice(self.probability, "probability", (True, False))
+        if self.kernel == "conjunction":
+            return ConjunctionKernel(
+                min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
+                normalize=True,
+            )  # fmt: skip
+        if isinstance(self.kernel, str) and self.kernel in KERNELS:
+            return KERNELS[self.kernel]()
+        if not hasattr(self.kernel, "formula") or isinstance(self.kernel, type):
+            raise ValueError(
+                f"kernel must be one of {[*KERNELS]} or a kernel object of "
+                f"sklboolean.kernels, which is computed from bits; got "
+                f"{self.kernel!r}. For a callable or a precomputed matrix use "
+                "sklearn.svm.SVC or KernelPerceptron."
+            )
+        return clone(self.kernel)
+
+    def _box_weights(self, codes, sample_weight):
+        """Combine sample and class weights to a factor of C for each sample."""
+        weights = check_sample_weight(sample_weight, len(codes))
+        totals = np.bincount(codes, weights)
+        if not totals.all():
+            missing = self.classes_[totals == 0].tolist()
+            raise ValueError(
+                f"sample_weight is 0 for all samples of {missing}. Leave these classes "
+                "out of y, or give them weight."
+            )
+        if self.class_weight is None:
+            return weights
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            factors = totals.sum() / (len(totals) * totals)
+        else:
+            factors = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=self.classes_[codes]
+            )
+            if not ((factors > 0) & np.isfinite(factors)).all():
+                raise ValueError(
+                    "class_weight must hold finite weights above 0; got "
+                    f"{factors.tolist()}."
+                )
+        return weights * factors[codes]
+
+    def _solve(self, kernel, table, codes, weights):
+        """Solve the problem of two classes, or of each class against the rest."""
+        first, own_weights = merge_equal_samples(table, codes, weights)
+        table, codes = table[first], codes[first]
+        n_classes = len(self.classes_)
+        n_jobs = self.n_jobs if n_classes == 2 else None
+        bits = BitKernel(kernel, self.n_features_in_, table, n_jobs)
+        C = self.C
+        if is_auto(C, "C"):
+            spread = bits.spread(own_weights, N_SPREAD_SAMPLES)
+            C = AUTO_FACTOR / spread if spread > 0 else 1.0
+        self.C_ = float(C)
+        targets = [1] if n_classes == 2 else range(n_classes)
+
+        def solve(target):
+            y = np.where(codes == target, 1.0, -1.0)
+            return solve_dual(bits, y, self.C_ * own_weights, self.tol, self.max_iter)
+
+        if len(targets) == 1:
+            solutions = [solve(1)]
+        else:
+            solutions = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(solve)(target) for target in targets
+            )
+        coef = np.stack([solution.coef for solution in solutions])
+        order = np.argsort(first)
+        order = order[coef[:, order].any(axis=0)]
+        intercept = np.array([solution.intercept for solution in solutions])
+        state = SupportState(
+            kernel, self.n_features_in_, table[order], first[order],
+            np.ascontiguousarray(coef[:, order]), intercept,
+        )  # fmt: skip
+        return state, solutions
+
+    def _set_fitted_attributes(self, state, solutions):
+        is_sparse = sparse.issparse(state.table)
+        self._state = state
+        self.kernel_ = state.kernel
+        self.support_ = state.support
+        self.support_words_ = None if is_sparse else state.table
+        self.support_rows_ = state.table if is_sparse else None
+        self.n_support_ = len(state.support)
+        self.dual_coef_ = state.coef
+        self.intercept_ = state.intercept
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
+        self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
+        self.calibration_slope_ = None
+
+    def _cross_val_slope(self, kernel, table, codes, weights):
+        """Fit the slope to the scores of held-out folds."""
+        used = np.flatnonzero(weights > 0)
+        C = self.C_
+        fewest = np.bincount(codes[used]).min()
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        folds = StratifiedKFold(min(3, fewest), shuffle=True, random_state=seed)
+        scores = np.zeros((len(used), len(self.intercept_)))
+        for train, test in folds.split(used, codes[used]):
+            train, own = used[train], used[test]
+            state, _ = self._solve(kernel, table[train], codes[train], weights[train])
+            scores[test] = state.scores(table[own], self.n_jobs)
+        self.C_ = C
+        scores = scores if len(self.classes_) > 2 else scores[:, 0]
+        return fit_slope(scores, codes[used], weights[used])
+
+    def decision_function(self, X):
+        """Compute the score of each sample for each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            Two classes: positive for the second one; 0 predicts the first. More: the
+            predicted class has the largest score, of equal ones the first.
+        """
+        check_is_fitted(self)
+        table = validate_boolean(self, X, reset=False)
+        scores = self._state.scores(table, self.n_jobs)
+        return scores if len(self.classes_) > 2 else scores[:, 0]

@@ -1,0 +1,224 @@
+"""The dual of the soft-margin machine, solved in blocks without a kernel matrix.
+
+Minimise 1/2 a'Qa - sum a over 0 <= a_i <= box_i with y'a = 0, where
+Q_ij = y_i y_j K(x_i, x_j). With f_i = sum_j a_j y_j K_ij and v_i = f_i - y_i, a is
+optimal if no sample that may move up (y_i a_i may grow) has a v below that of a sample
+that may move down. The largest such difference is the gap.
+
+A block holds the samples that violate this most, half of them taken over from the block
+before. Its own kernel matrix is formed and its dual is solved; then the changes are
+added to v of all samples (Joachims 1999; Wen et al. 2018). Samples at a bound that
+cannot be chosen are left out for a while (shrinking). At the end their v is brought up
+to date and the gap is checked for all samples.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sklboolean.kernels._smo import solve_block
+
+LARGEST_BLOCK = 1024
+# A block is solved to this part of the gap of all samples.
+BLOCK_PRECISION = 0.1
+STEPS_PER_SAMPLE = 100
+# Blocks between two looks for samples to leave out, and the least share to leave out.
+SHRINK_EVERY = 8
+SHRINK_SHARE = 0.2
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of one dual.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_samples,), float64
+        a_i y_i.
+    intercept : float
+    n_iter : int
+        Blocks that were solved.
+    gap : float
+        Largest violation of the conditions of optimality.
+    dual_gap : float
+        Objective of the primal less that of the dual.
+    """
+
+    coef: np.ndarray
+    intercept: float
+    n_iter: int
+    gap: float
+    dual_gap: float
+
+
+def merge_equal_samples(table, codes, weights):
+    """Merge equal samples of one class and leave out those of weight 0.
+
+    Returns
+    -------
+    first : ndarray of shape (n_distinct,), int64
+        The first of each set of equal samples, in an order that depends on the samples
+        only.
+    weights : ndarray of shape (n_distinct,), float64
+        Sums of weights.
+    """
+    used = np.flatnonzero(weights > 0)
+    table = table if len(used) == len(codes) else table[used]
+    n_columns = table.shape[1]
+    factors = (np.arange(1, n_columns + 1, dtype=np.uint64) * MULTIPLIER) | np.uint64(1)
+    factors ^= factors >> np.uint64(29)
+    if sparse.issparse(table):
+        sums = np.zeros(len(table.indices) + 1, dtype=np.uint64)
+        np.cumsum(factors[table.indices] * MULTIPLIER, out=sums[1:])
+        keys = sums[table.indptr[1:]] - sums[table.indptr[:-1]]
+    else:
+        keys = ((table ^ (table >> np.uint64(31))) * factors).sum(axis=1)
+    codes, weights = codes[used], weights[used]
+    order = np.lexsort((keys, codes))
+    ordered = table[order]
+    if sparse.issparse(table):
+        differs = (ordered[1:] != ordered[:-1]).sum(axis=1) > 0
+    else:
+        differs = (ordered[1:] != ordered[:-1]).any(axis=1)
+    differs |= codes[order[1:]] != codes[order[:-1]]
+    group = np.concatenate([[0], np.cumsum(differs)])
+    first = order[np.flatnonzero(np.concatenate([[True], differs]))]
+    # In the order of the keys, not of the classes.
+    sums = np.bincount(group, weights[order])
+    again = np.argsort(keys[first], kind="stable")
+    return used[first[again]], sums[again]
+
+
+def solve_dual(bits, y, box, tol, max_iter):
+    """Solve the dual for one vector of labels.
+
+    Parameters
+    ----------
+    bits : BitKernel
+        The kernel and the samples.
+    y : ndarray of shape (n_samples,), float64
+        -1 and 1.
+    box : ndarray of shape (n_samples,), float64
+        Upper bounds.
+    tol : float
+        Largest gap.
+    max_iter : int
+        Largest number of blocks.
+
+    Returns
+    -------
+    solution : Solution
+    """
+    n = len(y)
+    alpha, v = np.zeros(n), -y
+    size = min(n, LARGEST_BLOCK)
+    active = Active(bits, np.arange(n))
+    left_out = []  # pairs: samples, coefficients when they were left out
+    n_iter, block = 0, np.zeros(0, dtype=np.int64)
+    K = bits.matrix(active.rows) if n <= size else None
+    while True:
+        here = active.samples
+        up, down = may_move(y[here], alpha[here], box[here], v[here])
+        least, most = up.min(), down.max()
+        gap = most - least
+        if gap < tol or n_iter == max_iter:
+            if not left_out:
+                break
+            catch_up(bits, left_out, alpha * y, v)
+            active, left_out = Active(bits, np.arange(n)), []
+            if n_iter < max_iter:
+                continue
+            here = active.samples
+            up, down = may_move(y, alpha, box, v)
+            least, most = up.min(), down.max()
+            gap = most - least
+            break
+        if n_iter % SHRINK_EVERY == SHRINK_EVERY - 1 and K is None:
+            # Samples that can move one way only, and not to anyone's gain.
+            stuck = ((up == np.inf) & (v[here] < least)) | (
+                (down == -np.inf) & (v[here] > most)
+            )
+            if stuck.mean() > SHRINK_SHARE and len(here) > 2 * size:
+                left_out.append((here[stuck], alpha * y))
+                active = Active(bits, here[~stuck])
+                n_iter += 1
+                continue
+        n_iter += 1
+        if K is None:
+            block = choose_block(up, down, here, block, size)
+            rows = bits.take(block)
+            K_block = bits.matrix(rows)
+        else:
+            block, K_block = here, K
+        own_alpha, own_v = alpha[block], v[block]
+        solve_block(
+            K_block, y[block], box[block], own_alpha, own_v,
+            max(BLOCK_PRECISION * gap, 0.5 * tol) if K is None else 0.9 * tol,
+            STEPS_PER_SAMPLE * len(block),
+        )  # fmt: skip
+        changes = (own_alpha - alpha[block]) * y[block]
+        alpha[block] = own_alpha
+        if K is not None:
+            v[block] = own_v
+            continue
+        changed = np.flatnonzero(changes)
+        if not len(changed):
+            break
+        v[here] = active.add(rows.take(changed), changes[changed], v[here])
+    coef = alpha * y
+    free = (alpha > 0) & (alpha < box)
+    intercept = -v[free].mean() if free.any() else -(least + most) / 2
+    scores = v + y
+    loss = box @ np.maximum(0, 1 - y * (scores + intercept))
+    dual_gap = coef @ scores + loss - alpha.sum()
+    return Solution(coef, float(intercept), n_iter, float(gap), float(dual_gap))
+
+
+def may_move(y, alpha, box, v):
+    """Give v of the samples that may move up (else inf) and down (else -inf)."""
+    positive = y > 0
+    below, above = alpha < box, alpha > 0
+    up = np.where(np.where(positive, below, above), v, np.inf)
+    down = np.where(np.where(positive, above, below), v, -np.inf)
+    return up, down
+
+
+def choose_block(up, down, here, last, size):
+    """Choose half a block of the worst violators, and half of the last block."""
+    kept = last[len(last) // 2 :]
+    kept = kept[np.isin(kept, here, assume_unique=True)]
+    half = (size - len(kept)) // 2
+    if 2 * half >= len(here):
+        return here
+    first = here[np.argpartition(up, half)[:half]]
+    second = here[np.argpartition(-down, half)[:half]]
+    chosen = np.unique(np.concatenate([first, second]))
+    return np.concatenate([kept, chosen[~np.isin(chosen, kept)]])
+
+
+class Active:
+    """The samples whose v is kept up to date, laid out as columns."""
+
+    def __init__(self, bits, samples):
+        self.bits, self.samples = bits, samples
+        whole = len(samples) == len(bits.rows)
+        self.rows = bits.rows if whole else bits.take(samples)
+        self.columns = bits.columns(self.rows)
+
+    def add(self, rows, changes, v):
+        """Add the kernel rows times changes to v of the active samples."""
+        return v + self.bits.sums(rows, changes[None, :], self.rows, self.columns)[0]
+
+
+def catch_up(bits, left_out, coef, v):
+    """Bring v of the samples that were left out up to date, in place."""
+    for samples, earlier in left_out:
+        changed = np.flatnonzero(coef != earlier)
+        if len(changed):
+            changes = coef[changed] - earlier[changed]
+            rows = bits.take(samples)
+            columns = bits.columns(rows)
+            sums = bits.sums(bits.take(changed), changes[None, :], rows, columns)
+            v[samples] += sums[0]
