@@ -25,6 +25,7 @@ from sklboolean import (
     BernoulliMixture,
     BooleanEncoder,
     BooleanStump,
+    BooleanSVC,
     BoostByMajority,
     BoostByMajorityRegressor,
     ChowLiuTree,
@@ -52,7 +53,7 @@ from sklboolean.active_learning import (
     KernelVersionSpace,
 )
 from sklboolean.boosting import CrossValidatedSchedule
-from sklboolean.kernels import ConjunctionKernel, TanimotoKernel
+from sklboolean.kernels import ConjunctionKernel, RBFKernel, TanimotoKernel
 
 
 class KernelFunction:
@@ -92,6 +93,11 @@ QUERIES = {"n_members": 2, "batch_size": 5, "max_queries": 20}
 
 CASES = {
     # kernels
+    "boolean_svc": Case(BooleanSVC(), {}),
+    "boolean_svc_rbf": Case(
+        BooleanSVC(RBFKernel(), C=1.0, class_weight="balanced", probability=True), {}
+    ),
+    "boolean_svc_tanimoto": Case(BooleanSVC("tanimoto")),
     "kernel_perceptron": Case(KernelPerceptron(), {}),
     "kernel_perceptron_precomputed": Case(KernelPerceptron("precomputed")),
     "kernel_perceptron_voted": Case(

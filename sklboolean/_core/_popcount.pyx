@@ -35,10 +35,16 @@ cdef extern from "tiles.h" nogil:
     void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n, double *out)
     void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
                          int n_samples, const double *coefficients, int64_t n, double *acc)
+    const int SKLB_SMALL_COUNTS
+    bint sklb_sum_small(const sklb_formula *g, int most, bint use_xor, const uint64_t *rows,
+                        int64_t n_samples, int64_t n_words, const uint64_t *panels,
+                        int64_t n_panels, const double *coefficients, double *sums)
 
 sklb_cpu_level = &cpu_level
 
 PANEL = SKLB_TILE_PANEL
+# A table of so many values is looked up in registers.
+SMALL_COUNTS = SKLB_SMALL_COUNTS
 FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
 
 
@@ -341,13 +347,15 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
         Pairs pairs = Pairs(rows, columns)
         Py_ssize_t i, p, k, j, width, stride = pairs.stride, n_scores = coefficients.shape[0]
         int n_samples
-        bint fits = True
+        bint fits = True, small, done
         double *sums
     require(coefficients.shape[1] == pairs.n_samples,
             "there is not one coefficient for each support sample")
     require(scores.shape[0] == n_scores and scores.shape[1] == pairs.n_columns,
             "the scores do not fit the data")
     pairs.require_counts(g)
+    small = g.g.form == SKLB_TABLE and g.most < SKLB_SMALL_COUNTS and not pairs.split
+    small = small and pairs.n_samples > 0
     sums = <double *> malloc(max(<Py_ssize_t> 1, n_scores * stride) * sizeof(double))
     if sums == NULL:
         raise MemoryError
@@ -355,7 +363,16 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
         for p from 0 <= p < pairs.n_panels by pairs.step:
             width = min(stride, pairs.n_columns - p * SKLB_TILE_PANEL)
             memset(sums, 0, n_scores * stride * sizeof(double))
-            for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
+            done = small
+            for k in range(n_scores if small else 0):
+                done = sklb_sum_small(
+                    &g.g, <int> g.most, g.use_xor, pairs.words, pairs.n_samples,
+                    pairs.n_words, pairs.panels + p * pairs.n_words * SKLB_TILE_PANEL,
+                    min(pairs.step, pairs.n_panels - p), &coefficients[k, 0],
+                    sums + k * stride)
+                if not done:
+                    break
+            for i from 0 <= i < (0 if done else pairs.n_samples) by SKLB_TILE_ROWS:
                 n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
                 fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
                 for k in range(n_scores if fits else 0):

@@ -131,6 +131,19 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
             } \
     }
 
+#define SKLB_SMALL_COUNTS 32
+
+/* Without vector instructions for it: nothing is done. */
+static int sklb_sum_small_plain(const sklb_formula *g, int most, int use_xor,
+                                const uint64_t *rows, int64_t n_samples, int64_t n_words,
+                                const uint64_t *panels, int64_t n_panels,
+                                const double *coefficients, double *sums) {
+    (void)g, (void)most, (void)use_xor, (void)rows, (void)n_samples, (void)n_words;
+    (void)panels, (void)n_panels, (void)coefficients, (void)sums;
+    return 0;
+}
+#define sklb_sum_small_avx2 sklb_sum_small_plain
+
 #define SKLB_TWO_STEPS(x, y, z) ((x) * (y) + (z))
 SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET, SKLB_TWO_STEPS)
 SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
@@ -253,6 +266,81 @@ SKLB_TARGET_AVX512 static void sklb_strip_avx512(
 #undef SKLB_CASE
 }
 
+/* A table of 32 values in four registers: counts are looked up where they were formed, and
+ * the sums stay in registers too. */
+SKLB_INLINE SKLB_TARGET_AVX512 void sklb_sum_tile_avx512(
+    const int R, const int wide, const int use_xor, const uint64_t *rows,
+    const int64_t n_words, const uint64_t *panel, const double *coefficients,
+    const __m512d *table, __m512d *sums) {
+    __m512i counts[2][4];
+    for (int r = 0; r < R; r++)
+        for (int v = 0; v < 4; v++) counts[r][v] = _mm512_setzero_si512();
+    for (int64_t w = 0; w < n_words; w++, panel += SKLB_TILE_PANEL) {
+        __m512i b[4];
+        for (int v = 0; v < 4; v++) b[v] = _mm512_loadu_si512(panel + 8 * v);
+        for (int r = 0; r < R; r++) {
+            __m512i a = _mm512_set1_epi64((long long)rows[r * n_words + w]);
+            for (int v = 0; v < 4; v++) {
+                __m512i x = use_xor ? _mm512_xor_si512(a, b[v]) : _mm512_and_si512(a, b[v]);
+                counts[r][v] = _mm512_add_epi64(counts[r][v], _mm512_popcnt_epi64(x));
+            }
+        }
+    }
+    for (int r = 0; r < R; r++) {
+        const __m512d coefficient = _mm512_set1_pd(coefficients[r]);
+        for (int v = 0; v < 4; v++) {
+            __m512d value = _mm512_permutex2var_pd(table[0], counts[r][v], table[1]);
+            if (wide) {
+                __m512d high = _mm512_permutex2var_pd(table[2], counts[r][v], table[3]);
+                __mmask8 is_high =
+                    _mm512_test_epi64_mask(counts[r][v], _mm512_set1_epi64(16));
+                value = _mm512_mask_blend_pd(is_high, value, high);
+            }
+            sums[v] = _mm512_add_pd(sums[v], _mm512_mul_pd(coefficient, value));
+        }
+    }
+}
+
+#define SKLB_SUM_ROWS(WIDE, XOR, N_WORDS)                                                   \
+    do {                                                                                     \
+        int64_t r = 0;                                                                       \
+        for (; r + 2 <= n_samples; r += 2)                                                   \
+            sklb_sum_tile_avx512(2, WIDE, XOR, rows + r * n_words, N_WORDS, panel,           \
+                                 coefficients + r, table, acc);                              \
+        if (r < n_samples)                                                                   \
+            sklb_sum_tile_avx512(1, WIDE, XOR, rows + r * n_words, N_WORDS, panel,           \
+                                 coefficients + r, table, acc);                              \
+    } while (0)
+
+SKLB_TARGET_AVX512 static int sklb_sum_small_avx512(
+    const sklb_formula *g, int most, int use_xor, const uint64_t *rows, int64_t n_samples,
+    int64_t n_words, const uint64_t *panels, int64_t n_panels, const double *coefficients,
+    double *sums) {
+    double values[SKLB_SMALL_COUNTS] = {0};
+    __m512d table[4], acc[4];
+    for (int count = 0; count <= most; count++)
+        values[count] = g->table[g->offset + g->sign * count];
+    for (int i = 0; i < 4; i++) table[i] = _mm512_loadu_pd(values + 8 * i);
+    for (int64_t p = 0; p < n_panels; p++) {
+        const uint64_t *panel = panels + p * n_words * SKLB_TILE_PANEL;
+        double *out = sums + p * SKLB_TILE_PANEL;
+        for (int v = 0; v < 4; v++) acc[v] = _mm512_loadu_pd(out + 8 * v);
+        if (use_xor) {
+            if (most < 16) SKLB_SUM_ROWS(0, 1, n_words);
+            else SKLB_SUM_ROWS(1, 1, n_words);
+        } else if (most < 16) {
+            if (n_words == 1) SKLB_SUM_ROWS(0, 0, 1);
+            else if (n_words == 2) SKLB_SUM_ROWS(0, 0, 2);
+            else SKLB_SUM_ROWS(0, 0, n_words);
+        } else {
+            SKLB_SUM_ROWS(1, 0, n_words);
+        }
+        for (int v = 0; v < 4; v++) _mm512_storeu_pd(out + 8 * v, acc[v]);
+    }
+    return 1;
+}
+#undef SKLB_SUM_ROWS
+
 #endif /* SKLB_X86 */
 
 /* counts[r * stride + j] for r < n_samples, j < 32 * n_panels */
@@ -273,6 +361,16 @@ static void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_
                             int n_samples, const double *coefficients, int64_t n,
                             double *acc) {
     SKLB_CALL(sklb_add, g, counts, stride, n_samples, coefficients, n, acc);
+}
+
+/* sums[j] += sum over the samples of coefficients[r] * g(count), in that order, for a table
+ * and counts of at most `most` < SKLB_SMALL_COUNTS. Returns 0 where this processor has no
+ * faster way than counting first; then nothing is done. */
+static int sklb_sum_small(const sklb_formula *g, int most, int use_xor, const uint64_t *rows,
+                          int64_t n_samples, int64_t n_words, const uint64_t *panels,
+                          int64_t n_panels, const double *coefficients, double *sums) {
+    return SKLB_CALL(sklb_sum_small, g, most, use_xor, rows, n_samples, n_words, panels,
+                     n_panels, coefficients, sums);
 }
 
 #endif

@@ -34,7 +34,7 @@ from sklboolean.kernels._soft_margin import merge_equal_samples, solve_dual
 
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
-AUTO_FACTOR = 1.0
+AUTO_FACTOR = 1.5
 
 
 @dataclass
@@ -75,7 +75,7 @@ class SupportState:
 
     def scores(self, table, n_jobs=None):
         """Compute the scores of samples, shape (n_samples, n_scores)."""
-        sums = self.bits.scores(self.coef, table, n_jobs)
+        sums = self.bits.with_threads(n_jobs).scores(self.coef, table)
         return sums.T + self.intercept
 
 
@@ -95,10 +95,10 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         ``RBFKernel(gamma=0.1)`` to set parameters.
     C : float or "auto", default="auto"
         Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
-        values give a wider margin and suit noisy labels. "auto" is the inverse of the
-        spread of the samples, ``1 / (mean of K(x, x) - mean of K(x, z))``, estimated
-        from 256 samples, so that it follows the scale of the kernel. Tune it by
-        factors of 3.
+        values give a wider margin and suit noisy labels. "auto" is 1.5 over the spread
+        of the samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from
+        256 samples, so that it follows the scale of the kernel. Tune it by factors of
+        3: labels without noise want more, very noisy ones less.
     max_literals : int or None, default=3
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
         to 4. None: no limit.
@@ -117,7 +117,8 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         Values above this threshold are true. None accepts only 0 and 1.
     probability : bool, default=False
         Whether to calibrate the scores for ``predict_proba``, by a sigmoid with one
-        parameter fitted to the scores of three held-out folds.
+        parameter fitted to the scores of three held-out folds (without them, if a class
+        has a single sample).
     random_state : int, RandomState instance or None, default=None
         Seed for the folds of ``probability``. Nothing else is random.
     n_jobs : int or None, default=None
@@ -250,17 +251,12 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
             weights = self._box_weights(codes, sample_weight)
-            if self.probability and min(np.bincount(codes[weights > 0])) < 2:
-                raise ValueError(
-                    "probability=True holds out samples: y needs two or more samples "
-                    "of each class."
-                )
-            state, solutions = self._solve(kernel, table, codes, weights)
+            first, weights = merge_equal_samples(table, codes, weights)
+            data = table[first], codes[first], weights, first
+            state, solutions = self._solve(kernel, *data)
             self._set_fitted_attributes(state, solutions)
             if self.probability:
-                self.calibration_slope_ = self._cross_val_slope(
-                    kernel, table, codes, weights
-                )
+                self.calibration_slope_ = self._cross_val_slope(kernel, *data)
         if max(solution.gap for solution in solutions) > self.tol:
             warnings.warn(
                 f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
@@ -318,23 +314,21 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
                 )
         return weights * factors[codes]
 
-    def _solve(self, kernel, table, codes, weights):
+    def _solve(self, kernel, table, codes, weights, numbers):
         """Solve the problem of two classes, or of each class against the rest."""
-        first, own_weights = merge_equal_samples(table, codes, weights)
-        table, codes = table[first], codes[first]
         n_classes = len(self.classes_)
         n_jobs = self.n_jobs if n_classes == 2 else None
         bits = BitKernel(kernel, self.n_features_in_, table, n_jobs)
         C = self.C
         if is_auto(C, "C"):
-            spread = bits.spread(own_weights, N_SPREAD_SAMPLES)
+            spread = bits.spread(weights, N_SPREAD_SAMPLES)
             C = AUTO_FACTOR / spread if spread > 0 else 1.0
         self.C_ = float(C)
         targets = [1] if n_classes == 2 else range(n_classes)
 
         def solve(target):
             y = np.where(codes == target, 1.0, -1.0)
-            return solve_dual(bits, y, self.C_ * own_weights, self.tol, self.max_iter)
+            return solve_dual(bits, y, self.C_ * weights, self.tol, self.max_iter)
 
         if len(targets) == 1:
             solutions = [solve(1)]
@@ -343,11 +337,11 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
                 delayed(solve)(target) for target in targets
             )
         coef = np.stack([solution.coef for solution in solutions])
-        order = np.argsort(first)
+        order = np.argsort(numbers)
         order = order[coef[:, order].any(axis=0)]
         intercept = np.array([solution.intercept for solution in solutions])
         state = SupportState(
-            kernel, self.n_features_in_, table[order], first[order],
+            kernel, self.n_features_in_, table[order], numbers[order],
             np.ascontiguousarray(coef[:, order]), intercept,
         )  # fmt: skip
         return state, solutions
@@ -366,21 +360,21 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
         self.calibration_slope_ = None
 
-    def _cross_val_slope(self, kernel, table, codes, weights):
-        """Fit the slope to the scores of held-out folds."""
-        used = np.flatnonzero(weights > 0)
-        C = self.C_
-        fewest = np.bincount(codes[used]).min()
+    def _cross_val_slope(self, kernel, table, codes, weights, numbers):
+        """Fit the slope to the scores of held-out folds; 1 with too few samples."""
+        fewest, C = np.bincount(codes).min(), self.C_
+        if fewest < 2:
+            return 1.0
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         folds = StratifiedKFold(min(3, fewest), shuffle=True, random_state=seed)
-        scores = np.zeros((len(used), len(self.intercept_)))
-        for train, test in folds.split(used, codes[used]):
-            train, own = used[train], used[test]
-            state, _ = self._solve(kernel, table[train], codes[train], weights[train])
-            scores[test] = state.scores(table[own], self.n_jobs)
+        scores = np.zeros((len(codes), len(self.intercept_)))
+        for train, test in folds.split(codes, codes):
+            data = table[train], codes[train], weights[train], numbers[train]
+            state, _ = self._solve(kernel, *data)
+            scores[test] = state.scores(table[test], self.n_jobs)
         self.C_ = C
         scores = scores if len(self.classes_) > 2 else scores[:, 0]
-        return fit_slope(scores, codes[used], weights[used])
+        return fit_slope(scores, codes, weights)
 
     def decision_function(self, X):
         """Compute the score of each sample for each class.

@@ -13,11 +13,19 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._popcount import PANEL, CountMap, add_scores, map_pairs, mirror
+from sklboolean._core._popcount import (
+    PANEL,
+    SMALL_COUNTS,
+    CountMap,
+    add_scores,
+    map_pairs,
+    mirror,
+)
 from sklboolean._core.bits import (
     BitColumns,
     BitRows,
     as_csr,
+    as_words,
     choose_packed_features,
     count_common,
     sparse_rows,
@@ -277,13 +285,15 @@ class CountEvaluator(FormulaEvaluator):
         super().__init__(None, n_features, n_jobs=n_jobs)
         self.table, self.shift = table, shift
         same = n_features if table.count == "same" else None
-        if not shift and table.power_constant is not None and table.max_count <= 1000:
+        is_small = table.max_count < SMALL_COUNTS
+        is_power = not shift and table.power_constant is not None
+        if is_power and not is_small and table.max_count <= 1000:
             form, values = "power", np.array([float(table.power_constant)])
         else:
             form, values = "table", table.values(shift)
         self.count_map, self.cubic_map = CountMap(form, values, same), None
         self.has_infinite_values = form == "table" and np.isinf(values[-1])
-        if table.cubic is not None and form == "table":
+        if table.cubic is not None and not is_small:
             self.cubic_map = CountMap("cubic", np.array(table.cubic, float), same)
 
     def matrix(self, rows, columns, *, symmetric=False):
@@ -515,23 +525,25 @@ class BitKernel:
 
     def __init__(self, kernel, n_features, table, n_jobs=None):
         self.kernel, self.n_features = kernel, n_features
-        self.as_sparse, self.table = sparse.issparse(table), table
-        self.evaluator, rows = self._lay_out(table, self.as_sparse, n_jobs)
-        self.rows = rows
-        self.norms = np.zeros(0)
-
-    def _lay_out(self, table, as_sparse, n_jobs):
-        if as_sparse:
-            layout = SparseLayout(as_csr(table, self.n_features)).rows
+        self.is_sparse = sparse.issparse(table)
+        if self.is_sparse:
+            self.layout = SparseLayout(table).rows
         else:
-            layout = partial(BitRows.from_words, n_features=self.n_features)
-        rows = layout(table)
-        most = int(rows.ones.max(initial=0))
-        formula = self.kernel.formula(self.n_features, most)
-        self.layout = layout
-        if isinstance(formula, PairFormula):
-            return FormulaEvaluator(formula, self.n_features, n_jobs=n_jobs), rows
-        return CountEvaluator(formula, self.n_features, n_jobs=n_jobs), rows
+            self.layout = partial(BitRows.from_words, n_features=n_features)
+        self.rows = self.layout(table)
+        formula = kernel.formula(n_features, int(self.rows.ones.max(initial=0)))
+        is_pair = isinstance(formula, PairFormula)
+        evaluator = FormulaEvaluator if is_pair else CountEvaluator
+        self.evaluator = evaluator(formula, n_features, n_jobs=n_jobs)
+        self._factors = np.zeros(0)
+
+    def with_threads(self, n_jobs):
+        """Make a copy that uses so many threads."""
+        if n_jobs is None:
+            return self
+        other = copy(self)
+        other.evaluator = self.evaluator.with_threads(n_jobs)
+        return other
 
     def take(self, samples):
         """Take some of the samples."""
@@ -546,17 +558,21 @@ class BitKernel:
         if not getattr(self.kernel, "normalize", False):
             return None
         most = int(rows.ones.max(initial=0))
-        if most >= len(self.norms):
+        if most >= len(self._factors):
             table = self.kernel.formula(self.n_features, most)
             values = table.values()
             if np.isinf(values).any():
                 raise ValueError(too_large_message("max_literals"))
             if table.count == "same":
                 values = np.full(self.n_features + 1, values[-1])
-            inverse = np.zeros(len(values))
-            np.divide(1.0, np.sqrt(values), out=inverse, where=values > 0)
-            self.norms = inverse
-        return self.norms[rows.ones]
+            self._factors = np.zeros(len(values))
+            np.divide(1.0, np.sqrt(values), out=self._factors, where=values > 0)
+        return self._factors[rows.ones]
+
+    def norms(self):
+        """Compute sqrt(K(x, x)) of each sample before normalisation; 1 for 0."""
+        scale = self._scale(self.rows)
+        return np.divide(1.0, scale, out=np.ones(len(scale)), where=scale > 0)
 
     def matrix(self, rows):
         """Evaluate the kernel between samples."""
@@ -586,15 +602,15 @@ class BitKernel:
         scale = self._scale(others)
         return out if scale is None else out * scale
 
-    def scores(self, coef, table, n_jobs=None):
+    def scores(self, coef, table):
         """Compute ``coef @ K(samples, table)`` for the samples of another table."""
-        kernel = self
-        if sparse.issparse(table) != self.as_sparse:
-            kernel = BitKernel(self.kernel, self.n_features, table)
-        rows = self.layout(table)
-        columns = self.columns(rows)
-        scores = np.empty((len(coef), len(rows)))
+        if sparse.issparse(table) and not self.is_sparse:
+            table = as_words(table)
+        queries = self.layout(table)
+        columns = self.columns(queries)
+        scores = np.empty((len(coef), len(queries)))
         for own, out in zip(coef, scores, strict=True):
             used = np.flatnonzero(own)
-            out[:] = self.sums(self.take(used), own[None, used], rows, columns)[0]
+            rows = self.rows if len(used) == len(own) else self.take(used)
+            out[:] = self.sums(rows, own[None, used], queries, columns)[0]
         return scores

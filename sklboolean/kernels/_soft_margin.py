@@ -66,15 +66,7 @@ def merge_equal_samples(table, codes, weights):
     """
     used = np.flatnonzero(weights > 0)
     table = table if len(used) == len(codes) else table[used]
-    n_columns = table.shape[1]
-    factors = (np.arange(1, n_columns + 1, dtype=np.uint64) * MULTIPLIER) | np.uint64(1)
-    factors ^= factors >> np.uint64(29)
-    if sparse.issparse(table):
-        sums = np.zeros(len(table.indices) + 1, dtype=np.uint64)
-        np.cumsum(factors[table.indices] * MULTIPLIER, out=sums[1:])
-        keys = sums[table.indptr[1:]] - sums[table.indptr[:-1]]
-    else:
-        keys = ((table ^ (table >> np.uint64(31))) * factors).sum(axis=1)
+    keys = sample_keys(table)
     codes, weights = codes[used], weights[used]
     order = np.lexsort((keys, codes))
     ordered = table[order]
@@ -89,6 +81,26 @@ def merge_equal_samples(table, codes, weights):
     sums = np.bincount(group, weights[order])
     again = np.argsort(keys[first], kind="stable")
     return used[first[again]], sums[again]
+
+
+def sample_keys(table):
+    """Sum up a number of 64 bits for each true feature, the same for words and CSR."""
+    is_sparse = sparse.issparse(table)
+    n_features = table.shape[1] * (1 if is_sparse else 64)
+    numbers = np.arange(1, n_features + 1, dtype=np.uint64) * MULTIPLIER
+    numbers ^= numbers >> np.uint64(29)
+    numbers *= MULTIPLIER
+    if is_sparse:
+        sums = np.zeros(len(table.indices) + 1, dtype=np.uint64)
+        np.cumsum(numbers[table.indices], out=sums[1:])
+        return sums[table.indptr[1:]] - sums[table.indptr[:-1]]
+    # Sums of the eight features of each byte are looked up.
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], 1, bitorder="little")
+    sums = bits.astype(np.uint64) @ numbers.reshape(-1, 8).T
+    keys = np.zeros(len(table), dtype=np.uint64)
+    for byte, column in enumerate(table.astype("<u8", copy=False).view(np.uint8).T):
+        keys += sums[column, byte]
+    return keys
 
 
 def solve_dual(bits, y, box, tol, max_iter):
@@ -155,7 +167,7 @@ def solve_dual(bits, y, box, tol, max_iter):
         own_alpha, own_v = alpha[block], v[block]
         solve_block(
             K_block, y[block], box[block], own_alpha, own_v,
-            max(BLOCK_PRECISION * gap, 0.5 * tol) if K is None else 0.9 * tol,
+            max(BLOCK_PRECISION * gap, 0.5 * tol) if K is None else 0.2 * tol,
             STEPS_PER_SAMPLE * len(block),
         )  # fmt: skip
         changes = (own_alpha - alpha[block]) * y[block]

@@ -11,6 +11,7 @@ from math import fsum
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
@@ -18,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.validation import as_boolean, check_array_strict
-from sklboolean.kernels import KernelPerceptron, LinearKernel, RBFKernel
+from sklboolean.kernels import BooleanSVC, KernelPerceptron, LinearKernel, RBFKernel
 from sklboolean.kernels._count_table import LengthWeights
+from sklboolean.kernels._evaluators import BitKernel
 from sklboolean.kernels._kernels import polynomial_weights
 from sklboolean.rules._rules import Rule, names_of
 
@@ -108,6 +110,8 @@ def dual_representation(model, X=None, *, kernel=None, target=None):
     vars(model).pop("feature_names_in_", None)
     if isinstance(model, KernelPerceptron):
         dual = _from_perceptron(model, target)
+    elif isinstance(model, BooleanSVC):
+        dual = _from_boolean_svc(model, target)
     elif isinstance(model, SUPPORT_VECTOR_MACHINES):
         dual = _from_support_vectors(model, X, kernel, target)
     elif isinstance(model, KernelRidge):
@@ -182,6 +186,22 @@ def _from_perceptron(model, target):
     coefficients, intercept = _of_class(
         model, target, model.dual_coef_, model.intercept_
     )
+    return DualRepresentation(samples, n, coefficients, weights, intercept)
+
+
+def _from_boolean_svc(model, target):
+    n, kernel = model.n_features_in_, model.kernel_
+    samples = model.support_words_
+    samples = model.support_rows_ if samples is None else samples
+    coefficients, intercept = _of_class(
+        model, target, model.dual_coef_, model.intercept_
+    )
+    if getattr(kernel, "normalize", False):
+        # The score is divided by the norm of the sample; here by the mean norm.
+        kernel = clone(kernel).set_params(normalize=False)
+        norms = BitKernel(model.kernel_, n, samples).norms()
+        coefficients = coefficients / (norms * norms.mean())
+    weights = _weights_of_object(kernel, n)
     return DualRepresentation(samples, n, coefficients, weights, intercept)
 
 

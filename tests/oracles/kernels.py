@@ -397,3 +397,32 @@ def decision_exact(model, X):
             score = Fraction(total, unit * state.resolution)
             scores[i, k] = score.numerator if score.denominator == 1 else score
     return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def soft_margin_gap(K, y, box, alpha):
+    """The largest violation of the optimality conditions of the soft-margin dual.
+
+    The Lagrangian of min 1/2 a'Qa - sum a over 0 <= a <= box, y'a = 0 asks for one
+    number b with y_i (f_i + b) >= 1 where a_i = 0, <= 1 where a_i = box_i, and = 1
+    between. Each condition bounds b from one side; the gap is by how much the bounds
+    exclude each other.
+    """
+    f = K @ (alpha * y)
+    lower, upper = [], []
+    for i in range(len(y)):
+        if alpha[i] < box[i]:  # y (f + b) >= 1
+            (lower if y[i] > 0 else upper).append(y[i] - f[i])
+        if alpha[i] > 0:  # y (f + b) <= 1
+            (upper if y[i] > 0 else lower).append(y[i] - f[i])
+    return max(lower) - min(upper)
+
+
+def soft_margin_objectives(K, y, box, coef, intercept):
+    """The objective of the soft-margin machine and that of its dual."""
+    f = K @ coef
+    hinge = sum(
+        c * max(0.0, 1 - sign * (score + intercept))
+        for c, sign, score in zip(box, y, f, strict=True)
+    )
+    norm = coef @ f
+    return norm / 2 + hinge, np.abs(coef).sum() - norm / 2

@@ -1,0 +1,301 @@
+"""BooleanSVC against the definition of the soft-margin dual, and against libsvm."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from sklboolean import BooleanSVC
+from sklboolean.kernels import (
+    CNFKernel,
+    ConjunctionKernel,
+    DNFKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+    TanimotoKernel,
+    _soft_margin,
+)
+from sklboolean.rules import extract_dnf, top_conjunctions
+from tests.oracles import kernels as oracles
+
+NORMALIZED = ConjunctionKernel(
+    min_literals=1, max_literals=3, monotone=True, normalize=True
+)
+KERNELS = {
+    "normalized": NORMALIZED,
+    "conjunctions": ConjunctionKernel(max_literals=3, monotone=True),
+    "negations": ConjunctionKernel(max_literals=2, normalize=True),
+    "any length": ConjunctionKernel(normalize=True),
+    "linear": LinearKernel(),
+    "rbf": RBFKernel(gamma=0.1),
+    "poly": PolynomialKernel(gamma=0.2),
+    "tanimoto": TanimotoKernel(),
+    "dnf": DNFKernel(),
+    "cnf": CNFKernel(monotone=False),
+}
+
+
+def problem(n_samples=300, n_features=12, seed=0, n_classes=2, noise=0.1):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n_samples, n_features)) < 0.4).astype(np.uint8)
+    y = (X[:, 0] & X[:, 1]) + (X[:, 2] | X[:, 3]) * (n_classes > 2)
+    flip = rng.random(n_samples) < noise
+    return X, np.where(flip, rng.integers(0, n_classes, n_samples), y)
+
+
+def small_blocks(monkeypatch, size=32, every=3, share=0.05):
+    monkeypatch.setattr(_soft_margin, "LARGEST_BLOCK", size)
+    monkeypatch.setattr(_soft_margin, "SHRINK_EVERY", every)
+    monkeypatch.setattr(_soft_margin, "SHRINK_SHARE", share)
+
+
+def merged(X, y, weights):
+    """The distinct samples of each class, with sums of weights, by definition."""
+    boxes, first = {}, {}
+    for i, (row, label, weight) in enumerate(zip(X.tolist(), y, weights, strict=True)):
+        key = (*row, label)
+        first.setdefault(key, i)
+        boxes[key] = boxes.get(key, 0) + weight
+    return np.array(list(first.values())), np.array(list(boxes.values()))
+
+
+def dual_problem(model, X, y, weights=None):
+    """The kernel matrix, signs, boxes and coefficients of a machine of two classes."""
+    weights = np.ones(len(y)) if weights is None else weights
+    samples, box = merged(X, y, weights)
+    K = model.kernel_(X[samples])
+    coef = np.zeros(len(samples))
+    place = {sample: i for i, sample in enumerate(samples.tolist())}
+    coef[[place[i] for i in model.support_.tolist()]] = model.dual_coef_[0]
+    signs = np.where(y[samples] == model.classes_[1], 1.0, -1.0)
+    return K, signs, model.C_ * box, coef
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_solution_is_optimal(name, weighted, blocks, monkeypatch):
+    if blocks:
+        small_blocks(monkeypatch)
+    X, y = problem()
+    weights = np.random.default_rng(1).exponential(1.0, len(y)) if weighted else None
+    model = BooleanSVC(KERNELS[name]).fit(X, y, sample_weight=weights)
+    K, signs, box, coef = dual_problem(model, X, y, weights)
+    alpha = coef * signs
+    assert (alpha >= 0).all()
+    assert (alpha <= box * (1 + 1e-12)).all()
+    assert abs(coef.sum()) <= 1e-9 * np.abs(coef).sum()
+    assert oracles.soft_margin_gap(K, signs, box, alpha) <= model.tol * (1 + 1e-6)
+    primal, dual = oracles.soft_margin_objectives(
+        K, signs, box, coef, model.intercept_[0]
+    )
+    assert model.dual_gap_[0] == pytest.approx(primal - dual, abs=1e-9 * primal)
+    assert 0 <= primal - dual <= 1e-2 * primal
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_objective_is_that_of_libsvm(name, C):
+    X, y = problem(seed=2)
+    kernel = KERNELS[name]
+    K = kernel(X)
+    C = C / K.diagonal().mean()
+    theirs = SVC(kernel="precomputed", C=C).fit(K, y)
+    model = BooleanSVC(kernel, C=C).fit(X, y)
+    found, expected = (
+        np.abs(coef).sum() - coef @ K[np.ix_(support, support)] @ coef / 2
+        for coef, support in (
+            (model.dual_coef_[0], model.support_),
+            (theirs.dual_coef_[0], theirs.support_),
+        )
+    )
+    # A larger dual is better.
+    assert found >= expected * (1 - 1e-6)
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", KERNELS)
+def test_scores_are_sums_over_the_support(name, n_classes):
+    X, y = problem(n_classes=n_classes)
+    queries, _ = problem(50, seed=3)
+    model = BooleanSVC(KERNELS[name]).fit(X, y)
+    K = model.kernel_(queries, X[model.support_])
+    expected = K @ model.dual_coef_.T + model.intercept_
+    scores = model.decision_function(queries)
+    if n_classes == 2:
+        assert scores.shape == (50,)
+        codes = (scores > 0).astype(int)
+        expected = expected[:, 0]
+    else:
+        codes = scores.argmax(axis=1)
+    size = np.abs(K) @ np.abs(model.dual_coef_).T.max(axis=1) + 1
+    assert (np.abs(scores - expected).T <= 1e-13 * size).all()
+    assert np.array_equal(model.predict(queries), model.classes_[codes])
+
+
+def test_norms_of_samples_with_more_ones_than_any_support_sample():
+    X, y = problem()
+    model = BooleanSVC().fit(X[X.sum(axis=1) < 5], y[X.sum(axis=1) < 5])
+    queries = np.ones((3, X.shape[1]))
+    K = model.kernel_(queries, X[X.sum(axis=1) < 5][model.support_])
+    expected = K @ model.dual_coef_[0] + model.intercept_
+    assert model.decision_function(queries) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_are_repetitions_and_order_does_not_matter(n_classes, monkeypatch):
+    small_blocks(monkeypatch)
+    X, y = problem(150, n_classes=n_classes)
+    weights = np.random.default_rng(4).integers(0, 4, len(y))
+    model = BooleanSVC(probability=True, random_state=0)
+    expected = model.fit(X, y, sample_weight=weights).decision_function(X)
+    slope = model.calibration_slope_
+    order = np.random.default_rng(5).permutation(weights.sum())
+    repeated = np.repeat(np.arange(len(y)), weights)[order]
+    again = model.fit(X[repeated], y[repeated])
+    # The support samples are added in another order.
+    assert again.decision_function(X) == pytest.approx(expected, abs=1e-12)
+    assert again.calibration_slope_ == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_processor_path_and_number_of_threads_gives_the_same_bits(
+    name, monkeypatch
+):
+    small_blocks(monkeypatch)
+    X, y = problem(200, 40, n_classes=3)
+    model = BooleanSVC(KERNELS[name]).fit(X, y)
+    scores = model.decision_function(X)
+    before = cpu_path()
+    try:
+        for path in available_cpu_paths():
+            use_cpu_path(path)
+            other = BooleanSVC(KERNELS[name], n_jobs=2).fit(X, y)
+            assert np.array_equal(other.dual_coef_, model.dual_coef_)
+            assert np.array_equal(other.intercept_, model.intercept_)
+            assert np.array_equal(other.decision_function(X), scores)
+    finally:
+        use_cpu_path(before)
+
+
+@pytest.mark.parametrize("name", ["normalized", "rbf", "tanimoto"])
+def test_sparse_and_dense_samples_give_the_same_machine(name):
+    X, y = problem()
+    dense = BooleanSVC(KERNELS[name], tol=1e-8).fit(X, y)
+    model = BooleanSVC(KERNELS[name], tol=1e-8).fit(sparse.csr_array(X), y)
+    expected = dense.decision_function(X)
+    assert model.support_words_ is None
+    for given in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
+        assert model.decision_function(given) == pytest.approx(expected, abs=1e-6)
+        assert dense.decision_function(given) == pytest.approx(expected, abs=1e-12)
+
+
+def test_wide_sparse_samples_keep_rare_features_outside_the_words():
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(sparse.random_array((200, 2000), density=0.01, rng=rng))
+    y = np.asarray(X[:, :100].sum(axis=1)).ravel() > 0.5
+    model = BooleanSVC("linear").fit(X, y)
+    K = model.kernel_(X, X[model.support_])
+    expected = K @ model.dual_coef_[0] + model.intercept_
+    assert model.decision_function(X) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_larger_class_weight_moves_predictions_to_the_class():
+    X, y = problem(noise=0.3)
+    counts = [
+        (BooleanSVC(class_weight={0: 1, 1: w}).fit(X, y).predict(X) == 1).sum()
+        for w in (0.2, 1, 5)
+    ]
+    assert counts[0] < counts[1] < counts[2]
+    balanced = BooleanSVC(class_weight="balanced").fit(X, y)
+    weights = len(y) / (2 * np.bincount(y))
+    same = BooleanSVC(class_weight=dict(enumerate(weights))).fit(X, y)
+    assert np.array_equal(balanced.dual_coef_, same.dual_coef_)
+
+
+def test_C_follows_the_scale_of_the_kernel():
+    X, y = problem()
+    K = NORMALIZED(X)
+    model = BooleanSVC().fit(X, y)
+    spread = K.diagonal().mean() - K.mean()
+    assert model.C_ == pytest.approx(1.5 / spread, rel=0.1)
+    assert BooleanSVC(C=0.25).fit(X, y).C_ == 0.25
+
+
+def test_too_few_blocks_are_a_warning(monkeypatch):
+    small_blocks(monkeypatch)
+    X, y = problem()
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter or tol, or lower C"):
+        model = BooleanSVC(max_iter=1).fit(X, y)
+    assert model.n_iter_.tolist() == [1]
+    K, signs, box, coef = dual_problem(model, X, y)
+    primal, dual = oracles.soft_margin_objectives(
+        K, signs, box, coef, model.intercept_[0]
+    )
+    assert model.dual_gap_[0] == pytest.approx(primal - dual)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "precomputed"}, "sklearn.svm.SVC or KernelPerceptron"),
+        ({"kernel": np.dot}, "sklearn.svm.SVC or KernelPerceptron"),
+        ({"kernel": RBFKernel}, "kernel must be one of"),
+        ({"C": 0.0}, "C must be greater than 0"),
+        ({"C": "scale"}, "C"),
+        ({"tol": 0.0}, "tol must be greater than 0"),
+        ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold finite weights"),
+        ({"kernel": ConjunctionKernel()}, "exceeds float64"),
+    ],
+)
+def test_wrong_parameters_are_errors(parameters, message):
+    X = np.random.default_rng(0).integers(0, 2, (20, 1100))
+    with pytest.raises((ValueError, TypeError), match=message):
+        BooleanSVC(**parameters).fit(X, X[:, 0])
+
+
+def test_a_class_without_weight_is_an_error():
+    X, y = problem()
+    with pytest.raises(
+        ValueError, match=r"sample_weight is 0 for all samples of \[1\]"
+    ):
+        BooleanSVC().fit(X, y, sample_weight=y == 0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_follow_the_scores(n_classes):
+    X, y = problem(n_classes=n_classes)
+    model = BooleanSVC(probability=True, random_state=0).fit(X, y)
+    plain = BooleanSVC().fit(X, y)
+    assert np.array_equal(model.decision_function(X), plain.decision_function(X))
+    proba = model.predict_proba(X)
+    assert proba.sum(axis=1) == pytest.approx(np.ones(len(X)))
+    assert np.array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
+        plain.predict_proba(X)
+
+
+def test_a_damaged_state_is_an_error():
+    X, y = problem()
+    model = pickle.loads(pickle.dumps(BooleanSVC().fit(X, y)))
+    assert np.array_equal(model.predict(X), BooleanSVC().fit(X, y).predict(X))
+    model._state.support = model._state.support[:-1]
+    with pytest.raises(ValueError, match="state is inconsistent"):
+        pickle.loads(pickle.dumps(model)).predict(X)
+
+
+@pytest.mark.parametrize("kernel", ["conjunction", PolynomialKernel(coef0=0.0)])
+def test_rules_are_read_out_of_the_machine(kernel):
+    X, y = problem(noise=0.0)
+    model = BooleanSVC(kernel, C=10.0).fit(X, y)
+    best = top_conjunctions(model, 1, max_literals=3)[0]
+    assert best.literals == ((0, True), (1, True))
+    rules = extract_dnf(model, X)
+    assert (rules.predict(X) == (y == 1)).mean() > 0.95
