@@ -167,9 +167,9 @@ class DualState:
         Parameters
         ----------
         table : table of the earlier support samples and the new samples, or None
-        numbers : ndarray of shape (n_rows,), int64
+        numbers : ndarray of shape (n_samples,), int64
             Stream numbers of these samples.
-        coef, time_sums : ndarrays of shape (n_scores, n_rows), int64
+        coef, time_sums : ndarrays of shape (n_scores, n_samples), int64
         n_seen : int
         runs : list of DualRun
             One with all hypotheses, or one for each.

@@ -123,7 +123,7 @@ class DualRun:
         Class numbers; 0 and 1 if the rule has one score.
     weights : ndarray of shape (n_examples,), int64
         What an update adds, over the resolution.
-    coef, time_sums : ndarrays of shape (n_scores, n_rows), int64
+    coef, time_sums : ndarrays of shape (n_scores, n_samples), int64
         Coefficients, and sums of each change times its time. Training adds to them.
     n_seen : int
         Examples seen before.

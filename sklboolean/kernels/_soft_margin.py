@@ -12,11 +12,21 @@ cannot be chosen are left out for a while (shrinking). At the end their v is bro
 to date and the gap is checked for all samples.
 """
 
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core.bits import BitColumns, BitRows, as_words
+from sklboolean.kernels._evaluators import (
+    CountEvaluator,
+    FormulaEvaluator,
+    PairFormula,
+    SparseLayout,
+    too_large_message,
+)
 from sklboolean.kernels._smo import solve_block
 
 LARGEST_BLOCK = 1024
@@ -51,6 +61,118 @@ class Solution:
     n_iter: int
     gap: float
     dual_gap: float
+
+
+class BitKernel:
+    """A kernel object between samples of one table and others, normalised or not.
+
+    Parameters
+    ----------
+    kernel : kernel object
+        With ``normalize``, values are divided by the norms of both samples.
+    n_features : int
+    table : ndarray of uint64 words, or csr_array
+        The samples.
+    n_jobs : int or None
+        Number of threads.
+
+    Attributes
+    ----------
+    rows : BitRows
+        The samples, laid out.
+    """
+
+    def __init__(self, kernel, n_features, table, n_jobs=None):
+        self.kernel, self.n_features = kernel, n_features
+        self.is_sparse = sparse.issparse(table)
+        if self.is_sparse:
+            self.layout = SparseLayout(table).rows
+        else:
+            self.layout = partial(BitRows.from_words, n_features=n_features)
+        self.rows = self.layout(table)
+        formula = kernel.formula(n_features, int(self.rows.ones.max(initial=0)))
+        is_pair = isinstance(formula, PairFormula)
+        evaluator = FormulaEvaluator if is_pair else CountEvaluator
+        self.evaluator = evaluator(formula, n_features, n_jobs=n_jobs)
+        self._factors = np.zeros(0)
+
+    def with_threads(self, n_jobs):
+        """Make a copy that uses so many threads."""
+        if n_jobs is None:
+            return self
+        other = copy(self)
+        other.evaluator = self.evaluator.with_threads(n_jobs)
+        return other
+
+    def take(self, samples):
+        """Take some of the samples."""
+        return self.rows.take(samples)
+
+    def columns(self, rows):
+        """Lay samples out as columns."""
+        return BitColumns.from_rows(rows)
+
+    def _scale(self, rows):
+        """Compute 1 / sqrt(K(x, x)) of each sample, or None without normalisation."""
+        if not getattr(self.kernel, "normalize", False):
+            return None
+        most = int(rows.ones.max(initial=0))
+        if most >= len(self._factors):
+            table = self.kernel.formula(self.n_features, most)
+            values = table.values()
+            if np.isinf(values).any():
+                raise ValueError(too_large_message("max_literals"))
+            if table.count == "same":
+                values = np.full(self.n_features + 1, values[-1])
+            self._factors = np.zeros(len(values))
+            np.divide(1.0, np.sqrt(values), out=self._factors, where=values > 0)
+        return self._factors[rows.ones]
+
+    def norms(self):
+        """Compute sqrt(K(x, x)) of each sample before normalisation; 1 for 0."""
+        scale = self._scale(self.rows)
+        return np.divide(1.0, scale, out=np.ones(len(scale)), where=scale > 0)
+
+    def matrix(self, rows):
+        """Evaluate the kernel between samples."""
+        K = self.evaluator.matrix(rows, self.columns(rows), symmetric=True)
+        scale = self._scale(rows)
+        if scale is not None:
+            K *= scale[:, None]
+            K *= scale
+        return K
+
+    def spread(self, weights, n_samples):
+        """Estimate the mean of K(x, x) less the mean of K(x, z)."""
+        K = self.matrix(self.take(slice(n_samples)))
+        weights = weights[:n_samples] / weights[:n_samples].sum()
+        return float(weights @ K.diagonal() - weights @ K @ weights)
+
+    def sums(self, rows, coef, others, columns=None):
+        """Compute ``coef @ K(rows, others)``.
+
+        ``columns`` are the same samples as ``others``, laid out as columns.
+        """
+        columns = self.columns(others) if columns is None else columns
+        scale = self._scale(rows)
+        coef = coef if scale is None else coef * scale
+        out = np.zeros((len(coef), len(others)))
+        self.evaluator.add(rows, coef, columns, out)
+        scale = self._scale(others)
+        return out if scale is None else out * scale
+
+    def scores(self, coef, table):
+        """Compute ``coef @ K(samples, table)`` for the samples of another table."""
+        if sparse.issparse(table) and not self.is_sparse:
+            table = as_words(table)
+        queries = self.layout(table)
+        columns = self.columns(queries)
+        scores = np.empty((len(coef), len(queries)))
+        for own, out in zip(coef, scores, strict=True):
+            used = np.flatnonzero(own)
+            rows = self.rows if len(used) == len(own) else self.take(used)
+            out[:] = self.sums(rows, own[None, used], queries, columns)[0]
+        return scores
 
 
 def merge_equal_samples(table, codes, weights):

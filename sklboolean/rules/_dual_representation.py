@@ -21,8 +21,8 @@ from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import BooleanSVC, KernelPerceptron, LinearKernel, RBFKernel
 from sklboolean.kernels._count_table import LengthWeights
-from sklboolean.kernels._evaluators import BitKernel
 from sklboolean.kernels._kernels import polynomial_weights
+from sklboolean.kernels._soft_margin import BitKernel
 from sklboolean.rules._rules import Rule, names_of
 
 SUPPORT_VECTOR_MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
