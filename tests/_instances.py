@@ -95,7 +95,7 @@ CASES = {
     # kernels
     "boolean_svc": Case(BooleanSVC(), {}),
     "boolean_svc_rbf": Case(
-        BooleanSVC(RBFKernel(), C=1.0, class_weight="balanced", probability=True), {}
+        BooleanSVC(RBFKernel(), C=1.0, class_weight="balanced"), {}
     ),
     "boolean_svc_tanimoto": Case(BooleanSVC("tanimoto")),
     "kernel_perceptron": Case(KernelPerceptron(), {}),

@@ -8,8 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +18,6 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.validation import (
-    check_choice,
     check_integer,
     check_real,
     check_sample_weight,
@@ -33,6 +30,7 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
+N_CALIBRATION_SAMPLES = 1000
 AUTO_FACTOR = 1.5
 
 
@@ -114,12 +112,6 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         Maximum number of blocks of samples that are solved, for each class.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
-    probability : bool, default=False
-        Whether to calibrate the scores for ``predict_proba``, by a sigmoid with one
-        parameter fitted to the scores of three held-out folds (without them, if a class
-        has a single sample).
-    random_state : int, RandomState instance or None, default=None
-        Seed for the folds of ``probability``. Nothing else is random.
     n_jobs : int or None, default=None
         Number of threads. The model does not depend on it.
 
@@ -151,7 +143,8 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         Value of the objective less that of its dual: the objective is at most this far
         from its minimum.
     calibration_slope_ : float
-        Slope of the sigmoid of scores; None unless ``probability``.
+        Slope of the sigmoid of scores, for ``predict_proba``: fitted to scores that a
+        second machine, trained on a quarter of the samples, gives to others.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -198,8 +191,7 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
-        class_weight=None, tol=1e-3, max_iter=10000, binarize=0.0, probability=False,
-        random_state=None, n_jobs=None,
+        class_weight=None, tol=1e-3, max_iter=10000, binarize=0.0, n_jobs=None,
     ):  # fmt: skip
         self.kernel = kernel
         self.C = C
@@ -209,8 +201,6 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.binarize = binarize
-        self.probability = probability
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self):
@@ -254,8 +244,7 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             data = table[first], codes[first], weights, first
             state, solutions = self._solve(kernel, *data)
             self._set_fitted_attributes(state, solutions)
-            if self.probability:
-                self.calibration_slope_ = self._cross_val_slope(kernel, *data)
+            self.calibration_slope_ = self._held_out_slope(kernel, *data)
         if max(solution.gap for solution in solutions) > self.tol:
             warnings.warn(
                 f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
@@ -271,7 +260,6 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             check_real(self.C, "C", 0, strict=True)
         check_real(self.tol, "tol", 0, strict=True)
         check_integer(self.max_iter, "max_iter", 1)
-        check_choice(self.probability, "probability", (True, False))
         if self.kernel == "conjunction":
             return ConjunctionKernel(
                 min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
@@ -357,23 +345,25 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.intercept_ = state.intercept
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
         self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
-        self.calibration_slope_ = None
 
-    def _cross_val_slope(self, kernel, table, codes, weights, numbers):
-        """Fit the slope to the scores of held-out folds; 1 with too few samples."""
-        fewest, C = np.bincount(codes).min(), self.C_
-        if fewest < 2:
+    def _held_out_slope(self, kernel, table, codes, weights, numbers):
+        """Fit the slope to scores of a machine trained on a quarter of each class."""
+        order = np.argsort(codes, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+        place = np.empty(len(codes), dtype=np.int64)
+        place[order] = np.arange(len(codes)) - starts[codes[order]]
+        train, test = np.flatnonzero(place % 4 == 0), np.flatnonzero(place % 4)
+        test = test[:N_CALIBRATION_SAMPLES]
+        if not len(test):
             return 1.0
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        folds = StratifiedKFold(min(3, fewest), shuffle=True, random_state=seed)
-        scores = np.zeros((len(codes), len(self.intercept_)))
-        for train, test in folds.split(codes, codes):
-            data = table[train], codes[train], weights[train], numbers[train]
-            state, _ = self._solve(kernel, *data)
-            scores[test] = state.scores(table[test], self.n_jobs)
+        C = self.C_
+        state, _ = self._solve(
+            kernel, table[train], codes[train], weights[train], numbers[train]
+        )
         self.C_ = C
+        scores = state.scores(table[test], self.n_jobs)
         scores = scores if len(self.classes_) > 2 else scores[:, 0]
-        return fit_slope(scores, codes, weights)
+        return fit_slope(scores, codes[test], weights[test] / weights[test].mean())
 
     def decision_function(self, X):
         """Compute the score of each sample for each class.

@@ -153,7 +153,7 @@ def test_weights_are_repetitions_and_order_does_not_matter(n_classes, monkeypatc
     small_blocks(monkeypatch)
     X, y = problem(150, n_classes=n_classes)
     weights = np.random.default_rng(4).integers(0, 4, len(y))
-    model = BooleanSVC(probability=True, random_state=0)
+    model = BooleanSVC()
     expected = model.fit(X, y, sample_weight=weights).decision_function(X)
     slope = model.calibration_slope_
     order = np.random.default_rng(5).permutation(weights.sum())
@@ -272,14 +272,30 @@ def test_a_class_without_weight_is_an_error():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_follow_the_scores(n_classes):
     X, y = problem(n_classes=n_classes)
-    model = BooleanSVC(probability=True, random_state=0).fit(X, y)
-    plain = BooleanSVC().fit(X, y)
-    assert np.array_equal(model.decision_function(X), plain.decision_function(X))
+    model = BooleanSVC().fit(X, y)
     proba = model.predict_proba(X)
     assert proba.sum(axis=1) == pytest.approx(np.ones(len(X)))
     assert np.array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
-    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
-        plain.predict_proba(X)
+    scores = model.calibration_slope_ * model.decision_function(X)
+    if n_classes == 2:
+        scores = np.column_stack([0 * scores, scores])
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert proba == pytest.approx(expected)
+
+
+def test_probabilities_are_calibrated():
+    X, y = problem(3000, noise=0.4)
+    queries, labels = problem(3000, seed=1, noise=0.4)
+    proba = BooleanSVC().fit(X, y).predict_proba(queries)[:, 1]
+    sure = proba > 0.5
+    assert labels[sure].mean() == pytest.approx(proba[sure].mean(), abs=0.05)
+    assert labels[~sure].mean() == pytest.approx(proba[~sure].mean(), abs=0.05)
+
+
+def test_two_samples_are_enough():
+    model = BooleanSVC().fit([[0, 1], [1, 0]], ["a", "b"])
+    assert model.predict([[0, 1], [1, 0]]).tolist() == ["a", "b"]
+    assert model.calibration_slope_ == 1.0
 
 
 def test_a_damaged_state_is_an_error():
