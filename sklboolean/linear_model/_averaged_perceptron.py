@@ -23,6 +23,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     margin : float or pair of floats, default=5.0
         Update also when a sample is classified correctly with a score below the margin
         (thick separator). A pair gives the margins of positive and negative samples.
+        Raise it where samples have many ones: half their mean number suits text.
     aggressive : bool, default=False
         Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0

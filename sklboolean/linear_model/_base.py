@@ -19,9 +19,13 @@ from sklboolean._core.validation import (
     warn_of_lost_columns,
 )
 from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
-from sklboolean.linear_model._loop import OnlineLoop, score_samples
+from sklboolean.linear_model._loop import OnlineLoop, score_samples, shuffle_blocks
 from sklboolean.linear_model._loop import shuffle as shuffle_in_place
-from sklboolean.linear_model._state import LinearState, run_epoch
+from sklboolean.linear_model._state import LinearState
+
+TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
+BLOCK = 32  # samples that are shuffled together
+LEAST_FOR_BLOCKS = 4096  # samples; few of them are in the processor's cache anyway
 
 
 class BaseOnlineLinear(OnlineClassifier):
@@ -145,25 +149,40 @@ class BaseOnlineLinear(OnlineClassifier):
         codes = codes.astype(np.int32)
         samples = np.arange(len(codes)) if samples is None else samples
         sizes = NO_DATA if weights is None else weights
-        loop = OnlineLoop(state, state.config, codes, sizes, data)
-        history = History()
-        if one_pass:
-            run_epoch(loop, state, data, samples, history)
-            return state, history
-        rng = check_random_state(self.random_state)
-        if self.early_stopping:
+        n_epochs = 1 if one_pass else self.max_iter
+        early_stopping = self.early_stopping and not one_pass
+        # The average is needed after each epoch; one epoch has little to gain.
+        defers = n_epochs > 1 and not early_stopping
+        n_updates = n_epochs * len(samples) if defers else 0
+        loop = OnlineLoop(state, state.config, codes, sizes, data, n_updates)
+        rng, history = check_random_state(self.random_state), History()
+        if early_stopping:
             samples, held_out = self._hold_out(samples, codes, rng)
             best, accuracies = state, []
-        order = samples.astype(np.int64)
-        for _ in range(self.max_iter):
-            if self.early_stopping:
-                order = samples.astype(np.int64)
-            if self.shuffle:
-                shuffle_in_place(order, rng.randint(2**63, dtype=np.uint64))
-            run_epoch(loop, state, data, order, history)
-            if self.verbose:
+        samples = samples.astype(np.int64)
+        order = samples.copy()
+        # Neighbours are read from the same memory. Of sorted labels they are the same.
+        n_changes = np.count_nonzero(np.diff(codes[samples]))
+        in_blocks = len(order) >= LEAST_FOR_BLOCKS and n_changes * BLOCK > len(order)
+        step = max(1, TERMS_AT_A_TIME // loop.n_terms)
+        for _ in range(n_epochs):
+            if early_stopping:
+                order = samples.copy()
+            if self.shuffle and not one_pass:
+                seed = rng.randint(2**63, dtype=np.uint64)
+                if in_blocks:
+                    shuffle_blocks(samples, BLOCK, seed, order)
+                else:
+                    shuffle_in_place(order, seed)
+            before = loop.n_mistakes, loop.n_updates
+            for first in range(0, len(order), step):
+                loop.run(order[first : first + step])
+            state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
+            history.mistakes.append(loop.n_mistakes - before[0])
+            history.updates.append(loop.n_updates - before[1])
+            if self.verbose and not one_pass:
                 history.report(type(self).__name__)
-            if self.early_stopping:
+            if early_stopping:
                 accuracy = self._accuracy(state, data, codes, held_out)
                 if accuracy > max(accuracies, default=-np.inf):
                     best = state.copy()
@@ -172,7 +191,8 @@ class BaseOnlineLinear(OnlineClassifier):
                     break
             elif self.tol is not None and self._has_converged(history, len(samples)):
                 break
-        return (best if self.early_stopping else state), history
+        loop.finish()
+        return (best if early_stopping else state), history
 
     def _hold_out(self, samples, codes, rng):
         """Split samples into those for training and those for early stopping."""

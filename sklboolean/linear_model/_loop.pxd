@@ -14,6 +14,22 @@ cdef extern from "rows.h" nogil:
     void sklb_multiply_active(double *, double *, int, int, const int32_t *, int64_t, int64_t,
                               double, double, double)
     void sklb_shuffle(int64_t *, int64_t, uint64_t)
+    void sklb_shuffle_blocks(const int64_t *, int64_t, int64_t, uint64_t, int64_t *, int64_t *)
+    ctypedef struct sklb_steps:
+        const int64_t *indptr
+        const int32_t *indices
+        const int32_t *codes
+        float *weights
+        double *noted
+        double *bias
+        double *bias_lags
+        double *scores
+        int64_t n_hypotheses, n_mistakes, n_updates
+        double margin_positive, margin_negative, clock
+        int fit_intercept
+    void sklb_run_steps(sklb_steps *, const int64_t *, int64_t)
+    void sklb_add_noted(const double *, int64_t, const int64_t *, const int32_t *, int64_t,
+                        double *)
     void sklb_prefetch_row(const int32_t *, int64_t)
     int sklb_lowest_bit(uint64_t)
     void SKLB_PREFETCH(const void *)

@@ -9,7 +9,8 @@ side by side, so that one pass over a row serves all classes.
 An example is the 1-based time t. A hypothesis is in force from the example that made
 it; averages weigh each hypothesis by the number of those examples.
 """
-from libc.math cimport fmin, pow, sqrt
+from cython cimport view
+from libc.math cimport fabs, floor, fmax, fmin, pow, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -33,12 +34,29 @@ AVERAGES = {None: LAST, "mean": MEAN, "longest": LONGEST}
 # Weights are rescaled before the factor kept apart costs digits of the average.
 cdef double RESCALE = 2.0 ** -16
 cdef double LARGEST = 2.0 ** 600
+cdef double LARGEST_STEPS = 2.0 ** 24  # integers up to it are float32
 
 
 def shuffle(int64_t[::1] rows, uint64_t seed):
     """Put rows into a random order, in place."""
     with nogil:
         sklb_shuffle(&rows[0], rows.shape[0], seed)
+
+
+def shuffle_blocks(const int64_t[::1] rows, int64_t block, uint64_t seed,
+                   int64_t[::1] order):
+    """Write rows into ``order``: blocks of neighbours in a random order, and each shuffled."""
+    cdef int64_t n = rows.shape[0]
+    cdef int64_t *blocks
+    require(order.shape[0] == n and block >= 1, "order has another length than rows")
+    if n == 0:
+        return
+    blocks = <int64_t *> malloc((n // block + 1) * sizeof(int64_t))
+    if blocks == NULL:
+        raise MemoryError
+    with nogil:
+        sklb_shuffle_blocks(&rows[0], n, block, seed, blocks, &order[0])
+    free(blocks)
 
 
 def score_samples(const double[:, ::1] weights, data, const int64_t[::1] samples,
@@ -106,12 +124,17 @@ cdef class OnlineLoop:
     the weights of negations and a last one for the constant feature; one column for
     each hypothesis. The weights of features are ``scale`` times the array's. Multiplied
     weights have ``factors``: plus, minus, the sum for the average, and its clock.
+
+    ``n_updates`` bounds the updates of one hypothesis until `finish` is called. If they
+    are steps of 1 on CSR of ones, the loop works on float32 weights, and adds up what the
+    average needs in one pass at the end. 0: every update is done at once.
     """
 
     cdef public double[:, ::1] weights, squares, average_corrections, longest_weights
     cdef public double[:, :, ::1] factors
     cdef public int64_t[::1] last_update, best_survival
     cdef public int64_t t, n_mistakes, n_updates
+    cdef readonly int64_t n_terms  # weights that an example touches, at most or on average
     cdef public double scale, clock
     cdef int rule, schedule, averaging
     cdef bint joint, fit_intercept, flipped
@@ -126,6 +149,10 @@ cdef class OnlineLoop:
     cdef Py_ssize_t n_words, n_active
     cdef double *scores
     cdef double *dense  # its values by feature, for COMPLEMENT
+    # Deferred updates
+    cdef bint deferred
+    cdef float[:, ::1] steps
+    cdef double[:, ::1] noted
 
     # The data
     cdef const int32_t[::1] codes, indices
@@ -133,7 +160,7 @@ cdef class OnlineLoop:
     cdef const uint64_t[:, ::1] words
     cdef const int64_t[::1] indptr
 
-    def __init__(self, state, config, codes, sizes, data):
+    def __init__(self, state, config, codes, sizes, data, int64_t n_updates=0):
         self.weights, self.factors, self.squares = state.weights, state.factors, state.squares
         self.average_corrections = state.average_corrections
         self.longest_weights = state.longest_weights
@@ -155,6 +182,13 @@ cdef class OnlineLoop:
         self.words, self.indptr = data.words, data.indptr
         self.indices, self.data = data.indices, data.data
         self.check()
+        self.n_terms = self.weights.shape[0]
+        if self.rule != COMPLEMENT and self.averaging != LONGEST:
+            self.n_terms = (self.indices.shape[0] // max(1, self.codes.shape[0])
+                            + 64 * self.words.shape[1] + 1)
+        self.n_terms *= self.n_hypotheses
+        if n_updates:
+            self.defer(n_updates)
 
     cdef int check(self) except -1:
         """Check that arrays fit each other, so that the loop stays inside them."""
@@ -188,6 +222,78 @@ cdef class OnlineLoop:
                 "data and indices have different lengths")
         return require_csr(self.indptr, self.indices, n_samples, self.n_features)
 
+    cdef int defer(self, int64_t n_updates) except -1:
+        """Defer updates that are steps of 1 and exact in float32."""
+        cdef Py_ssize_t j, k, height = self.weights.shape[0], n = self.n_hypotheses
+        cdef double largest = 0
+        if not (self.rule == ADDITIVE and self.schedule == CONSTANT and self.rate == 1
+                and self.alpha == 0 and self.scale == 1 and self.clock == self.t
+                and self.averaging != LONGEST and not self.joint
+                and self.words.shape[0] == self.data.shape[0] == self.sizes.shape[0] == 0
+                and self.indices.shape[0]):
+            return 0
+        for j in range(height):
+            for k in range(n):
+                largest = fmax(largest, fabs(self.weights[j, k]))
+                if self.weights[j, k] != floor(self.weights[j, k]):
+                    return 0
+        if not largest + n_updates < LARGEST_STEPS:
+            return 0
+        self.steps = view.array((self.n_features, n), itemsize=4, format="f")
+        for j in range(self.n_features):
+            for k in range(n):
+                self.steps[j, k] = <float> self.weights[j, k]
+        if self.averaging == MEAN:
+            self.noted = view.array((self.codes.shape[0], n), itemsize=8, format="d")
+            self.noted[:] = 0
+        self.deferred = True
+        return 0
+
+    def finish(self):
+        """Bring the state up to date after deferred updates."""
+        cdef Py_ssize_t j, k
+        if not self.deferred:
+            return
+        for j in range(self.n_features):
+            for k in range(self.n_hypotheses):
+                self.weights[j, k] = self.steps[j, k]
+        if self.averaging == MEAN:
+            with nogil:
+                sklb_add_noted(&self.noted[0, 0], self.codes.shape[0], &self.indptr[0],
+                               &self.indices[0], self.n_hypotheses,
+                               &self.average_corrections[0, 0])
+        self.deferred = False
+
+    cdef int run_steps(self, const int64_t[::1] order) except -1:
+        cdef:
+            Py_ssize_t n = order.shape[0], k = self.n_hypotheses, size = max(k, <Py_ssize_t> 2)
+            sklb_steps steps
+            Py_ssize_t i
+            double *unused = <double *> malloc(2 * size * sizeof(double))
+        if unused == NULL:
+            raise MemoryError
+        steps.indptr, steps.indices = &self.indptr[0], &self.indices[0]
+        steps.codes, steps.weights = &self.codes[0], &self.steps[0, 0]
+        steps.noted = NULL
+        steps.bias = &self.weights[self.constant, 0]
+        steps.scores, steps.bias_lags = unused, unused + size
+        for i in range(2 * size):
+            unused[i] = 0
+        if self.averaging == MEAN:
+            steps.noted = &self.noted[0, 0]
+            steps.bias_lags = &self.average_corrections[self.constant, 0]
+        steps.n_hypotheses, steps.n_mistakes, steps.n_updates = k, 0, 0
+        steps.margin_positive, steps.margin_negative = self.margin_positive, self.margin_negative
+        steps.clock, steps.fit_intercept = self.clock, self.fit_intercept
+        with nogil:
+            sklb_run_steps(&steps, &order[0], n)
+        self.clock = steps.clock
+        self.t += n
+        self.n_mistakes += steps.n_mistakes
+        self.n_updates += steps.n_updates
+        free(unused)
+        return 0
+
     def run(self, const int64_t[::1] order):
         """Learn from the examples named in ``order``, one after the other."""
         cdef:
@@ -205,6 +311,10 @@ cdef class OnlineLoop:
             double *scores
         require(sklb_all_below_64(&order[0], n, codes.shape[0]),
                 "the order names samples that do not exist")
+        if self.deferred:
+            if n:
+                self.run_steps(order)
+            return
         buffer = <int32_t *> malloc(height * sizeof(int32_t))
         dense = <double *> malloc(height * sizeof(double))
         scores = <double *> malloc(self.n_hypotheses * sizeof(double))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 PLUS, MINUS, SUM, SINCE = range(4)  # the factors of a multiplicative weight
-TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
 
 
 @dataclass(frozen=True)
@@ -264,28 +263,3 @@ def _geometric_mean(old, news, shares):
     for share, new in zip(shares, news, strict=True):
         mixed[alive] *= (new[alive] / old[alive]) ** share
     return mixed
-
-
-def run_epoch(loop, state, data, order, history):
-    """Train a state in place on the samples named in ``order``.
-
-    Parameters
-    ----------
-    loop : OnlineLoop
-        Of this state and these data. It checks them once for all epochs.
-    state : LinearState
-    data : OnlineData
-    order : ndarray of shape (n_trained,), int64
-    history : History
-        Receives the counts of the epoch.
-    """
-    n_mistakes, n_updates = loop.n_mistakes, loop.n_updates
-    height, n_hypotheses = state.weights.shape
-    if state.config.rule != "complement" and state.config.average != "longest":
-        height = 1 + len(data.indices) // data.n_samples + 64 * data.words.shape[1]
-    step = max(1, TERMS_AT_A_TIME // (height * n_hypotheses))
-    for first in range(0, len(order), step):
-        loop.run(order[first : first + step])
-    state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
-    history.mistakes.append(loop.n_mistakes - n_mistakes)
-    history.updates.append(loop.n_updates - n_updates)

@@ -40,6 +40,105 @@ static void sklb_shuffle(int64_t *rows, int64_t n, uint64_t seed) {
     }
 }
 
+/* A new order of blocks of neighbouring rows, and of the rows in each: memory is read line
+ * after line. */
+static void sklb_shuffle_blocks(const int64_t *rows, int64_t n, int64_t block, uint64_t seed,
+                                int64_t *blocks, int64_t *order) {
+    int64_t n_blocks = (n + block - 1) / block, k = 0;
+    for (int64_t i = 0; i < n_blocks; i++) blocks[i] = i;
+    sklb_shuffle(blocks, n_blocks, seed);
+    for (int64_t i = 0; i < n_blocks; i++) {
+        int64_t first = k, from = blocks[i] * block;
+        int64_t end = from + block < n ? from + block : n;
+        for (int64_t r = from; r < end; r++) order[k++] = rows[r];
+        sklb_shuffle(order + first, k - first, seed + 0x632be59bd9b4e019u * (uint64_t)(i + 1));
+    }
+}
+
+/* The perceptron with steps of 1 over CSR of ones. Weights are integers below 2**24, so
+ * floats are exact. Of the average, an update notes only step * clock with its row: see
+ * sklb_add_noted. */
+typedef struct {
+    const int64_t *indptr;
+    const int32_t *indices, *codes;
+    float *weights;     /* [feature][hypothesis] */
+    double *noted;      /* [row][hypothesis], or NULL */
+    double *bias, *bias_lags, *scores;
+    int64_t n_hypotheses, n_mistakes, n_updates;
+    double margin_positive, margin_negative, clock;
+    int fit_intercept;
+} sklb_steps;
+
+static inline void sklb_step(sklb_steps *s, int64_t i, int64_t h, double f, int positive) {
+    int wrong = positive ? f < 0 : f >= 0;
+    if (!wrong && (positive ? f >= s->margin_positive : -f >= s->margin_negative)) return;
+    const int32_t *row = s->indices + s->indptr[i];
+    int64_t n = s->indptr[i + 1] - s->indptr[i], k = s->n_hypotheses;
+    float step = positive ? 1 : -1;
+    s->n_mistakes += wrong;
+    s->n_updates += 1;
+    if (k == 1)
+        for (int64_t a = 0; a < n; a++) s->weights[row[a]] += step;
+    else
+        for (int64_t a = 0; a < n; a++) s->weights[row[a] * k + h] += step;
+    if (s->noted) s->noted[i * k + h] += step * s->clock;
+    if (s->fit_intercept) {
+        s->bias[h] += step;
+        s->bias_lags[h] += step * s->clock;
+    }
+}
+
+static void sklb_run_steps(sklb_steps *s, const int64_t *order, int64_t n_samples) {
+    const float *restrict w = s->weights;
+    const int64_t *indptr = s->indptr, k = s->n_hypotheses;
+    for (int64_t p = 0; p < n_samples; p++, s->clock += 1) {
+        int64_t i = order[p], n = indptr[i + 1] - indptr[i], a = 0;
+        const int32_t *row = s->indices + indptr[i];
+        if (p + 24 < n_samples) {
+            SKLB_PREFETCH(indptr + order[p + 24]);
+            SKLB_PREFETCH(s->codes + order[p + 24]);
+        }
+        if (p + 12 < n_samples) {
+            int64_t ahead = order[p + 12];
+            sklb_prefetch_row(s->indices + indptr[ahead], indptr[ahead + 1] - indptr[ahead]);
+        }
+        if (k == 1) {
+            double x = 0, y = 0, z = 0, v = 0;
+            for (; a + 4 <= n; a += 4) {
+                x += w[row[a]];
+                y += w[row[a + 1]];
+                z += w[row[a + 2]];
+                v += w[row[a + 3]];
+            }
+            for (; a < n; a++) x += w[row[a]];
+            sklb_step(s, i, 0, (x + y) + (z + v) + s->bias[0], s->codes[i]);
+            continue;
+        }
+        double *restrict scores = s->scores;
+        for (int64_t h = 0; h < k; h++) scores[h] = s->bias[h];
+        for (; a < n; a++) {
+            const float *weights = w + row[a] * k;
+            if (a + 8 < n)
+                for (int64_t h = 0; h < k; h += 16) SKLB_PREFETCH(w + row[a + 8] * k + h);
+            for (int64_t h = 0; h < k; h++) scores[h] += weights[h];
+        }
+        for (int64_t h = 0; h < k; h++) sklb_step(s, i, h, scores[h], s->codes[i] == h);
+    }
+}
+
+/* What the average is to be short of, from all noted updates in one pass over the rows. */
+static void sklb_add_noted(const double *noted, int64_t n_samples, const int64_t *indptr,
+                           const int32_t *indices, int64_t k, double *restrict lags) {
+    for (int64_t i = 0; i < n_samples; i++) {
+        const double *lag = noted + i * k;
+        int any = 0;
+        for (int64_t h = 0; h < k; h++) any |= lag[h] != 0;
+        if (!any) continue;
+        for (int64_t a = indptr[i]; a < indptr[i + 1]; a++)
+            for (int64_t h = 0; h < k; h++) lags[indices[a] * k + h] += lag[h];
+    }
+}
+
 /* Four running sums hide the latency of an addition. */
 static double sklb_sum_active(const double *w, const int32_t *indices, int64_t n) {
     double a = 0, b = 0, c = 0, d = 0;
