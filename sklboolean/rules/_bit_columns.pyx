@@ -99,7 +99,7 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
             double[::1] coefficients, double tol, int max_passes, double[:, ::1] work):
     """Minimize a quadratic function plus prices times absolute coefficients, in place.
 
-    Coordinate descent. After every fourth pass all coefficients other than 0 move
+    Coordinate descent. After every eighth pass all coefficients other than 0 move
     together, by conjugate gradients.
 
     Parameters
@@ -134,7 +134,7 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
                         slopes[b] += step * matrix[a, b]
             if worst <= tol:
                 break
-            if n_passes % 4 == 3:
+            if n_passes % 8 == 7:
                 accelerate(matrix, slopes, prices, coefficients, work)
 
 
@@ -161,7 +161,7 @@ cdef void accelerate(const double[:, ::1] matrix, double[::1] slopes,
             step[a] = residual[a] / (matrix[a, a] + 1e-12)
             start += residual[a] * step[a]
     size = start
-    for n_steps in range(50):
+    for n_steps in range(12):
         if size <= 1e-4 * start or size == 0:
             break
         multiply(matrix, step, bent)

@@ -82,7 +82,6 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
         loss : {"logistic", "softmax", "squared"}
         Cs : ndarray
         """
-        until = None if self.time_limit is None else monotonic() + self.time_limit
         words = as_words(X)
         groups = self.feature_groups
         if groups is not None:
@@ -100,6 +99,7 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
         for C in Cs[:best]:
             model.minimize(C, PATH_TOL, exact=False)
             path.append(model.solution())
+        until = None if self.time_limit is None else monotonic() + self.time_limit
         model.minimize(Cs[best], self.tol, exact=True, until=until)
         path.append(model.solution())
         self._set_fitted_attributes(model, path, Cs[: best + 1])

@@ -60,9 +60,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         conjunction. For one-hot columns: the attribute.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
-    time_limit : float or None, default=60.0
-        Seconds after which the exact search for further conjunctions stops.
-        ``is_optimal_`` is then False. None: no limit.
+    time_limit : float or None, default=10.0
+        Seconds for the exact search, after the inexact ones. When it stops early,
+        ``is_optimal_`` is False. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -131,7 +131,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
 
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, feature_groups=None, tol=1e-3, time_limit=60.0, binarize=0.0,
+        literal_cost=1.1, feature_groups=None, tol=1e-3, time_limit=10.0, binarize=0.0,
         random_state=None, n_jobs=None,
     ):  # fmt: skip
         self.C = C
