@@ -43,16 +43,15 @@ def wrapped(estimator, n=3):
 
 
 PROBABILISTIC = [
-    AveragedPerceptron(probability=True),
-    Winnow(probability=True),
-    KernelPerceptron(probability=True),
+    AveragedPerceptron(),
+    Winnow(),
+    KernelPerceptron(),
     BoostByMajority(n_estimators=5, probability=True),
     RuleClassifier(),
     QueryByCommittee(n_members=3, max_queries=20),
 ]
 VOTERS = [
     *PROBABILISTIC,
-    AveragedPerceptron(),
     OnlineBoostByMajority(n_estimators=5),
     ConjunctionClassifier(),
 ]
@@ -82,7 +81,7 @@ def test_estimators_are_members_by_their_votes(estimator):
 
 @pytest.mark.parametrize("strategy", [Badge(random_state=0), UncertaintySampling()])
 def test_estimators_are_models_of_strategies(strategy):
-    model = wrapped(Winnow(probability=True), 1)[0]
+    model = wrapped(Winnow(), 1)[0]
     chosen = strategy.query(X, KNOWN, clf=model, batch_size=4)
     assert len(set(map(int, chosen))) == 4
     assert set(chosen) <= set(WANTED)
