@@ -531,11 +531,12 @@ def warn_of_lost_columns(estimator, X, always):
         return
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    all_lost = "No column is left to learn from. " if len(lost) == X.shape[1] else ""
     warn_user(
         f"Column {names[lost[0]]!s}{others} is above binarize={estimator.binarize} in "
-        "every sample though its values differ, so it becomes constant. Cut a quantity "
-        "into ranges, for example with KBinsDiscretizer; encode categories with "
-        "OneHotEncoder, or set binarize=1.0 for codes 1 and 2.",
+        f"every sample though its values differ, so it becomes constant. {all_lost}"
+        "Encode numbers and categories with BooleanEncoder, which chooses thresholds "
+        "and names them, or set binarize=1.0 for codes 1 and 2.",
     )
 
 

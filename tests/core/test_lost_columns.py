@@ -46,3 +46,12 @@ def test_other_columns_are_no_reason_for_a_warning(name, column):
 def test_a_few_samples_are_no_reason_for_a_warning():
     X, y = data_with((1, 2))
     KernelPerceptron().partial_fit(X[:10], y[:10], classes=[0, 1])
+
+
+def test_the_warning_names_the_encoder_and_says_when_nothing_is_left():
+    X, y = data_with((17.5, 40, 64))
+    with pytest.warns(UserWarning, match="constant. Encode .* with BooleanEncoder"):
+        KernelPerceptron().fit(X, y)
+    everything = r"Column 0 \(and 3 more\) .* No column is left .* BooleanEncoder"
+    with pytest.warns(UserWarning, match=everything):
+        KernelPerceptron().fit(X + 1, y)
