@@ -372,7 +372,7 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
-    "inspection": (),
+    "inspection": ("_core", "rules"),
 }
 
 
