@@ -26,8 +26,10 @@ from sklboolean.density import (
     BernoulliMixture,
     ChowLiuTree,
     CombinationMachine,
+    DensityClassifier,
     DensityImputer,
     DensityMixture,
+    DensityOutlierDetector,
     GaussianCombinationMachine,
 )
 from sklboolean.kernels import BooleanSVC, KernelPerceptron
@@ -55,8 +57,10 @@ __all__ = [
     "ConjunctionRegressor",
     "ConjunctionStump",
     "ConsistentHalfspace",
+    "DensityClassifier",
     "DensityImputer",
     "DensityMixture",
+    "DensityOutlierDetector",
     "FilteringBoostByMajority",
     "GaussianCombinationMachine",
     "HalvingClassifier",

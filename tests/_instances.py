@@ -36,8 +36,10 @@ from sklboolean import (
     ConjunctionRegressor,
     ConjunctionStump,
     ConsistentHalfspace,
+    DensityClassifier,
     DensityImputer,
     DensityMixture,
+    DensityOutlierDetector,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
     HalvingClassifier,
@@ -279,6 +281,11 @@ CASES = {
     "density_imputer_encoder": Case(
         DensityImputer(BernoulliMixture(3), encoder=BooleanEncoder(n_bins=3))
     ),
+    "density_classifier": Case(DensityClassifier(), {}),
+    "density_classifier_mixtures": Case(
+        DensityClassifier(BernoulliMixture(2, random_state=0))
+    ),
+    "density_outlier_detector": Case(DensityOutlierDetector(), {}),
     "density_mixture": Case(
         DensityMixture(ChowLiuTree(), n_components=3),
         {"n_components": 2, "max_iter": 2},

@@ -2,16 +2,20 @@
 
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
+from sklboolean.density._density_classifier import DensityClassifier
 from sklboolean.density._density_imputer import DensityImputer
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._gaussian_machine import GaussianCombinationMachine
+from sklboolean.density._outlier_detector import DensityOutlierDetector
 from sklboolean.density._tree import ChowLiuTree
 
 __all__ = [
     "BernoulliMixture",
     "ChowLiuTree",
     "CombinationMachine",
+    "DensityClassifier",
     "DensityImputer",
     "DensityMixture",
+    "DensityOutlierDetector",
     "GaussianCombinationMachine",
 ]
