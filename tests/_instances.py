@@ -410,14 +410,18 @@ CASES = {
     ),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(
-        RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=1.0)
+        RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=0.8)
     ),
-    "rule_classifier_candidates": Case(
-        RuleClassifier(KernelPerceptron("rbf"), min_gain=0.0, n_candidates=20, width=64)
+    "rule_classifier_labels": Case(RuleClassifier("labels", literal_price=2)),
+    "rule_classifier_perceptron": Case(
+        RuleClassifier(
+            KernelPerceptron("rbf"), literal_price=0.0, cv=2, width=64,
+            class_weight="balanced",
+        )
     ),
     "rule_classifier_whole_search": Case(
         RuleClassifier(width=None, max_rules=3, time_limit=60.0, max_literals=2),
-        {"max_rules": 2, "n_candidates": 2, "max_literals": 3},
+        {"max_rules": 2, "max_literals": 3},
     ),
 }  # fmt: skip
 

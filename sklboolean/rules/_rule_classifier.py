@@ -1,21 +1,26 @@
-"""RuleClassifier: a rule list read from a kernel model."""
+"""RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
 import warnings
-from dataclasses import replace
+from itertools import product
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.svm import SVC
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import unpack_words
+from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import feature_names_of, html_table, python_value
-from sklboolean._core.validation import encode_classes, validate_boolean
-from sklboolean.kernels import KernelPerceptron
-from sklboolean.rules._dual_representation import dual_representation
+from sklboolean._core.validation import (
+    check_finite_sum,
+    check_integer,
+    check_sample_weight,
+    encode_classes,
+    validate_boolean,
+)
 from sklboolean.rules._exports import (
     NotebookRules,
     check_columns,
@@ -28,55 +33,83 @@ from sklboolean.rules._exports import (
     rules_frame,
     versioned,
 )
-from sklboolean.rules._extraction import CandidatePool, CoverParams, find_cover
-from sklboolean.rules._rule_set import any_satisfied, first_satisfied
-from sklboolean.rules._rules import numbers_of, rules_from_fields
+from sklboolean.rules._gain_search import (
+    DecisionList,
+    GainParams,
+    GainSearch,
+    first_satisfied,
+)
+from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
+
+# Parameters are chosen on held-out samples when the weights add up to so much, and
+# parts are held out until they hold so many samples.
+MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
+# Of lists with as many errors on held-out samples the shorter one should win: four
+# literals count as one error (measured: fewer literals, and no more errors later).
+LITERAL_COST = 0.25
+# The default model is fitted on so many samples: its time grows with their square.
+MAX_MODEL_SAMPLES = 4000
 
 
 class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
-    """Classify with readable rules, found with the help of a kernel model.
+    """Classify with a short list of readable rules.
 
-    Fits a kernel model, extracts rules from it that explain the labels, and predicts
-    with the rules only: the first rule that a sample satisfies decides, a default class
-    if there is none. With two classes the rules are a DNF of one of them: see
-    `extract_dnf`. With more, classes take turns, each on the samples that are left: in
-    the order of their frequency, rarest or most frequent first, whichever makes fewer
-    errors.
+    The first rule that a sample satisfies decides; a default class decides if there is
+    none. With two classes the rules form a DNF of one of them. Rules are chosen
+    greedily. A rule gains 1 for each sample of its class that no rule before it covers,
+    and loses ``penalty`` for each other such sample and ``literal_price`` for each of
+    its literals. Classes take turns, each on the samples that are left, in the order of
+    their frequency.
+
+    Wrong labels mislead such a search. Therefore the rules learn either from all
+    samples, or from those whose label a regularised model predicts. This choice, the
+    penalty, the price of a literal and the order of the classes are those with the
+    fewest errors on held-out samples.
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
-        Any classifier that `top_conjunctions` can read. None: `KernelPerceptron`.
+    estimator : classifier, "labels" or None, default=None
+        The model that tells which labels to trust: any classifier. None: ``SVC()``,
+        fitted on at most 4000 samples. "labels": no model; all labels are trusted.
     max_rules : int, default=20
-        Maximum number of rules for each class.
+        Maximum number of rules for each class. Lower it for a shorter list.
     max_literals : int, default=4
-        Maximum number of literals in a rule. It may exceed that of the kernel.
+        Maximum number of literals in a rule. Lower it for rules that are easier to
+        read.
     monotone : bool, default=False
         Whether rules consist of true features only. False: negated features too. True
         suits one-hot columns.
-    penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
-        Number of correctly covered samples that outweigh one wrongly covered sample: 3
-        rejects rules of precision below 3/4. With several values all are tried, and the
-        best result is kept. Raise it for more precise rules.
-    min_gain : float, default=0.01
-        Minimum gain of a rule as a fraction of the samples of its class. Raise it for
-        fewer rules.
-    n_candidates : int, default=100
-        Number of conjunctions from each search.
-    width : int or None, default=512
+    penalty : float or sequence of float, default=(1.0, 3.0)
+        Number of correctly covered samples that outweigh one wrongly covered sample,
+        above 0: 3 rejects rules of precision below 3/4. Of several values the best one
+        is chosen. Raise it for more precise rules. Below 1, rules may be right on less
+        than half of their samples: for rare events that must not be missed.
+    literal_price : float or sequence of float, default=(1, 2, 4, 16, 64)
+        Number of samples that a literal must gain, at least 0. Of several values the
+        best one is chosen. Raise it for shorter lists.
+    cv : int, default=5
+        Number of parts of the training set of which one is held out at a time, to
+        choose parameters, at least 2. Nothing is held out when the sample weights add
+        up to less than 100: then the model is trusted, and the parameters are those
+        with the fewest errors in training, where a literal counts as one error.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes. "balanced": inversely proportional to their frequencies.
+        Use it when errors on one class cost more, or one class is rare.
+    width : int or None, default=256
         Number of conjunctions of each length that a search extends. None: an exact
         search, which may take long with many features.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute.
     time_limit : float or None, default=None
-        Seconds after which no further rule is searched for. Fitting ``estimator`` does
-        not count.
+        Seconds after which no further rule is searched for. Fitting ``estimator`` is
+        not interrupted.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones. ``estimator`` is fitted on zeros and ones.
     random_state : int, RandomState instance or None, default=None
-        Seed for ``estimator``, if it has a ``random_state`` that is None.
+        Seed for the held-out samples, and for ``estimator`` if it has a
+        ``random_state`` that is None.
     n_jobs : int or None, default=None
         Number of parallel jobs of an exact search (``width=None``). The rules do not
         depend on it, except under ``time_limit``.
@@ -85,16 +118,21 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    estimator_ : classifier
-        The fitted kernel model.
+    estimator_ : classifier or None
+        The fitted model that was trusted; None when the rules learned from all samples.
+    penalty_ : float
+        The chosen penalty.
+    literal_price_ : float
+        The chosen price of a literal.
     rules_ : list of Rule
         The rules in order. Each has a ``label``. Their ``coverage`` and ``precision``
-        count the training samples that satisfy the rule and no rule before it.
+        count the training samples that satisfy the rule and no rule before it, the
+        precision by their weights.
     default_ : class label
         Label of samples that satisfy no rule.
-    class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype int64
-        Number of training samples of each class that each rule decides; the last entry
-        is for the default.
+    class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
+        Weight of the training samples of each class that each rule decides; the last
+        entry is for the default.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -102,7 +140,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    sklboolean.rules.extract_dnf : The same from a fitted model of two classes.
+    sklboolean.rules.extract_dnf : Rules that explain a fitted model of two classes.
 
     Examples
     --------
@@ -116,17 +154,18 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
-        penalty=(1.0, 3.0, 5.0), min_gain=0.01, n_candidates=100, width=512,
-        feature_groups=None, time_limit=None, binarize=0.0, random_state=None,
-        n_jobs=None,
+        penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), cv=5,
+        class_weight=None, width=256, feature_groups=None, time_limit=None,
+        binarize=0.0, random_state=None, n_jobs=None,
     ):  # fmt: skip
         self.estimator = estimator
         self.max_rules = max_rules
         self.max_literals = max_literals
         self.monotone = monotone
         self.penalty = penalty
-        self.min_gain = min_gain
-        self.n_candidates = n_candidates
+        self.literal_price = literal_price
+        self.cv = cv
+        self.class_weight = class_weight
         self.width = width
         self.feature_groups = feature_groups
         self.time_limit = time_limit
@@ -139,8 +178,8 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y):
-        """Fit the kernel model and extract its rules.
+    def fit(self, X, y, sample_weight=None):
+        """Choose the parameters on held-out samples, then find the rules.
 
         Parameters
         ----------
@@ -148,6 +187,9 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
             Boolean features.
         y : array-like of shape (n_samples,)
             Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, at least 0: a sample of weight 2 counts as two.
+            None: 1.
 
         Returns
         -------
@@ -157,8 +199,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For invalid parameters and data, and for an ``estimator`` from which no
-            rules can be extracted. An earlier fit is kept.
+            For invalid parameters and data. An earlier fit is kept.
 
         Warns
         -----
@@ -166,74 +207,169 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
             When no rule was found and every sample gets the default class.
         """
         with restore_on_error(self):
-            params = CoverParams.check(
+            params = GainParams.check(
                 max_rules=self.max_rules, max_literals=self.max_literals,
-                monotone=self.monotone, penalty=self.penalty, min_gain=self.min_gain,
-                n_candidates=self.n_candidates, width=self.width,
+                monotone=self.monotone, penalty=self.penalty,
+                literal_price=self.literal_price, width=self.width,
                 feature_groups=self.feature_groups, time_limit=self.time_limit,
                 n_jobs=self.n_jobs,
             )  # fmt: skip
+            check_integer(self.cv, "cv", 2)
+            if not (self.estimator is None or self._trusts_all()) and not is_classifier(
+                self.estimator
+            ):
+                raise ValueError(
+                    "estimator must be a classifier, None or 'labels'; got "
+                    f"{self.estimator!r}."
+                )
             samples, y = validate_boolean(self, X, y)
-            self.classes_, codes = encode_classes(y)
             encode_groups(self.feature_groups, self.n_features_in_)
-            self.estimator_, duals = self._fit_estimator(samples, y)
-            pool = CandidatePool(samples)
-            rarest_first = np.argsort(np.bincount(codes), kind="stable")
-            found = [
-                find_rule_list(duals, order, pool, codes, penalty, params)
-                for penalty in params.penalties
-                for order in (rarest_first, rarest_first[::-1])
-            ]
-            best = min(found, key=lambda rules: rule_list_cost(rules, samples, codes))
-            self._set_fitted_attributes(best, duals, samples, codes)
+            self.classes_, codes = encode_classes(y)
+            weights = self._weights(y, codes, sample_weight)
+            used = np.flatnonzero(weights)
+            training = as_words(samples)[used], codes[used], weights[used]
+            rng = check_random_state(self.random_state)
+            setting = self._choose_setting(*training, params, rng)
+            self._set_fitted_attributes(*setting, *training, params, rng)
         if not self.rules_:
             warnings.warn(
                 "No rule gained enough: every sample is predicted as "
-                f"{self.default_}. Lower penalty or min_gain, or use a linear model, "
-                "which can add up many weak features.",
+                f"{self.default_}. Lower penalty or literal_price, or use a linear "
+                "model, which can add up many weak features.",
                 stacklevel=2,
             )
         return self
 
-    def _fit_estimator(self, samples, y):
-        """Fit the kernel model, and read it as signed samples for each class."""
-        seed = check_random_state(self.random_state).randint(2**31)
-        estimator = KernelPerceptron() if self.estimator is None else self.estimator
-        estimator = clone(estimator)
-        if estimator.get_params().get("random_state", 0) is None:
-            estimator.set_params(random_state=seed)
-        if sparse.issparse(samples):
-            bits = samples.astype(np.float64)
-        else:
-            bits = unpack_words(samples, self.n_features_in_)
-        estimator.fit(bits, y)
-        return estimator, [
-            replace(
-                dual_representation(estimator, bits, target=label),
-                feature_names=self._names(),
+    def _weights(self, y, codes, sample_weight):
+        """Multiply the weights of the samples by those of their classes."""
+        weights = check_sample_weight(sample_weight, len(codes))
+        if self.class_weight is not None:
+            of_class = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=y, sample_weight=weights
             )
-            for label in self.classes_
+            if not (np.isfinite(of_class).all() and (of_class >= 0).all()):
+                raise ValueError(
+                    "class_weight must hold finite weights of at least 0; got "
+                    f"{self.class_weight!r}."
+                )
+            weights = weights * of_class[codes]
+        return check_finite_sum(weights)
+
+    def _choose_setting(self, X, codes, weights, params, rng):
+        """Choose the trusted samples, the order of the classes, penalty and price."""
+        trusted = (False,) if self._trusts_all() else (False, True)
+        rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
+        orders = tuple(map(tuple, (rarest_first, rarest_first[::-1])))
+        parts, literal_cost = self._parts(codes, weights, rng), LITERAL_COST
+        if not parts:
+            # In training more rules are never worse, and the model is needed.
+            parts, literal_cost = [(np.arange(len(codes)),) * 2], 1.0
+            trusted = trusted[-1:]
+        costs = dict.fromkeys(
+            product(trusted, orders, params.penalties, params.prices), 0.0
+        )
+        for train, test in parts:
+            kept = {False: weights[train]}
+            if any(uses_model for uses_model, *_ in costs):
+                model = self._fit_model(X[train], codes[train], weights[train], rng)
+                kept[True] = self._trust(model, X[train], codes[train], weights[train])
+            searches = {
+                key: GainSearch(
+                    X[train], self.n_features_in_, codes[train], kept[key[0]], *key[1:],
+                    params,
+                )
+                for key in {setting[:3] for setting in costs}
+            }  # fmt: skip
+            for setting in costs:
+                rules = DecisionList.counted(
+                    searches[setting[:3]].rule_list(setting[3]), X[train], codes[train],
+                    weights[train], len(self.classes_), setting[1][-1],
+                )  # fmt: skip
+                is_wrong = rules.predict(X[test]) != codes[test]
+                costs[setting] += weights[test] @ is_wrong
+                costs[setting] += literal_cost * rules.n_literals() / len(parts)
+            # Settings that are far behind are not tried on further parts. The standard
+            # deviation of a number of errors is about its square root.
+            least = min(costs.values())
+            limit = least + 2 * np.sqrt(least + 1)
+            costs = {key: cost for key, cost in costs.items() if cost <= limit}
+        return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
+
+    def _trusts_all(self):
+        return isinstance(self.estimator, str) and self.estimator == "labels"
+
+    def _parts(self, codes, weights, rng):
+        """Split samples into pairs of training and held-out ones; none for too few."""
+        if weights.sum() < MIN_WEIGHT:
+            return []
+        shuffled = rng.permutation(len(codes))
+        # Classes are spread evenly over the parts.
+        part = np.empty(len(codes), dtype=np.intp)
+        part[shuffled[np.argsort(codes[shuffled], kind="stable")]] = (
+            np.arange(len(codes)) % self.cv
+        )
+        n_parts = min(self.cv, -(-ENOUGH_HELD_OUT * self.cv // len(codes)))
+        return [
+            (np.flatnonzero(part != k), np.flatnonzero(part == k))
+            for k in range(n_parts)
         ]
 
-    def _set_fitted_attributes(self, rules, duals, samples, codes):
-        counts = class_counts(rules, samples, codes)
-        default = int(counts[-1].argmax())
-        # The last rules decide nothing if they predict the default class.
-        while rules and rules[-1][1] == default:
-            rules = rules[:-1]
-            counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
-        self.rules_ = []
-        for (literals, k), here in zip(rules, counts, strict=False):
-            rule = duals[k].rule(literals, duals[k].weight(literals))
-            self.rules_.append(
-                replace(
-                    rule,
-                    coverage=int(here.sum()),
-                    precision=float(here[k] / here.sum()),
-                    label=python_value(self.classes_[k]),
-                )
+    def _fit_model(self, X, codes, weights, rng):
+        """Fit the model that tells which labels to trust, on zeros and ones."""
+        seed = rng.randint(2**31)
+        bits = unpack_words(X, self.n_features_in_)
+        fitted_on = slice(None)
+        if self.estimator is not None:
+            model = clone(self.estimator)
+        else:
+            if len(codes) > MAX_MODEL_SAMPLES:
+                fitted_on = rng.permutation(len(codes))[:MAX_MODEL_SAMPLES]
+            # As gamma="scale", but by the weights.
+            mean = np.average(bits.mean(axis=1), weights=weights)
+            gamma = 1.0 / max(self.n_features_in_ * mean * (1 - mean), 1e-12)
+            model = SVC(gamma=gamma)
+        if model.get_params().get("random_state", 0) is None:
+            model.set_params(random_state=seed)
+        options = {}
+        if (weights != 1).any():
+            options["sample_weight"] = weights[fitted_on]
+        labels = self.classes_[codes[fitted_on]]
+        if (labels == labels[0]).all():
+            return None
+        return model.fit(bits[fitted_on], labels, **options)
+
+    def _trust(self, model, X, codes, weights):
+        """Set the weights of samples to 0 whose label the model contradicts."""
+        if model is None:
+            return weights
+        predicted = model.predict(unpack_words(X, self.n_features_in_))
+        return np.where(predicted == self.classes_[codes], weights, 0.0)
+
+    def _set_fitted_attributes(
+        self, uses_model, order, penalty, price, X, codes, weights, params, rng
+    ):
+        """Find the rules by the chosen setting, and count what they decide."""
+        self.penalty_, self.literal_price_ = penalty, price
+        self.estimator_, kept = None, weights
+        if uses_model:
+            self.estimator_ = self._fit_model(X, codes, weights, rng)
+            kept = self._trust(self.estimator_, X, codes, weights)
+        search = GainSearch(X, self.n_features_in_, codes, kept, order, penalty, params)
+        state = DecisionList.counted(
+            search.rule_list(price), X, codes, weights, len(self.classes_), order[-1]
+        )
+        decided = np.bincount(first_satisfied(X, state.rules), minlength=1)
+        self.rules_ = [
+            Rule(
+                literals, None, None, int(n_decided), float(here[k] / here.sum()),
+                python_value(self.classes_[k]), names_of(literals, self._names()),
             )
-        self.default_, self.class_counts_ = self.classes_[default], counts
+            for (literals, k), here, n_decided in zip(
+                state.rules, state.counts, decided, strict=False
+            )
+        ]  # fmt: skip
+        self.default_ = self.classes_[state.default]
+        self.class_counts_ = state.counts
 
     def predict(self, X):
         """Predict the label of each sample.
@@ -271,6 +407,23 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         counts = self.class_counts_[indices] + 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
+    def decision_function(self, X):
+        """Compute a score of each sample from the probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            With two classes the log of the odds of the second one, else the log of the
+            probability of each class.
+        """
+        scores = np.log(self.predict_proba(X))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
     def apply(self, X):
         """Find the rule that decides each sample.
 
@@ -286,7 +439,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         samples = validate_boolean(self, X, reset=False)
-        return first_satisfied(samples, [rule.literals for rule in self.rules_])
+        return first_satisfied(samples, self._labelled())
 
     def to_text(self, feature_names=None):
         """Write the rules as text, one per line.
@@ -476,54 +629,3 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         return html_table(
             "The first rule decides", ["rule", "coverage", "precision"], rows
         )
-
-
-def find_rule_list(duals, order, pool, codes, penalty, params):
-    """Find rules for one class after the other, each on the samples that are left.
-
-    Parameters
-    ----------
-    duals : list of DualRepresentation
-        The score of each class.
-    order : sequence of int
-        Class numbers; the last one is the default and gets no rules.
-    pool : CandidatePool
-        Over the training samples.
-    codes : ndarray of shape (n_samples,)
-        Class numbers of the samples.
-    penalty : float
-    params : CoverParams
-
-    Returns
-    -------
-    rules : list of (literals, class number)
-    """
-    rules, left = [], np.ones(len(codes), dtype=bool)
-    for k in order[:-1]:
-        positive, negative = left & (codes == k), left & (codes != k)
-        chosen = find_cover(duals[k], 1, pool, positive, negative, penalty, params)
-        left &= ~any_satisfied(pool.X, chosen)
-        rules += [(literals, int(k)) for literals in chosen]
-    return rules
-
-
-def class_counts(rules, samples, codes):
-    """Count the samples of each class that each rule, or at last the default, decides.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_rules + 1, n_classes), int64
-    """
-    decided = first_satisfied(samples, [literals for literals, _ in rules])
-    counts = np.zeros((len(rules) + 1, codes.max() + 1), dtype=np.int64)
-    np.add.at(counts, (decided, codes), 1)
-    return counts
-
-
-def rule_list_cost(rules, samples, codes):
-    """Count the errors of a rule list, and each literal as one more."""
-    counts = class_counts(rules, samples, codes)
-    n_right = counts[-1].max() + sum(
-        here[k] for (_, k), here in zip(rules, counts, strict=False)
-    )
-    return len(codes) - n_right + sum(len(literals) for literals, _ in rules)

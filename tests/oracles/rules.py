@@ -151,3 +151,22 @@ def smallest_objective(design, prices, C, weights, targets, loss):
     options["maxcor"] = 50
     result = minimize(value, x, jac=True, bounds=bounds, options=options)
     return float(result.fun)
+
+
+def best_gains(X, wanted, weights, left, penalty, max_literals, *, negations):
+    """Return the largest gain of a conjunction of up to 1, 2, ... literals."""
+    gains = []
+    for length in range(1, max_literals + 1):
+        gains.append(
+            max(
+                sum(
+                    (w if k else -penalty * w)
+                    for row, k, w, is_left in zip(X, wanted, weights, left, strict=True)
+                    if is_left and satisfies(row, literals)
+                )
+                for literals in every_conjunction(
+                    X.shape[1], length, negations=negations
+                )
+            )
+        )
+    return gains

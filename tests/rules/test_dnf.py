@@ -15,11 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, OneClassSVM
 
 from sklboolean import KernelPerceptron
-from sklboolean._core.bits import pack_dense
 from sklboolean.datasets import make_dnf, make_monks, make_tic_tac_toe
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
-from sklboolean.rules._extraction import CandidatePool
 from sklboolean.rules._rule_set import _as_masks, implies
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
@@ -343,8 +341,10 @@ def test_limits_hold():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"penalty": 0.5}, "penalty must be at least 1"),
+        ({"penalty": 0}, "penalty must be greater than 0"),
         ({"penalty": ()}, "penalty is empty"),
+        ({"literal_price": ()}, "literal_price is empty"),
+        ({"literal_price": -1}, "literal_price must be at least 0"),
         ({"max_rules": 0}, "max_rules"),
         ({"monotone": None}, "monotone must be one of"),
         ({"width": 0}, "width"),
@@ -362,11 +362,3 @@ def test_bad_parameters(options, message):
         extract_dnf(model, X, **options)
     with pytest.raises(ValueError, match="X has 2 features, but the model has 4"):
         extract_dnf(model, X[:, :2])
-
-
-def test_pool_keeps_the_shortest_of_one_cover():
-    X = np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1]])
-    pool = CandidatePool(pack_dense(X))
-    for literals in [((0, True), (1, True)), ((0, True),), ((2, False),)]:
-        pool.add(literals)
-    assert pool.literals == [((0, True),), ((2, False),)]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from oracles.rules import satisfies, table
 from scipy import sparse
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
@@ -19,7 +19,6 @@ from sklboolean.datasets import (
     make_tic_tac_toe,
 )
 from sklboolean.kernels import ConjunctionKernel
-from sklboolean.rules._rule_classifier import rule_list_cost
 
 
 def three_classes(n_samples=300, seed=0):
@@ -39,8 +38,9 @@ def decided_by(model, row):
     [
         RuleClassifier(random_state=0),
         RuleClassifier(SVC(gamma=0.1), monotone=True),
+        RuleClassifier("labels", literal_price=1, penalty=2),
         RuleClassifier(SVC(kernel=ConjunctionKernel(max_literals=2)), max_rules=2),
-        RuleClassifier(AveragedPerceptron(), random_state=0, min_gain=0.0),
+        RuleClassifier(AveragedPerceptron(), random_state=0, literal_price=0),
     ],
     ids=repr,
 )
@@ -80,17 +80,7 @@ def test_rules_of_three_classes():
     assert turns in (order, order[::-1])
 
 
-def test_cost_counts_errors_and_literals():
-    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    words = X @ np.array([1, 2], dtype=np.uint64)
-    codes = np.array([0, 1, 1, 0])
-    rules = [(((0, True), (1, True)), 0), (((0, True),), 1)]
-    # Row 2 is decided by the second rule; of rows 0 and 1 the default has one right.
-    assert rule_list_cost(rules, words.astype(np.uint64)[:, None], codes) == 1 + 3
-    assert rule_list_cost([], words.astype(np.uint64)[:, None], codes) == 2
-
-
-@pytest.mark.parametrize(("n", "terms", "length"), [(50, 6, 3), (200, 5, 4)])
+@pytest.mark.parametrize(("n", "terms", "length"), [(50, 6, 3), (60, 5, 4)])
 def test_planted_dnfs_untuned(n, terms, length):
     X, y, planted = make_dnf(
         4000, n, n_terms=terms, n_literals=length, correlation=0.5,
@@ -100,7 +90,7 @@ def test_planted_dnfs_untuned(n, terms, length):
     order = rng.permutation(4000)
     train, test = order[:2000], order[2000:]
     noisy = y[train] ^ (rng.random(2000) < 0.04)
-    model = RuleClassifier(random_state=0).fit(X[train], noisy)
+    model = RuleClassifier("labels", width=64, random_state=0).fit(X[train], noisy)
     assert model.score(X[test], y[test]) >= 0.99
     assert {rule.literals for rule in model.rules_} == set(planted)
 
@@ -166,25 +156,34 @@ def test_grid_search_in_a_pipeline():
         {"estimator__max_literals": [2, 3]},
         cv=3,
     ).fit(data.data, data.target)
-    assert search.best_estimator_.estimator_.max_literals in (2, 3)
+    assert search.best_estimator_.estimator.max_literals in (2, 3)
 
 
-def test_random_state_reaches_the_kernel_model():
+def test_random_state_reaches_the_model():
     X, y = table(200, 6)
     one, other = (RuleClassifier(random_state=3).fit(X, y) for _ in range(2))
     assert one.rules_ == other.rules_
-    assert one.estimator_.random_state == other.estimator_.random_state
-    kept = RuleClassifier(KernelPerceptron(random_state=7), random_state=3).fit(X, y)
-    assert kept.estimator_.random_state == 7
+    noisy = y ^ (np.random.default_rng(0).random(200) < 0.2)
+    seeds = set()
+    for seed in (3, 3, 4):
+        model = RuleClassifier(KernelPerceptron(), random_state=seed, cv=3)
+        model.set_params(literal_price=0.1, penalty=1).fit(X[:90], noisy[:90])
+        seeds.add(model.estimator_.random_state)
+    assert len(seeds) == 2
+    kept = RuleClassifier(KernelPerceptron(random_state=7), random_state=3)
+    assert kept.fit(X[:90], y[:90]).estimator_.random_state == 7
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": KNeighborsClassifier()}, "neither support vectors nor a weight"),
+        ({"estimator": LinearRegression()}, "estimator must be a classifier"),
         ({"feature_groups": [0]}, "one label for each of 4 features"),
         ({"max_rules": 0}, "max_rules"),
-        ({"penalty": 0}, "penalty must be at least 1"),
+        ({"penalty": 0}, "penalty must be greater than 0"),
+        ({"literal_price": -1}, "literal_price must be at least 0"),
+        ({"cv": 1}, "cv == 1"),
+        ({"class_weight": {0: -1, 1: 1}}, "class_weight must hold finite weights"),
         ({"time_limit": -1}, "time_limit"),
         ({"binarize": None}, "Column 0 of X holds 2"),
     ],
@@ -198,3 +197,55 @@ def test_errors_leave_the_model_as_it_was(options, message):
         model.set_params(**options).fit(X, y)
     assert {**vars(model), **before}.keys() == vars(model).keys()
     assert model.rules_ is before["rules_"]
+
+
+def noisy_conjunction(n_samples, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, 12))
+    y = (X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3])
+    return X, y, y ^ (rng.random(n_samples) < noise)
+
+
+def test_wrong_labels_do_not_mislead_the_rules():
+    X, y, noisy = noisy_conjunction(600, 0.2)
+    model = RuleClassifier(random_state=0).fit(X, noisy)
+    assert (model.predict(X) == y).all()
+    assert {rule.literals for rule in model.rules_} == {
+        ((0, True), (1, True)), ((2, True), (3, True)),
+    }  # fmt: skip
+
+
+def test_a_sample_of_weight_two_counts_as_two():
+    X, _, y = noisy_conjunction(60, 0.1)
+    weights = np.random.default_rng(1).integers(0, 3, 60)
+    repeated = np.repeat(np.arange(60), weights)
+    for options in ({}, {"estimator": "labels"}, {"class_weight": "balanced"}):
+        one = RuleClassifier(random_state=0, **options).fit(X, y, weights)
+        other = RuleClassifier(random_state=0, **options).fit(X[repeated], y[repeated])
+        assert [rule.literals for rule in one.rules_] == [
+            rule.literals for rule in other.rules_
+        ]
+        np.testing.assert_allclose(one.class_counts_, other.class_counts_, rtol=1e-12)
+
+
+def test_rare_classes_get_rules_when_weights_ask_for_them():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1000, 6))
+    # Of the samples with the first feature one in five is positive, of others none.
+    y = (X[:, 0] & (rng.random(1000) < 0.2)).astype(int)
+    with pytest.warns(UserWarning, match="No rule gained enough"):
+        RuleClassifier(random_state=0).fit(X, y)
+    for class_weight in ("balanced", {0: 1, 1: 10}):
+        model = RuleClassifier(random_state=0, class_weight=class_weight).fit(X, y)
+        assert model.predict(X)[y == 1].all()
+        assert model.predict(X)[X[:, 0] == 0].sum() == 0
+
+
+def test_decision_function_is_the_log_of_the_odds():
+    for X, y in (table(120, 6), three_classes()):
+        model = RuleClassifier(random_state=0).fit(X, y)
+        probabilities = model.predict_proba(X)
+        expected = np.log(probabilities)
+        if len(model.classes_) == 2:
+            expected = expected[:, 1] - expected[:, 0]
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)

@@ -1,0 +1,271 @@
+"""Rule lists by greedy search for the gain of a rule.
+
+A rule gains the weight of the samples of its class that no rule before it covers, and
+loses ``penalty`` times the weight of the other samples that none covers, and a price
+for each literal. The search for conjunctions looks for the largest gain itself.
+"""
+
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+from scipy import sparse
+
+from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
+from sklboolean._core.validation import check_choice, check_integer, check_real
+
+# Rounds in which every rule is searched anew. Most lists stop changing earlier.
+MAX_REVISIONS = 3
+# Conjunctions with large gains that one search lists; the price of their literals
+# decides among them.
+N_CANDIDATES = 100
+
+
+@dataclass(frozen=True)
+class GainParams:
+    """Checked parameters of a search for rules; see `RuleClassifier` for the meaning.
+
+    Attributes
+    ----------
+    penalties, prices : tuple of float
+        The values to choose from.
+    deadline : float or None
+        On the clock of ``time.monotonic``.
+    """
+
+    max_rules: int
+    max_literals: int
+    monotone: bool
+    penalties: tuple
+    prices: tuple
+    width: int | None
+    feature_groups: object
+    deadline: float | None
+    n_jobs: int | None
+
+    @classmethod
+    def check(
+        cls, *, max_rules, max_literals, monotone, penalty, literal_price, width,
+        feature_groups, time_limit, n_jobs,
+    ):  # fmt: skip
+        """Check all parameters but the shape of ``feature_groups``."""
+        check_choice(monotone, "monotone", (False, True))
+        if time_limit is not None:
+            time_limit = float(check_real(time_limit, "time_limit", 0, strict=True))
+        penalties = tuple(
+            float(check_real(value, "penalty", 0, strict=True))
+            for value in np.ravel(penalty)
+        )
+        prices = tuple(
+            float(check_real(value, "literal_price", 0))
+            for value in np.ravel(literal_price)
+        )
+        for name, values in (("penalty", penalties), ("literal_price", prices)):
+            if not values:
+                raise ValueError(f"{name} is empty: give a number, or several.")
+        return cls(
+            check_integer(max_rules, "max_rules", 1),
+            check_integer(max_literals, "max_literals", 1),
+            bool(monotone), penalties, prices,
+            None if width is None else check_integer(width, "width", 1, 2**62),
+            feature_groups, None if time_limit is None else monotonic() + time_limit,
+            n_jobs,
+        )  # fmt: skip
+
+    def time_left(self):
+        """Compute the seconds until the deadline, at least a millisecond."""
+        return None if self.deadline is None else max(1e-3, self.deadline - monotonic())
+
+    def is_over(self, chosen):
+        """Whether the deadline has passed, and something was chosen before."""
+        return bool(chosen) and (
+            self.deadline is not None and monotonic() >= self.deadline
+        )
+
+
+class GainSearch:
+    """Greedy rule lists over some samples, for several prices of a literal.
+
+    Lists for different prices often begin with the same rules, so searches are kept
+    and used again.
+
+    Parameters
+    ----------
+    X : ndarray of uint64 words
+        Boolean samples.
+    n_features : int
+    codes : ndarray of shape (n_samples,)
+        The class number that a rule should predict for each sample.
+    weights : ndarray of shape (n_samples,), float64
+    order : sequence of int
+        Class numbers. Classes take turns; the last one gets no rules.
+    penalty : float
+    params : GainParams
+    """
+
+    def __init__(self, X, n_features, codes, weights, order, penalty, params):
+        self.X, self.n_features, self.codes = X, n_features, codes
+        self.weights, self.order = weights, order
+        self.penalty, self.params = penalty, params
+        self.known = {}
+
+    def rule_list(self, price):
+        """Find rules for one class after the other, each on the samples that are left.
+
+        Returns
+        -------
+        rules : list of (literals, class number)
+        """
+        rules, left = [], np.ones(len(self.codes), dtype=bool)
+        for k in self.order[:-1]:
+            chosen = self._conjunctions(int(k), left, price)
+            rules += [(literals, int(k)) for literals in chosen]
+            left = left & ~any_satisfied(self.X, chosen)
+        return rules
+
+    def _conjunctions(self, k, left, price):
+        """Choose conjunctions for a class: add some, search each anew, add more."""
+        chosen = self._extended([], k, left, price)
+        for _ in range(MAX_REVISIONS):
+            before = list(chosen)
+            chosen = self._revised(chosen, k, left, price)
+            if chosen == before:
+                break
+            chosen = self._extended(chosen, k, left, price)
+        return chosen
+
+    def _extended(self, chosen, k, left, price):
+        """Add conjunctions greedily, each for the samples that it adds."""
+        chosen, left = list(chosen), left & ~any_satisfied(self.X, chosen)
+        while len(chosen) < self.params.max_rules and not self.params.is_over(chosen):
+            gain, literals = self._best(k, left, price)
+            if not gain > 0:
+                break
+            chosen.append(literals)
+            left &= ~satisfied_by(self.X, literals)
+        return chosen
+
+    def _revised(self, chosen, k, left, price):
+        """Replace each conjunction by the best one given the others, or drop it.
+
+        The first ones were chosen before it was known what the others cover.
+        """
+        for literals in list(chosen):
+            if self.params.is_over(chosen):
+                break
+            place = chosen.index(literals)
+            others = chosen[:place] + chosen[place + 1 :]
+            free = left & ~any_satisfied(self.X, others)
+            present = self._gains(k, free) @ satisfied_by(self.X, literals)
+            present -= price * len(literals)
+            gain, better = self._best(k, free, price)
+            if max(gain, present) <= 0:
+                chosen = others
+            elif gain > present:
+                chosen = [*chosen[:place], better, *chosen[place + 1 :]]
+        return chosen
+
+    def _best(self, k, left, price):
+        """Find the largest gain, less the price of the literals, and its conjunction.
+
+        Of equal gains the shorter conjunction wins.
+        """
+        known = k, left.tobytes()
+        if known not in self.known:
+            self.known[known] = self._best_by_length(k, left)
+        gain, _, literals = max(
+            (
+                (gain - price * len(literals), -len(literals), literals)
+                for literals, gain in self.known[known]
+            ),
+            key=lambda found: found[:2],
+            default=(0.0, 0, None),
+        )
+        return gain, literals
+
+    def _gains(self, k, left):
+        gains = np.where(self.codes == k, self.weights, -self.penalty * self.weights)
+        return np.where(left, gains, 0.0)
+
+    def _best_by_length(self, k, left):
+        """Find the conjunction of each length with the largest gain, in one search."""
+        gains, best = self._gains(k, left), {}
+        if (gains > 0).any():
+            result = search_conjunctions(
+                self.X, gains, self.n_features, max_literals=self.params.max_literals,
+                n_rules=N_CANDIDATES, monotone=self.params.monotone, sign="positive",
+                feature_groups=self.params.feature_groups,
+                time_limit=self.params.time_left(), width=self.params.width,
+                n_jobs=self.params.n_jobs,
+            )  # fmt: skip
+            for literals, gain in result.found:
+                best.setdefault(len(literals), (literals, gain))
+        return list(best.values())
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """A list of rules of which the first one satisfied decides, and what it decided.
+
+    Attributes
+    ----------
+    rules : list of (literals, class number)
+    default : int
+        Class number of samples that satisfy no rule.
+    counts : ndarray of shape (n_rules + 1, n_classes), float64
+        Weight of the samples of each class that each rule decides; the last entry is
+        for the default.
+    """
+
+    rules: list
+    default: int
+    counts: np.ndarray
+
+    @classmethod
+    def counted(cls, rules, X, codes, weights, n_classes, default):
+        """Count on samples. ``default`` is used when every sample satisfies a rule.
+
+        The last rules are dropped if they predict what the default predicts.
+        """
+        counts = np.zeros((len(rules) + 1, n_classes))
+        np.add.at(counts, (first_satisfied(X, rules), codes), weights)
+        if counts[-1].any():
+            default = int(counts[-1].argmax())
+        while rules and rules[-1][1] == default:
+            rules = rules[:-1]
+            counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
+        return cls(rules, default, counts)
+
+    def predict(self, X):
+        """Predict a class number for each sample."""
+        labels = np.array([*(k for _, k in self.rules), self.default])
+        return labels[first_satisfied(X, self.rules)]
+
+    def n_literals(self):
+        """Count the literals of all rules."""
+        return sum(len(literals) for literals, _ in self.rules)
+
+
+def any_satisfied(X, conjunctions):
+    """Mark the samples that satisfy one conjunction or more."""
+    X = X.tocsc() if sparse.issparse(X) else X
+    satisfied = np.zeros(X.shape[0], dtype=bool)
+    for literals in conjunctions:
+        satisfied |= satisfied_by(X, literals)
+    return satisfied
+
+
+def first_satisfied(X, rules):
+    """Find the index of the first rule that each sample satisfies, else their number.
+
+    Parameters
+    ----------
+    X : ndarray of uint64 words, csr_array or csc_array
+        Boolean samples.
+    rules : list of (literals, anything)
+    """
+    X = X.tocsc() if sparse.issparse(X) else X
+    index = np.full(X.shape[0], len(rules), dtype=np.int64)
+    for k in reversed(range(len(rules))):
+        index[satisfied_by(X, rules[k][0])] = k
+    return index

@@ -1,0 +1,112 @@
+"""Greedy rule lists take the conjunction with the largest gain, by definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.rules import best_gains, satisfies
+
+from sklboolean._core.bits import pack_dense
+from sklboolean.rules._gain_search import DecisionList, GainParams, GainSearch
+
+
+def params(**options):
+    values = {
+        "max_rules": 4, "max_literals": 3, "monotone": False, "penalty": 1.0,
+        "literal_price": 1.0, "width": None, "feature_groups": None,
+        "time_limit": None, "n_jobs": None,
+    }  # fmt: skip
+    return GainParams.check(**{**values, **options})
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([0.25, 1.0, 3.0]),
+    st.sampled_from([0.0, 0.5, 2.0]), st.booleans(), st.integers(2, 3),
+)  # fmt: skip
+def test_each_rule_has_the_largest_gain_of_all(
+    seed, penalty, price, monotone, n_classes
+):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (25, 4))
+    codes = rng.integers(0, n_classes, 25)
+    weights = rng.integers(0, 4, 25) / 4
+    order = tuple(rng.permutation(n_classes).tolist())
+    search = GainSearch(
+        pack_dense(X), 4, codes, weights, order, penalty, params(monotone=monotone)
+    )
+    # Searches that an earlier list has kept must not change a list.
+    search.rule_list(4.0)
+    rules = search.rule_list(price)
+    left = np.ones(25, dtype=bool)
+    for k in order[:-1]:
+        wanted = codes == k
+        own = [literals for literals, label in rules if label == k]
+        covers = [np.array([satisfies(row, one) for row in X]) for one in own]
+        before = left.copy()
+        for literals, cover in zip([*own, None], [*covers, None], strict=True):
+            # A rule is chosen for what no other rule of its class covers.
+            others = [c for one, c in zip(own, covers, strict=True) if one != literals]
+            free = before & ~np.any([np.zeros(25, dtype=bool), *others], axis=0)
+            gains = best_gains(
+                X, wanted, weights, free, penalty, 3, negations=not monotone
+            )
+            best = max(gain - price * (n + 1) for n, gain in enumerate(gains))
+            if literals is not None:
+                gain = weights[cover & free & wanted].sum()
+                gain -= penalty * weights[cover & free & ~wanted].sum()
+                gain -= price * len(literals)
+                assert gain > 0
+                if len(own) < 4:
+                    assert gain == best
+            elif len(own) < 4:
+                assert best <= 0
+            left &= ~(cover if cover is not None else np.zeros(25, dtype=bool))
+    assert [label for _, label in rules] == sorted(
+        (label for _, label in rules), key=order.index
+    )
+
+
+def test_of_equal_gains_the_shorter_conjunction_wins():
+    X = np.array([[1, 1], [1, 1], [0, 0]])
+    codes, weights = np.array([1, 1, 0]), np.ones(3)
+    search = GainSearch(pack_dense(X), 2, codes, weights, (1, 0), 1.0, params())
+    assert search.rule_list(0.0) == [(((0, True),), 1)]
+
+
+def test_limits_of_rules_and_time():
+    X = np.eye(8, dtype=int)
+    codes = np.repeat([1, 0], 4)
+    X, codes = np.tile(X, (3, 1)), np.tile(codes, 3)
+    weights = np.ones(24)
+    arguments = pack_dense(X), 8, codes, weights, (1, 0), 1.0
+    options = {"max_literals": 1, "monotone": True}
+    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) == 4
+    options["max_rules"] = 2
+    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) == 2
+    options |= {"max_rules": 4, "time_limit": 1e-6}
+    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) <= 1
+
+
+def test_decisions_are_counted():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    words, codes = pack_dense(X), np.array([0, 1, 1, 0])
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    rules = [(((0, True), (1, True)), 0), (((0, True),), 1)]
+    counted = DecisionList.counted(rules, words, codes, weights, 2, 0)
+    # Of the samples that are left the one of class 1 weighs more, so the second rule
+    # says what the default says.
+    assert counted.rules == rules[:1]
+    assert (counted.default, counted.n_literals()) == (1, 2)
+    assert counted.counts.tolist() == [[4, 0], [1, 5]]
+    assert counted.predict(words).tolist() == [1, 1, 1, 0]
+    everything = DecisionList.counted([((), 1)], words, codes, weights, 2, 0)
+    assert (everything.rules, everything.default) == ([((), 1)], 0)
+
+
+@pytest.mark.parametrize("name", ["penalty", "literal_price"])
+def test_parameters_are_checked(name):
+    with pytest.raises(ValueError, match=f"{name} is empty"):
+        params(**{name: ()})
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        params(**{name: [1.0, -1.0]})
