@@ -415,7 +415,7 @@ CASES = {
     "rule_classifier_labels": Case(RuleClassifier("labels", literal_price=2)),
     "rule_classifier_perceptron": Case(
         RuleClassifier(
-            KernelPerceptron("rbf"), literal_price=0.0, cv=2, width=64,
+            KernelPerceptron("rbf"), literal_price=0.0, n_folds=2, width=64,
             class_weight="balanced",
         )
     ),

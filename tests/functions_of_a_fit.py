@@ -21,7 +21,7 @@ LIMITS = {
     "BoostByMajority": (76, 60),
     "CombinationMachine": (74, 55),
     "QueryByCommittee": (65, 65),
-    "RuleClassifier": (155, 85),
+    "RuleClassifier": (67, 85),
 }
 
 

@@ -87,7 +87,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     literal_price : float or sequence of float, default=(1, 2, 4, 16, 64)
         Number of samples that a literal must gain, at least 0. Of several values the
         best one is chosen. Raise it for shorter lists.
-    cv : int, default=5
+    n_folds : int, default=5
         Number of parts of the training set of which one is held out at a time, to
         choose parameters, at least 2. Nothing is held out when the sample weights add
         up to less than 100: then the model is trusted, and the parameters are those
@@ -95,7 +95,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. "balanced": inversely proportional to their frequencies.
         Use it when errors on one class cost more, or one class is rare.
-    width : int or None, default=256
+    width : int or None, default=512
         Number of conjunctions of each length that a search extends. None: an exact
         search, which may take long with many features.
     feature_groups : array-like of shape (n_features,) or None, default=None
@@ -154,8 +154,8 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
-        penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), cv=5,
-        class_weight=None, width=256, feature_groups=None, time_limit=None,
+        penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), n_folds=5,
+        class_weight=None, width=512, feature_groups=None, time_limit=None,
         binarize=0.0, random_state=None, n_jobs=None,
     ):  # fmt: skip
         self.estimator = estimator
@@ -164,7 +164,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         self.monotone = monotone
         self.penalty = penalty
         self.literal_price = literal_price
-        self.cv = cv
+        self.n_folds = n_folds
         self.class_weight = class_weight
         self.width = width
         self.feature_groups = feature_groups
@@ -214,7 +214,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
                 feature_groups=self.feature_groups, time_limit=self.time_limit,
                 n_jobs=self.n_jobs,
             )  # fmt: skip
-            check_integer(self.cv, "cv", 2)
+            check_integer(self.n_folds, "n_folds", 2)
             if not (self.estimator is None or self._trusts_all()) and not is_classifier(
                 self.estimator
             ):
@@ -306,9 +306,9 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         # Classes are spread evenly over the parts.
         part = np.empty(len(codes), dtype=np.intp)
         part[shuffled[np.argsort(codes[shuffled], kind="stable")]] = (
-            np.arange(len(codes)) % self.cv
+            np.arange(len(codes)) % self.n_folds
         )
-        n_parts = min(self.cv, -(-ENOUGH_HELD_OUT * self.cv // len(codes)))
+        n_parts = min(self.n_folds, -(-ENOUGH_HELD_OUT * self.n_folds // len(codes)))
         return [
             (np.flatnonzero(part != k), np.flatnonzero(part == k))
             for k in range(n_parts)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.rules import table
+from sklearn.svm import SVC
 
 from sklboolean import KernelPerceptron, RuleClassifier
 from sklboolean.rules import (
@@ -244,9 +245,10 @@ def test_frames_have_a_row_for_each_rule(monkeypatch):
     assert frame["rule"].tolist() == [rule.to_text() for rule in model.rules_]
     assert frame["coverage"].tolist() == [rule.coverage for rule in model.rules_]
     assert frame["n_literals"].tolist() == [r.n_literals for r in model.rules_]
-    dnf = extract_dnf(model.estimator_, X, y, min_fidelity=0)
+    svc = SVC(gamma=0.1).fit(X, y)
+    dnf = extract_dnf(svc, X, y, min_fidelity=0)
     assert len(dnf.to_frame()) == len(dnf.rules)
-    rules = top_conjunctions(model.estimator_, 3)
+    rules = top_conjunctions(SVC(gamma=0.1).fit(X, y), 3)
     assert rules.to_frame()["weight"].tolist() == [rule.weight for rule in rules]
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="to_frame needs pandas"):
@@ -265,7 +267,7 @@ def test_notebooks_show_the_rules():
         shown = f"{rule.label} if {rule.to_text()}"
         for html in (bundle["text/html"], model._repr_html_()):
             assert escape(shown) in html
-    rules = top_conjunctions(model.estimator_, 3)
+    rules = top_conjunctions(SVC(gamma=0.1).fit(X, y), 3)
     assert rules._repr_html_().count("<tr>") == 4
 
 
