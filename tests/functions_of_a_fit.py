@@ -18,7 +18,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (86, 55),
     "AveragedPerceptron": (31, 30),
-    "BoostByMajority": (76, 60),
+    "BoostByMajority": (91, 60),
     "CombinationMachine": (74, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (67, 85),

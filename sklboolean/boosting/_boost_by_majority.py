@@ -159,6 +159,11 @@ class BoostByMajority(BaseMajorityVote):
         edge. "max_rounds": ``max_estimators`` was reached.
     compression_indices_ : list of ndarrays or None
         Distinct samples drawn in each round, where samples are drawn.
+    label_quality_ : ndarray of shape (n_samples,), float64, or None
+        How far votes that were not trained on a sample are for its label, from -1 to 1.
+        Samples with the smallest are most likely mislabelled. NaN for samples of weight
+        0 and those that no fold tests. None unless a `CrossValidatedSchedule` or
+        ``probability`` holds out samples.
     calibration_slope_ : float or None
         Slope of the sigmoid of ``predict_proba``; None unless ``probability``.
     n_features_in_ : int
@@ -314,6 +319,10 @@ class BoostByMajority(BaseMajorityVote):
                 held = ~np.isnan(margins).reshape(len(y), -1)[:, 0]
                 weights = None if weights is None else weights[held]
                 self.calibration_slope_ = fit_slope(margins[held], codes[held], weights)
+            self.label_quality_ = None
+            if margins is not None:
+                self.label_quality_ = np.full(n_given, np.nan)
+                self.label_quality_[kept] = margins_of_labels(margins, codes)
         return self
 
     def _fit_game(self, learner, game, schedule, kept, seed):
@@ -484,3 +493,23 @@ class BoostByMajority(BaseMajorityVote):
         else:
             return
         warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def margins_of_labels(margins, codes):
+    """Compute the margin of the given label over the best other one, halved.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    codes : ndarray of shape (n_samples,), int
+
+    Returns
+    -------
+    quality : ndarray of shape (n_samples,), float64
+        From -1 to 1.
+    """
+    if margins.ndim == 1:
+        return np.where(codes == 1, margins, -margins)
+    samples, others = np.arange(len(codes)), margins.copy()
+    others[samples, codes] = -np.inf
+    return (margins[samples, codes] - others.max(axis=1)) / 2

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
@@ -825,3 +826,30 @@ def test_kernel_matrix_of_several_classes_is_the_kernel_of_the_features():
         kernel.decision_function(rbf_kernel(X_new, X, gamma=0.3)),
         plain.decision_function(X_new),
     )
+
+
+# -- labels that are probably wrong ----------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+def test_label_quality_is_the_held_out_margin_of_the_label(data):
+    X, y = data(150)
+    weights = np.ones(150)
+    weights[:5] = 0
+    model = BoostByMajority(n_estimators=11, random_state=0).fit(X, y, weights)
+    quality = model.label_quality_
+    assert np.isnan(quality[:5]).all()
+    assert (np.abs(quality[5:]) <= 1).all()
+    # The label has the largest score where its margin is above 0; ties go to the first.
+    best = max(model.policy_scores_.values())
+    assert (quality[5:] > 0).mean() <= best + 1e-12
+    assert (quality[5:] >= 0).mean() >= best - 1e-12
+    assert BoostByMajority(gamma=0.1, n_estimators=3).fit(X, y).label_quality_ is None
+
+
+def test_flipped_labels_have_low_quality():
+    X, y = noisy_majority(600, noise=0)
+    flipped = np.random.default_rng(0).random(600) < 0.2
+    given = np.where(flipped, np.where(y == "yes", "no", "yes"), y)
+    model = BoostByMajority(n_estimators=51, random_state=0).fit(X, given)
+    assert roc_auc_score(flipped, -model.label_quality_) > 0.9
