@@ -122,8 +122,8 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     gain, literals = totals.max(), ()
     sides = totals.argmax(), totals.argmax()
     extended, of_extended = [()], totals[:, np.newaxis]
+    masks = conjunction_mask(columns, ())[np.newaxis]
     for length in range(1, min(max_literals, n_features) + 1):
-        masks = np.stack([conjunction_mask(columns, each) for each in extended])
         inside = np.zeros((n_lines + 1, len(extended), n_features), dtype=dtype)
         for (shift, _digits), lines in zip(parts, signed, strict=True):
             for code, line in enumerate(lines, start=1):
@@ -135,9 +135,8 @@ def best_conjunction(columns, signs, weights, max_literals, width):
         covered = np.concatenate([inside, of_extended[:, :, None] - inside], axis=2)
         gains = covered.max(axis=0) + (totals[:, None, None] - covered).max(axis=0)
         if length > 1:
-            for i, each in enumerate(extended):
-                used = [literal >> 1 for literal in each]
-                gains[i, used] = gains[i, [n_features + j for j in used]] = -1
+            used, each = np.array(extended) >> 1, np.arange(len(extended))[:, None]
+            gains[each, used] = gains[each, n_features + used] = -1
         flat = gains.ravel()
         first = int(flat.argmax())
         if flat[first] > gain:
@@ -147,9 +146,14 @@ def best_conjunction(columns, signs, weights, max_literals, width):
             outside = totals - covered[:, i, j]
             sides = outside.argmax(), covered[:, i, j].argmax()
         if length < max_literals:
-            extended, of_extended = _choose_extended(
-                extended, covered, flat, n_features, width
+            extended, parents, literal = _choose_extended(
+                extended, flat, n_features, width
             )
+            of_extended = covered[:, parents, literal]
+            panel, lane = np.divmod(literal % n_features, n_lanes)
+            is_negated = (literal >= n_features)[:, np.newaxis]
+            column = columns.panels[panel, :, lane]
+            masks = masks[parents] & np.where(is_negated, ~column, column)
     of_first = (total - int(totals.sum())) // len(totals)
     right = of_first + int(gain)
     if_false, if_true = map(int, sides)
@@ -161,8 +165,16 @@ def literal_of(column, n_features):
     return 2 * (column % n_features) + int(column < n_features)
 
 
-def _choose_extended(extended, covered, gains, n_features, width):
-    """Choose the conjunctions that are extended next, with the sums of each."""
+def _choose_extended(extended, gains, n_features, width):
+    """Choose the conjunctions that are extended next.
+
+    Returns
+    -------
+    chosen : list of tuple of int
+        Their literals.
+    parents, columns : ndarrays of int
+        Which conjunction became each of them, by which column of ``gains``.
+    """
     # Each of several literals is found in as many orders as there are.
     n_wanted = min(len(gains), width * (len(extended[0]) + 1))
     least = np.partition(gains, len(gains) - n_wanted)[len(gains) - n_wanted]
@@ -173,11 +185,10 @@ def _choose_extended(extended, covered, gains, n_features, width):
         i, j = divmod(candidate, 2 * n_features)
         literals = tuple(sorted((*extended[i], literal_of(j, n_features))))
         if literals not in chosen:
-            chosen[literals] = i, j
+            chosen[literals] = candidate
             if len(chosen) == width:
                 break
-    places = np.array(list(chosen.values())).T
-    return list(chosen), covered[:, places[0], places[1]]
+    return list(chosen), *np.divmod(list(chosen.values()), 2 * n_features)
 
 
 class ConjunctionStump(BooleanStump):
