@@ -167,7 +167,7 @@ def judge(name, splits, groups, goal=None):
             scores.append(np.mean(predicted == y_test))
             sizes.append(size_of(model))
             seconds.append(elapsed)
-            if isinstance(model, RuleClassifier):
+            if isinstance(model, RuleClassifier) and model.estimator_ is not None:
                 fidelity.append(np.mean(predicted == model.estimator_.predict(X_test)))
         error = np.std(scores, ddof=1) / len(scores) ** 0.5 if scores[1:] else 0.0
         n_rules, n_literals = (
