@@ -29,7 +29,6 @@ from sklboolean.kernels._evaluators import (
 )
 from sklboolean.kernels._smo import solve_block
 
-LARGEST_BLOCK = 1024
 # A block is solved to this part of the gap of all samples.
 BLOCK_PRECISION = 0.1
 STEPS_PER_SAMPLE = 100
@@ -247,7 +246,7 @@ def solve_dual(bits, y, box, tol, max_iter):
     """
     n = len(y)
     alpha, v = np.zeros(n), -y
-    size = min(n, LARGEST_BLOCK)
+    size = block_size(n)
     active = Active(bits, np.arange(n))
     left_out = []  # pairs: samples, coefficients when they were left out
     n_iter, block = 0, np.zeros(0, dtype=np.int64)
@@ -319,17 +318,25 @@ def may_move(y, alpha, box, v):
     return up, down
 
 
+def block_size(n_samples):
+    """Choose the number of samples in a block: larger where a pass costs more."""
+    return n_samples if n_samples <= 1024 else min(512, max(256, n_samples // 32))
+
+
 def choose_block(up, down, here, last, size):
     """Choose half a block of the worst violators, and half of the last block."""
-    kept = last[len(last) // 2 :]
-    kept = kept[np.isin(kept, here, assume_unique=True)]
-    half = (size - len(kept)) // 2
+    half = (size - len(last) // 2) // 2
     if 2 * half >= len(here):
         return here
-    first = here[np.argpartition(up, half)[:half]]
-    second = here[np.argpartition(-down, half)[:half]]
-    chosen = np.unique(np.concatenate([first, second]))
-    return np.concatenate([kept, chosen[~np.isin(chosen, kept)]])
+    chosen = np.zeros(1 + max(here.max(), last.max(initial=0)), dtype=bool)
+    chosen[last[len(last) // 2 :]] = True
+    is_kept = chosen[here]  # without those that are left out by now
+    chosen[:] = False
+    chosen[here[np.argpartition(up, half)[:half]]] = True
+    chosen[here[np.argpartition(-down, half)[:half]]] = True
+    kept = here[is_kept]
+    chosen[kept] = False
+    return np.concatenate([kept, np.flatnonzero(chosen)])
 
 
 class Active:

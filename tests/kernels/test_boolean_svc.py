@@ -49,7 +49,7 @@ def problem(n_samples=300, n_features=12, seed=0, n_classes=2, noise=0.1):
 
 
 def small_blocks(monkeypatch, size=32, every=3, share=0.05):
-    monkeypatch.setattr(_soft_margin, "LARGEST_BLOCK", size)
+    monkeypatch.setattr(_soft_margin, "block_size", lambda n: min(n, size))
     monkeypatch.setattr(_soft_margin, "SHRINK_EVERY", every)
     monkeypatch.setattr(_soft_margin, "SHRINK_SHARE", share)
 
