@@ -86,9 +86,12 @@ def classify(X, y, seed):
     }
     found = {}
     for name, model in models.items():
-        chances = model.fit(X, y).predict_proba(test)
-        loss = log_loss(truth, chances, labels=model.classes_)
-        found[name] = np.mean(model.classes_[chances.argmax(axis=1)] == truth), loss
+        probabilities = model.fit(X, y).predict_proba(test)
+        loss = log_loss(truth, probabilities, labels=model.classes_)
+        found[name] = (
+            np.mean(model.classes_[probabilities.argmax(axis=1)] == truth),
+            loss,
+        )
     return found
 
 

@@ -19,7 +19,7 @@ LIMITS = {
     "KernelPerceptron": (86, 55),
     "AveragedPerceptron": (31, 30),
     "BoostByMajority": (91, 60),
-    "CombinationMachine": (74, 55),
+    "CombinationMachine": (75, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (67, 85),
 }

@@ -233,7 +233,10 @@ def fitted(estimator, *, with_names):
 
 
 # The rows are few and easy.
-easy = pytest.mark.filterwarnings("ignore:The first hypothesis alone:UserWarning")
+easy = pytest.mark.filterwarnings(
+    "ignore:The first hypothesis alone:UserWarning",
+    "ignore:No rule gained enough:UserWarning",
+)
 
 
 @easy

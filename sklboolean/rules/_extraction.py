@@ -111,7 +111,7 @@ def extract_dnf(
     >>> len(dnf.rules)
     8
     >>> dnf.rules[2].to_text(data.feature_names)
-    'top-left=x and top-middle=x and top-right=x'
+    'top-middle=x and middle-middle=x and bottom-middle=x'
     """
     params = GainParams.check(
         max_rules=max_rules, max_literals=max_literals, monotone=monotone,
