@@ -37,6 +37,8 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         A call covers so many at most, rounded to ``multiple``: an interrupt is seen
         between two calls, by every thread.
     """
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning. Use None, 1 or more, or -1.")
     step = n if step is None else multiple * max(1, step // multiple)
     stopped = Event()
 

@@ -9,7 +9,7 @@ static double left[N_LEFT][2 * N_COLUMNS], right[PADDED][2 * N_COLUMNS]; /* by s
 static double right_table[PADDED * 2 * N_COLUMNS];
 static double left_mantissas[N_LEFT], right_mantissas[PADDED];
 static int64_t left_exponents[N_LEFT], right_exponents[PADDED], limits[N_LEFT];
-static int64_t parents[N_COLUMNS];
+static int64_t parents[N_COLUMNS], fold[N_COLUMNS];
 static double agree[N_COLUMNS], differ[N_COLUMNS], scratch[32 * N_COLUMNS + 8];
 static double left_sums[N_LEFT], right_sums[PADDED], edges[N_COLUMNS];
 static double left_means[N_LEFT][N_COLUMNS], right_means[PADDED * N_COLUMNS];
@@ -40,6 +40,7 @@ static void draw(int tree) {
     }
     for (int64_t c = 0; c < N_COLUMNS; c++) {
         parents[c] = c + 1 < N_COLUMNS && random_word() % 4 ? c + 1 + (int64_t)(random_word() % (N_COLUMNS - c - 1)) : -1;
+        fold[c] = random_word() % 2;
         agree[c] = 0.2 + random_real();
         differ[c] = 0.2 + random_real();
     }
@@ -106,7 +107,7 @@ static void check_states(int path, int tree) {
     s.left = packed_left, s.right = right_table, s.limits = limits;
     s.left_mantissas = left_mantissas, s.right_mantissas = right_mantissas;
     s.left_exponents = left_exponents, s.right_exponents = right_exponents;
-    if (tree) s.parents = parents, s.agree = agree, s.differ = differ;
+    if (tree) s.parents = parents, s.fold = fold, s.agree = agree, s.differ = differ;
     s.left_sums = left_sums, s.right_sums = right_sums, s.left_means = left_means[0];
     s.right_means = right_means, s.edges = edges, s.scratch = scratch;
     sklb_sum_states(&s, 0, N_LEFT);
