@@ -424,7 +424,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        values : ndarray of shape (n_samples, n_features_in_)
+        values : ndarray of shape (n_samples, `n_features_in_`)
             Float64 if all columns hold numbers, else object. A number lies in the
             interval between its thresholds, a rare level becomes the most frequent one,
             and values that are missing or unknown are NaN, or None in categories.
