@@ -277,9 +277,14 @@ CASES = {
         BernoulliMixture(3, growth=None, n_init=3, alpha=1.0), {"n_init": 2}
     ),
     "bernoulli_mixture_warm": Case(BernoulliMixture(2, warm_start=True, binarize=0.5)),
-    "density_imputer": Case(DensityImputer(), {"estimator": BernoulliMixture(2)}),
+    "density_imputer": Case(
+        DensityImputer(random_state=0),
+        {"estimator": BernoulliMixture(2, random_state=0)},
+    ),
     "density_imputer_encoder": Case(
-        DensityImputer(BernoulliMixture(3), encoder=BooleanEncoder(n_bins=3))
+        DensityImputer(
+            BernoulliMixture(3, random_state=0), encoder=BooleanEncoder(n_bins=3)
+        )
     ),
     "density_classifier": Case(DensityClassifier(), {}),
     "density_classifier_mixtures": Case(
@@ -406,7 +411,7 @@ CASES = {
         ConjunctionRegressor(C=1.0, tol=1e-10), {"C": None, "cv": 2}
     ),
     "conjunction_regressor_single": Case(
-        ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
+        ConjunctionRegressor(C=3.0, max_literals=2, tol=1e-10)
     ),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(

@@ -20,8 +20,9 @@ def labels_for(name):
     """Three classes where the model can have them: they are fitted in parallel."""
     if ignores_labels(MODELS[name]):
         return None
-    binary = not get_tags(MODELS[name]).classifier_tags.multi_class
-    return Y if binary or "gibbs" in name else CLASSES
+    tags = get_tags(MODELS[name]).classifier_tags
+    several = tags is not None and tags.multi_class and "gibbs" not in name
+    return CLASSES if several else Y
 
 
 class Delayed:

@@ -307,7 +307,8 @@ class QueryCurveDisplay:
         check_is_fitted(estimator, "query_indices_")
         scorer = check_scoring(estimator, scoring=scoring)
         rng = check_random_state(random_state)
-        queried = estimator.query_indices_
+        queried = np.asarray(estimator.query_indices_)
+        queried = queried[queried >= 0]  # -1: taught without a query
         if not len(queried):
             raise ValueError("The estimator has queried no sample: there is no curve.")
         y = np.asarray(y)

@@ -243,6 +243,12 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     def _weights(self, y, codes, sample_weight):
         """Multiply the weights of the samples by those of their classes."""
         weights = check_sample_weight(sample_weight, len(codes))
+        totals = np.bincount(codes, weights, minlength=len(self.classes_))
+        if isinstance(self.class_weight, str) and not totals.all():
+            raise ValueError(
+                "class_weight='balanced' needs samples of positive weight in each "
+                f"class; class {self.classes_[totals.argmin()]!r} has none."
+            )
         if self.class_weight is not None:
             of_class = compute_class_weight(
                 self.class_weight, classes=self.classes_, y=y, sample_weight=weights

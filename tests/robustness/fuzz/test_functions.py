@@ -89,6 +89,7 @@ SOUND = {
     },
     "concepts.learn_conjunction_from_teacher": {"X": X, "y": Y},
     "concepts.teaching_set": HALFSPACE,
+    "inspection.top_features": {"model": None, "n_features": 3},
     "rules.conjunction_weight": {"model": None, "literals": [0, 1], "X": X},
     "rules.extract_dnf": {"model": None, "X": X, "y": Y},
     "rules.top_conjunctions": {"model": None, "n_rules": 3, "X": X},
