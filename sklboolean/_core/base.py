@@ -11,6 +11,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklboolean._core.labels import (
+    check_two_classes,
+    encode_classes,
+    given_classes,
+    known_classes,
+)
+from sklboolean._core.parameters import flat_params, refuse_changed_params
 from sklboolean._core.partitions import (
     common_schema,
     describe_partition,
@@ -18,16 +25,7 @@ from sklboolean._core.partitions import (
     open_partitions,
     prefix_errors,
 )
-from sklboolean._core.validation import (
-    check_finite_sum,
-    check_sample_weight,
-    check_two_classes,
-    encode_classes,
-    flat_params,
-    given_classes,
-    known_classes,
-    refuse_changed_params,
-)
+from sklboolean._core.weights import checked_weights
 
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
 LARGEST_LOG_SLOPE = 12  # for scores of size 1
@@ -308,11 +306,6 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
     def _store(self, state):
         self._state = state
         self._set_fitted_attributes(state)
-
-
-def checked_weights(sample_weight, n_samples):
-    """Check sample weights and that they have a finite sum."""
-    return check_finite_sum(check_sample_weight(sample_weight, n_samples))
 
 
 class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):

@@ -18,7 +18,7 @@ from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
-from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # The largest list of conjunctions that is written out.
 MAX_LISTED = 2**26

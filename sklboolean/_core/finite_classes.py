@@ -19,7 +19,7 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean._core.formulas import format_large_int
-from sklboolean._core.validation import check_choice, check_integer
+from sklboolean._core.parameters import check_choice, check_integer
 
 # Largest number of (literal, hypothesis) pairs: a byte each while they are built, a bit
 # each afterwards.

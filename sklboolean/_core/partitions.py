@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklboolean._core.validation import encode_classes
+from sklboolean._core.labels import encode_classes
 
 
 class TableSchema(NamedTuple):

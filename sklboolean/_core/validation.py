@@ -1,4 +1,4 @@
-"""The one door for data and parameters: everything users give is checked here.
+"""The one door for data: every table that users give is checked here.
 
 scipy trusts the index arrays of a sparse matrix, and so do compiled loops: one index
 out of range reads and writes anywhere. Errors name the argument, the column or sample,
@@ -8,15 +8,14 @@ and the fix.
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite, check_scalar
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
 from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
+from sklboolean._core.parameters import check_binarize
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
 ENCODE_TEXT = "encode text first, for example with OneHotEncoder"
@@ -304,69 +303,6 @@ def readable_errors(name):
         ) from error
 
 
-def check_sample_weight(sample_weight, n_samples):
-    """Check sample weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        A number is the weight of every sample. None: 1.
-    n_samples : int
-        Number of samples.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_samples,), dtype float64
-        Finite, at least 0, not all 0. Not a copy when it was float64 already.
-
-    Raises
-    ------
-    ValueError
-        For another shape, for NaN, infinite and negative weights, and when all are 0.
-    """
-    if sample_weight is None or isinstance(sample_weight, Real):
-        sample_weight = np.full(
-            n_samples, 1 if sample_weight is None else sample_weight
-        )
-    name = "sample_weight"
-    try:
-        weights = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
-        )
-    except OverflowError as error:
-        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
-    if weights.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight must have shape ({n_samples},), one weight for each "
-            f"sample; its shape is {weights.shape}."
-        )
-    negative = np.flatnonzero(weights < 0)
-    if len(negative):
-        row = negative[0]
-        raise ValueError(
-            f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
-        )
-    if not weights.any():
-        raise ValueError("sample_weight must have a positive entry; all are zero.")
-    return weights
-
-
-def check_finite_sum(weights, *, divides=False):
-    """Check that sample weights have a finite sum, and return them.
-
-    ``divides`` also requires a sum by which ordinary numbers can be divided.
-    """
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-        large = 8 * total  # room for sums of such sums, and rounding to powers of two
-    if not np.isfinite(large) or (divides and total < 1e-300):
-        demand = "a sum of at least 1e-300" if total < 1 else "a finite sum"
-        raise ValueError(
-            f"sample_weight must have {demand}; divide it by its largest entry."
-        )
-    return weights
-
-
 # bool and small integers stay small; anything else numeric becomes float64.
 KEPT_DTYPES = [
     np.float64, np.float32, np.bool_, np.uint8, np.int8, np.int16, np.uint16,
@@ -374,65 +310,6 @@ KEPT_DTYPES = [
 ]  # fmt: skip
 
 ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
-
-
-def check_integer(value, name, minimum=None, maximum=None):
-    """Check an integer parameter and return it as an int."""
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be an integer, not the bool {value}.")
-    return int(check_scalar(value, name, Integral, min_val=minimum, max_val=maximum))
-
-
-def check_real(value, name, minimum=None, *, strict=False):
-    """Check a finite real parameter and return it.
-
-    ``strict`` excludes ``minimum`` itself.
-    """
-    check_scalar(value, name, Real)
-    try:
-        finite = np.isfinite(float(value))
-    except OverflowError:
-        finite = False
-    if not finite:
-        raise ValueError(f"{name} must be finite in float64; got {value}.")
-    if minimum is not None and (value < minimum or (strict and value == minimum)):
-        relation = "greater than" if strict else "at least"
-        raise ValueError(f"{name} must be {relation} {minimum}; got {value}.")
-    return value
-
-
-def is_same(one, other):
-    """Test whether two parameters are equal; incomparable ones are not."""
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return type(one) is type(other) and np.array_equal(one, other)
-    try:
-        return one is other or bool(one == other)
-    except (TypeError, ValueError):  # lists of arrays, and pandas' NA
-        return False
-
-
-def check_choice(value, name, choices):
-    """Check that a parameter is one of the allowed values and return it."""
-    try:
-        is_known = not isinstance(value, np.ndarray) and value in choices
-    except (TypeError, ValueError):  # pandas' NA
-        is_known = False
-    if not is_known:
-        raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
-    return value
-
-
-def is_auto(value, name):
-    """Test whether a parameter is "auto"; other strings are errors."""
-    if isinstance(value, str) and value != "auto":
-        raise ValueError(f'{name} must be "auto" or a number; got {value!r}.')
-    return isinstance(value, str)
-
-
-def check_binarize(binarize):
-    """Check the threshold that makes features Boolean."""
-    if binarize is not None:
-        check_real(binarize, "binarize", 0.0)
 
 
 def as_boolean(X, binarize=0.0, name="X"):
@@ -488,8 +365,10 @@ def check_boolean_array(X, name, binarize=0.0):
     return as_boolean(X, binarize, name), X.shape[1]
 
 
-def validate_boolean(estimator, X, y="no_validation", *, reset=True):
+def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
     """Check ``X`` (and ``y``) for an estimator and make ``X`` Boolean.
+
+    ``options`` are those of scikit-learn's ``validate_data``.
 
     Returns
     -------
@@ -497,9 +376,8 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True):
     y : ndarray of shape (n_samples,), only when ``y`` was given
     """
     check_binarize(estimator.binarize)
-    checked = validate_data_strict(
-        estimator, X, y, reset=reset, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES
-    )
+    options |= {"reset": reset, "accept_sparse": ["csr", "csc"], "dtype": KEPT_DTYPES}
+    checked = validate_data_strict(estimator, X, y, **options)
     only_X = isinstance(y, str) and y == "no_validation"
     X, y = (checked, None) if only_X else checked
     table = as_boolean(X, estimator.binarize)
@@ -548,185 +426,3 @@ def warn_user(message, category=UserWarning):
     ):  # fmt: skip
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-@contextmanager
-def comparable_labels(y, name="y", classes=()):
-    """Rewrite errors about labels that cannot be sorted or compared."""
-    try:
-        yield
-    except (TypeError, ArithmeticError) as error:
-        labels = [*np.ravel(y).tolist(), *np.ravel(classes).tolist()]
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(
-            f"{name} holds labels of the type {' and '.join(kinds)}, which have no "
-            "order. Give all labels one type, for example str."
-        ) from error
-
-
-def target_type(y):
-    """Determine scikit-learn's type of a target, for example "binary"."""
-    # type_of_target casts floats to integers, which may overflow.
-    with comparable_labels(y), np.errstate(invalid="ignore"):
-        return type_of_target(y, input_name="y", raise_unknown=True)
-
-
-def distinct_labels(y, name="y"):
-    """Find the distinct labels, sorted."""
-    if sparse.issparse(y):
-        raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
-    with comparable_labels(y, name):
-        return np.unique(y)
-
-
-def encode_classes(y, classes=None, *, min_classes=2):
-    """Find the sorted classes and the index of each label.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-    classes : ndarray or None
-        Classes known from an earlier call. Other labels are an error.
-    min_classes : int
-        1 where a constant prediction is allowed.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-    codes : ndarray of shape (n_samples,), intp
-
-    Raises
-    ------
-    ValueError
-        For a continuous or multi-output target, for fewer than ``min_classes`` classes,
-        and for labels outside ``classes``.
-    """
-    # Integers and bools are classes: no need to test each of them.
-    kind = "multiclass"
-    if y.dtype.kind not in "biu" or y.ndim != 1:
-        kind = target_type(y)
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: y is {kind}, a classifier needs classes. "
-            "Use a regressor, or cut y into classes first."
-        )
-    if classes is None:
-        with comparable_labels(y):
-            classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < min_classes:
-            one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
-            raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
-        return classes, codes
-    with comparable_labels(y, classes=classes):
-        codes = np.searchsorted(classes, y)
-        codes[codes == len(classes)] = 0
-        unknown = classes[codes] != y
-    if np.any(unknown):
-        raise ValueError(
-            f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the "
-            f"classes {classes.tolist()} given in the first call."
-        )
-    return classes, codes
-
-
-def check_two_classes(y, known=None):
-    """Refuse labels of more than two classes."""
-    n_classes = len(distinct_labels(y) if known is None else known)
-    if n_classes > 2 and (known is not None or target_type(y) == "multiclass"):
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is "
-            f"multiclass, with {n_classes} classes: wrap the classifier in "
-            "scikit-learn's OneVsRestClassifier."
-        )
-
-
-def known_classes(estimator, classes):
-    """Determine the classes of a ``partial_fit``: its argument or the earlier ones."""
-    classes = _distinct_classes(classes)
-    if not hasattr(estimator, "classes_"):
-        if classes is None:
-            raise ValueError(
-                "classes must be passed on the first call to partial_fit: all labels "
-                "that can occur."
-            )
-        return classes
-    return _classes_again(estimator, classes)
-
-
-def given_classes(estimator, classes, resume):
-    """Determine the classes of a fit over partitions; None: those of the labels."""
-    classes = _distinct_classes(classes)
-    return _classes_again(estimator, classes) if resume else classes
-
-
-def _distinct_classes(classes):
-    if classes is None:
-        return None
-    classes = distinct_labels(classes, "classes")
-    if len(classes) < 2:
-        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
-        raise ValueError(f"classes holds {held}; give two.")
-    return classes
-
-
-def _classes_again(estimator, classes):
-    if classes is not None and not np.array_equal(classes, estimator.classes_):
-        raise ValueError(
-            f"classes={classes.tolist()} is not the same as in the first call: "
-            f"{estimator.classes_.tolist()}."
-        )
-    return estimator.classes_
-
-
-def remember_params(estimator, names):
-    """Store the parameters of a fit, for `check_same_params`."""
-    estimator._fitted_params = flat_params(estimator, names)
-
-
-def check_same_params(estimator, names, **known):
-    """Refuse to resume training with other parameters than those of the fit.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted. Parameters that it did not store count as unchanged.
-    names : iterable of str
-        Parameters on which the fitted state depends.
-    **known
-        Values read from the state itself. They replace the stored ones.
-
-    Raises
-    ------
-    ValueError
-        With the parameter, its old and new value, and the fix.
-    """
-    known = vars(estimator).get("_fitted_params", {}) | known
-    refuse_changed_params(known, flat_params(estimator, names))
-
-
-def refuse_changed_params(known, wanted):
-    """Compare parameters by name; unknown ones count as unchanged."""
-    for name, value in wanted.items():
-        if name in known and not is_same(known[name], value):
-            raise ValueError(
-                f"Training cannot be resumed with {name}={value!r}: the model was "
-                f"fitted with {name}={known[name]!r}. Set it back, or fit again "
-                "without warm_start."
-            )
-
-
-def flat_params(estimator, names):
-    """Collect parameters; of a nested object its class and all its parameters.
-
-    The object itself is not stored, because it may be changed later.
-    """
-    params = {}
-    for name in names:
-        params[name] = value = getattr(estimator, name)
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            for part, found in value.get_params().items():
-                params[f"{name}__{part}"] = found
-    for name, value in params.items():
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
-    return params

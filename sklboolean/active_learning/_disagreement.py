@@ -14,7 +14,8 @@ from scipy.optimize import brentq
 from scipy.special import entr, rel_entr, xlog1py
 from sklearn.utils import check_random_state
 
-from sklboolean._core.validation import check_integer, comparable_labels
+from sklboolean._core.labels import comparable_labels
+from sklboolean._core.parameters import check_integer
 
 
 def vote_shares(votes, *, classes=None, member_weights=None):

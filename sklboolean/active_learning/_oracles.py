@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean._core.validation import distinct_labels, is_missing, target_type
+from sklboolean._core.labels import distinct_labels, target_type
+from sklboolean._core.validation import is_missing
 
 
 def find_missing(y):

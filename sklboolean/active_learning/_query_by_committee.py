@@ -10,20 +10,17 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.labels import distinct_labels, encode_classes
 from sklboolean._core.meta import draw_seed, set_seed
-from sklboolean._core.validation import (
+from sklboolean._core.parameters import (
     check_choice,
-    check_finite_sum,
     check_integer,
     check_real,
     check_same_params,
-    check_sample_weight,
-    distinct_labels,
-    encode_classes,
-    readable_errors,
-    remember_params,
-    validate_data_strict,
+    flat_params,
 )
+from sklboolean._core.validation import readable_errors, validate_data_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.active_learning._ensemble_committee import (
     EnsembleCommittee,
     check_weighable,
@@ -656,11 +653,11 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             return np.ones(n_samples)
         if self.final_estimator is not None:
             check_weighable(self.final_estimator)
-        return check_finite_sum(check_sample_weight(sample_weight, n_samples))
+        return checked_weights(sample_weight, n_samples)
 
     def _new_state(self, classes=None):
         """Create the committee and the state before any label."""
-        remember_params(self, STATE_PARAMS)
+        self._fitted_params = flat_params(self, STATE_PARAMS)
         rng = check_random_state(self.random_state)
         members, ties, coins = (np.random.RandomState(draw_seed(rng)) for _ in "123")
         seed = draw_seed(rng)

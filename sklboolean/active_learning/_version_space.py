@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sklboolean._core.validation import check_real
+from sklboolean._core.parameters import check_real
 from sklboolean.active_learning._strategies import CommitteePredictions
 
 EMPTY_MESSAGE = (

@@ -9,16 +9,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
+from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
-from sklboolean._core.validation import (
-    as_boolean,
+from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
     check_integer,
     check_real,
-    encode_classes,
-    validate_data_strict,
 )
+from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, boost
 from sklboolean.boosting._conjunction_stump import ConjunctionStump

@@ -11,12 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.formulas import feature_name_of
-from sklboolean._core.validation import (
-    check_integer,
-    check_sample_weight,
-    encode_classes,
-    validate_boolean,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stump import (
     BooleanStump,
     StumpColumns,

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.meta import draw_seed
-from sklboolean._core.validation import check_choice, check_integer
+from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.boosting._boosting import boost
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._votes import MajorityVotes, class_games, class_scores

@@ -17,12 +17,8 @@ from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    encode_classes,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean.boosting._boosting import EDGE_TOLERANCE, WeakLearnerError
 from sklboolean.boosting._majority_game import check_edge, log_binomial_pmf, min_rounds
 from sklboolean.boosting._stump import BooleanStump

@@ -8,16 +8,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.labels import distinct_labels, encode_classes, known_classes
 from sklboolean._core.meta import draw_seed, validation_options
-from sklboolean._core.validation import (
-    check_same_params,
-    check_sample_weight,
-    distinct_labels,
-    encode_classes,
-    known_classes,
-    remember_params,
-    validate_data_strict,
-)
+from sklboolean._core.parameters import check_same_params, flat_params
+from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
 from sklboolean.boosting._stump import BooleanStump
@@ -282,7 +277,7 @@ class FilteringBoostByMajority(BaseMajorityVote):
             shown.finish()
             self._set_fitted_attributes(shown, state)
             self._state = state
-            remember_params(self, self._state_params)
+            self._fitted_params = flat_params(self, self._state_params)
         return self
 
     def _init_state(self, classes, rng):

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import betaincc, betaincinv, gammaln, logsumexp
 from sklearn.utils import check_scalar
 
-from sklboolean._core.validation import check_integer, check_real
+from sklboolean._core.parameters import check_integer, check_real
 
 MAX_ROUNDS = 10**9
 

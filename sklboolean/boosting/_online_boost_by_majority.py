@@ -10,15 +10,10 @@ from sklearn.utils import check_random_state, gen_batches, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import IncrementalClassifier, restore_on_error
-from sklboolean._core.validation import (
-    check_choice,
-    check_finite_sum,
-    check_integer,
-    check_sample_weight,
-    check_two_classes,
-    known_classes,
-    validate_data_strict,
-)
+from sklboolean._core.labels import check_two_classes, known_classes
+from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._majority_game import check_edge, check_odd, log_binomial_pmf
 from sklboolean.boosting._online import vote_and_learn, write_votes
 
@@ -510,7 +505,7 @@ class OnlineBoostByMajority(IncrementalClassifier):
             resume = hasattr(self, "classes_")
             classes = known_classes(self, classes)
             X, codes = self._check_Xy(X, y, classes, resume=resume)
-            weights = check_finite_sum(check_sample_weight(sample_weight, len(codes)))
+            weights = checked_weights(sample_weight, len(codes))
             if resume:
                 state = self._state.copy()
                 state.gamma = check_edge(self.gamma)

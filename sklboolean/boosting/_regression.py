@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.meta import validation_options
-from sklboolean._core.validation import (
+from sklboolean._core.parameters import (
     check_choice,
     check_integer,
     check_real,
     is_auto,
-    readable_errors,
-    validate_data_strict,
 )
+from sklboolean._core.validation import readable_errors, validate_data_strict
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
 from sklboolean.boosting._majority_game import (
     check_edge,

@@ -16,11 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words
 from sklboolean._core.formulas import feature_name_of
-from sklboolean._core.validation import (
-    check_sample_weight,
-    encode_classes,
-    validate_boolean,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stumps import (
     LANES,
     add_panel_sums,

@@ -15,12 +15,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.validation import (
-    check_choice,
-    check_finite_sum,
-    check_integer,
-    check_sample_weight,
-)
+from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
     best_conjunction,
     conjunction_mask,
@@ -387,7 +383,7 @@ def drop_zero_weight(estimator, X, y, sample_weight):
     kept = np.arange(len(y))
     if sample_weight is None:
         return X, y, None, kept
-    weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+    weights = checked_weights(sample_weight, len(y))
     kept = np.flatnonzero(weights)
     if len(kept) == len(y):
         return X, y, weights, kept

@@ -9,7 +9,8 @@ from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.bits import pack_dense, unpack_words
 from sklboolean._core.finite_classes import size_of
 from sklboolean._core.formulas import feature_names_of, formula_text
-from sklboolean._core.validation import check_choice, validate_boolean, warn_user
+from sklboolean._core.parameters import check_choice
+from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.concepts._base import ConceptClassifier
 
 EVERY_BIT = ~np.uint64(0)

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.formulas import formula_text
-from sklboolean._core.validation import check_boolean_array, check_integer, check_real
+from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.validation import check_boolean_array
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from sklboolean._core.finite_classes import (
     size_of,
 )
 from sklboolean._core.formulas import feature_names_of, formula_text
-from sklboolean._core.validation import check_integer, validate_boolean, warn_user
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.concepts._base import ConceptClassifier
 
 

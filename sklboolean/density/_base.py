@@ -12,11 +12,9 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
-    check_binarize,
-    check_choice,
-    check_integer,
     column_of,
     validate_data_strict,
     warn_of_lost_columns,

@@ -14,14 +14,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
+from sklboolean._core.parameters import (
     check_choice,
-    check_finite_sum,
     check_integer,
     check_real,
     check_same_params,
+    flat_params,
+)
+from sklboolean._core.weights import (
+    check_finite_sum,
     check_sample_weight,
-    remember_params,
+    checked_weights,
 )
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -258,8 +261,7 @@ class BernoulliMixture(
 
     def _fit(self, X, sample_weight, options):
         signs = self._read(X, reset=True)
-        weights = check_sample_weight(sample_weight, len(signs))
-        check_finite_sum(weights, divides=True)
+        weights = checked_weights(sample_weight, len(signs), divides=True)
         total = float(weights.sum())
         first, weights = merge_equal_samples(signs, weights)
         signs = signs[first]
@@ -360,7 +362,7 @@ class BernoulliMixture(
     def _set_state(self, state, history, converged, n_iter):
         """Set all fitted attributes."""
         self._state = state
-        remember_params(self, STATE_PARAMS)
+        self._fitted_params = flat_params(self, STATE_PARAMS)
         self.weights_ = np.exp(state.mixture.log_weights)
         self.means_ = expit(state.mixture.logits)
         self.log_likelihoods_ = np.array(history, dtype=np.float64)

@@ -15,17 +15,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
-    check_array_strict,
+from sklboolean._core.parameters import (
     check_choice,
-    check_finite_sum,
     check_integer,
     check_real,
     check_same_params,
-    check_sample_weight,
+    flat_params,
     is_auto,
-    remember_params,
 )
+from sklboolean._core.validation import check_array_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import BinaryDensityMixin
 from sklboolean.density._conditionals import (
     check_missing,
@@ -232,7 +231,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _set_state(self, state, log_likelihoods=(), n_iter=None):
         """Set all fitted attributes."""
         self._state = state
-        remember_params(self, self._state_params)
+        self._fitted_params = flat_params(self, self._state_params)
         params = state.params
         self.components_ = params.components
         self.hidden_bias_ = params.hidden_bias
@@ -500,8 +499,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             options = self._check_params()
             signs = self._read(X, reset=True, allow_missing=False)
             by_sums = self._check_sums(signs.shape[1])
-            weights = check_sample_weight(sample_weight, len(signs))
-            check_finite_sum(weights, divides=True)
+            weights = checked_weights(sample_weight, len(signs), divides=True)
             rng = check_random_state(self.random_state)
             if by_sums:
                 self._fit_by_sums(signs, weights, options, rng)
@@ -599,8 +597,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             if not first_call:
                 self._check_resumes()
             signs = self._read(X, reset=first_call, allow_missing=False)
-            weights = check_sample_weight(sample_weight, len(signs))
-            check_finite_sum(weights, divides=first_call)
+            weights = checked_weights(sample_weight, len(signs), divides=first_call)
             chains = None if first_call else self._state.chains
             if chains is None:
                 rng = check_random_state(self.random_state)

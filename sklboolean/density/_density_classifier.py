@@ -8,13 +8,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    check_finite_sum,
-    check_sample_weight,
-    encode_classes,
-    validate_data_strict,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._tree import ChowLiuTree
 
 
@@ -102,8 +98,7 @@ class DensityClassifier(ClassifierMixin, BaseEstimator):
         """
         with restore_on_error(self):
             X, y = self._read(X, y)
-            weights = check_sample_weight(sample_weight, len(y))
-            check_finite_sum(weights, divides=True)
+            weights = checked_weights(sample_weight, len(y), divides=True)
             known = np.flatnonzero(weights > 0)
             X, weights = X[known], weights[known]
             classes, codes = encode_classes(y[known], min_classes=1)

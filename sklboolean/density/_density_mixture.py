@@ -17,12 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
-    check_finite_sum,
-    check_integer,
-    check_real,
-    check_sample_weight,
-)
+from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
     all_signs,
@@ -192,8 +188,7 @@ class DensityMixture(
             max_iter = check_integer(self.max_iter, "max_iter", 1)
             tol = check_real(self.tol, "tol", 0.0)
             signs = self._read(X, reset=True, allow_missing=False)
-            weights = check_sample_weight(sample_weight, len(signs))
-            check_finite_sum(weights, divides=True)
+            weights = checked_weights(sample_weight, len(signs), divides=True)
             first, weights = merge_equal_samples(signs, weights)
             signs, weights = signs[first[weights > 0]], weights[weights > 0]
             rng = check_random_state(self.random_state)

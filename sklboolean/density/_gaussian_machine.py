@@ -16,11 +16,8 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parallel import each_slice
-from sklboolean._core.validation import (
-    check_finite_sum,
-    check_sample_weight,
-    validate_data_strict,
-)
+from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._combination_machine import MachineMixin
 from sklboolean.density._conditionals import group_rows, members_of
@@ -446,8 +443,7 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
             if self.n_components != "auto":
                 size = samples.shape[1], self.n_components, self.max_active
                 check_affordable(*size, self.exact_limit, hidden_only=True)
-            weights = check_sample_weight(sample_weight, len(samples))
-            check_finite_sum(weights, divides=True)
+            weights = checked_weights(sample_weight, len(samples), divides=True)
             rng = check_random_state(self.random_state)
             self._fit_by_sums(samples, weights, options, rng)
         return self

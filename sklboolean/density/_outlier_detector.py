@@ -6,11 +6,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    check_real,
-    validate_data_strict,
-)
+from sklboolean._core.parameters import check_real
+from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
 from sklboolean.density._tree import ChowLiuTree
 
 

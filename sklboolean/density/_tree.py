@@ -13,11 +13,8 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.validation import (
-    check_finite_sum,
-    check_real,
-    check_sample_weight,
-)
+from sklboolean._core.parameters import check_real
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import BinaryDensityMixin
 
 BLOCK_SIZE = 4096
@@ -383,8 +380,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             signs = self._read(X, reset=True, allow_missing=False)
             weights = None
             if sample_weight is not None:
-                weights = check_sample_weight(sample_weight, len(signs))
-                check_finite_sum(weights, divides=True)
+                weights = checked_weights(sample_weight, len(signs), divides=True)
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
             self._set_state(TreeDistribution.from_tables(parents, log_tables))

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import split_pipeline
-from sklboolean._core.validation import check_integer
+from sklboolean._core.parameters import check_integer
 from sklboolean.rules import top_conjunctions
 
 

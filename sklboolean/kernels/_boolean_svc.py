@@ -17,14 +17,10 @@ from sklboolean._core.base import (
     fit_slope,
     restore_on_error,
 )
-from sklboolean._core.validation import (
-    check_integer,
-    check_real,
-    check_sample_weight,
-    encode_classes,
-    is_auto,
-    validate_boolean,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_integer, check_real, is_auto
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
 

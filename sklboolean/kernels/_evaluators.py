@@ -31,7 +31,8 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean._core.parallel import each_slice
-from sklboolean._core.validation import check_binarize, check_boolean_array
+from sklboolean._core.parameters import check_binarize
+from sklboolean._core.validation import check_boolean_array
 from sklboolean.kernels._count_table import exact_value
 
 # Number of pairs evaluated at a time where numpy computes the values.

@@ -10,14 +10,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import History, OnlineClassifier
-from sklboolean._core.validation import (
+from sklboolean._core.parameters import (
     check_choice,
     check_integer,
     check_real,
     flat_params,
-    validate_boolean,
-    validate_data_strict,
 )
+from sklboolean._core.validation import validate_boolean, validate_data_strict
 from sklboolean.kernels._dual_state import (
     TOO_LONG,
     DualConfig,

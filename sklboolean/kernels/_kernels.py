@@ -18,7 +18,7 @@ from math import comb, exp2, expm1, floor, frexp, log
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean.kernels._count_table import (
     CountTable,
     LengthWeights,

@@ -1,6 +1,6 @@
 """The averaged perceptron."""
 
-from sklboolean._core.validation import check_choice, check_real
+from sklboolean._core.parameters import check_choice, check_real
 from sklboolean.linear_model._base import BaseOnlineLinear
 from sklboolean.linear_model._state import LoopConfig
 

@@ -8,13 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import History, OnlineClassifier, break_ties
 from sklboolean._core.bits import always_true
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    as_boolean,
+from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
     check_integer,
     check_real,
+)
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    as_boolean,
     validate_data_strict,
     warn_of_lost_columns,
 )

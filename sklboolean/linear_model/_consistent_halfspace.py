@@ -13,18 +13,14 @@ from sklboolean._core.base import (
     fit_slope,
     restore_on_error,
 )
+from sklboolean._core.labels import check_two_classes, encode_classes
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import (
-    check_choice,
-    check_finite_sum,
-    check_integer,
-    check_real,
-    check_sample_weight,
-    check_two_classes,
-    encode_classes,
     validate_data_strict,
     warn_user,
     without_duplicates,
 )
+from sklboolean._core.weights import checked_weights
 from sklboolean.linear_model._separation import (
     least_error_halfspace,
     maximal_margin,
@@ -176,7 +172,7 @@ class ConsistentHalfspace(DecisionClassifierMixin, ClassifierMixin, BaseEstimato
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             self._check_abstain_label()
-            weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+            weights = checked_weights(sample_weight, len(y))
             kept = np.flatnonzero(weights)
             codes = codes[kept]
             if len(np.unique(codes)) < 2:

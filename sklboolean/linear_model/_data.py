@@ -7,9 +7,7 @@ from scipy import sparse
 
 from sklboolean._core._packing import scan_csr
 from sklboolean._core.bits import pack_dense, unpack_words
-from sklboolean._core.validation import (
-    check_finite,
-)
+from sklboolean._core.validation import check_finite
 
 NO_WORDS = np.zeros((0, 1), dtype=np.uint64)
 NO_INDPTR = np.zeros(1, dtype=np.int64)

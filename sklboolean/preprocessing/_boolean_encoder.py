@@ -10,15 +10,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import check_input_names, feature_names_of
-from sklboolean._core.validation import (
-    check_array_strict,
-    check_choice,
-    check_integer,
-    check_labelled,
-    check_real,
-    comparable_labels,
-    target_type,
-)
+from sklboolean._core.labels import comparable_labels, target_type
+from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.validation import check_array_strict, check_labelled
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,

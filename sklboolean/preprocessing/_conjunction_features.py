@@ -11,12 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import MAX_LISTED
 from sklboolean._core.formulas import check_input_names
-from sklboolean._core.validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    validate_boolean,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.validation import validate_boolean
 from sklboolean.preprocessing._enumeration import (
     SIZE_HINT,
     AllConjunctions,

@@ -8,11 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import python_value
-from sklboolean._core.validation import (
-    check_sample_weight,
-    encode_classes,
-    validate_boolean,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.rules._conjunction_model import ConjunctionModel
 from sklboolean.rules._exports import (
     largest_sum_code,

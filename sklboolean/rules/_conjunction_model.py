@@ -13,12 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import html_table
-from sklboolean._core.validation import (
-    check_choice,
-    check_integer,
-    check_real,
-    validate_boolean,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.validation import validate_boolean
 from sklboolean.rules._column_generation import (
     ColumnGeneration,
     ConjunctionSpace,

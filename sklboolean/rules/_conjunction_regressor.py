@@ -1,21 +1,13 @@
 """ConjunctionRegressor: L1 least squares over all conjunctions."""
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import always_true, as_words
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    as_boolean,
-    check_binarize,
-    check_finite_sum,
-    check_sample_weight,
-    validate_data_strict,
-    warn_of_lost_columns,
-)
+from sklboolean._core.bits import as_words
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import ConjunctionModel
 from sklboolean.rules._exports import sum_code, sum_sql
@@ -171,15 +163,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         """
         with restore_on_error(self):
             self._check_params()
-            check_binarize(self.binarize)
-            X, y = validate_data_strict(
-                self, X, y, y_numeric=True, accept_sparse=["csr", "csc"],
-                dtype=KEPT_DTYPES,
-            )  # fmt: skip
-            samples = as_words(as_boolean(X, self.binarize))
-            if not sparse.issparse(X):
-                warn_of_lost_columns(self, X, always_true(samples, X.shape[1]))
-            weights = check_finite_sum(check_sample_weight(sample_weight, len(y)))
+            bits, y = validate_boolean(self, X, y, y_numeric=True)
+            samples = as_words(bits)
+            weights = checked_weights(sample_weight, len(y))
             y = np.asarray(y, dtype=np.float64)
             # Targets of mean 0 and deviation 1: no overflow, and one grid for C.
             largest = np.abs(y).max() or 1.0

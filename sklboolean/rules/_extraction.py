@@ -10,13 +10,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
 from sklboolean._core.formulas import python_value
-from sklboolean._core.validation import (
-    KEPT_DTYPES,
-    as_boolean,
-    check_array_strict,
-    check_real,
-    encode_classes,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_real
+from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
 from sklboolean.rules._dual_representation import dual_representation
 from sklboolean.rules._gain_search import GainParams, GainSearch
 from sklboolean.rules._rule_set import (

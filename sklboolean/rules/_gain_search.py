@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
-from sklboolean._core.validation import check_choice, check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # Rounds in which every rule is searched anew. Most lists stop changing earlier.
 MAX_REVISIONS = 3

@@ -14,13 +14,10 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import feature_names_of, html_table, python_value
-from sklboolean._core.validation import (
-    check_finite_sum,
-    check_integer,
-    check_sample_weight,
-    encode_classes,
-    validate_boolean,
-)
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import check_finite_sum, check_sample_weight
 from sklboolean.rules._exports import (
     NotebookRules,
     check_columns,

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.formulas import html_table
-from sklboolean._core.validation import check_boolean_array, check_integer
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import check_boolean_array
 from sklboolean.rules._exports import (
     check_columns,
     check_exported,

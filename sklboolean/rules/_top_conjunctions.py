@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from sklboolean._core.conjunction_search import search_conjunctions
-from sklboolean._core.validation import check_choice, check_integer
+from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.rules._dual_representation import dual_representation
 from sklboolean.rules._rules import RuleList
 

@@ -5,7 +5,7 @@ from math import ceil, e, log, pi, sqrt
 
 import numpy as np
 
-from sklboolean._core.validation import check_choice
+from sklboolean._core.parameters import check_choice
 from sklboolean.boosting._majority_game import (
     check_game,
     majority_potentials,

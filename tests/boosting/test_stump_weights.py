@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sklboolean._core.validation import check_sample_weight
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stump import binary_digits, quantize_weights
 
 weight_lists = st.lists(

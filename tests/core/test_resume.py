@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from sklboolean._core.validation import (
+from sklboolean._core.parameters import (
     check_same_params,
+    flat_params,
     refuse_changed_params,
-    remember_params,
 )
 
 
@@ -24,7 +24,7 @@ NAMES = ("depth", "base")
 
 def learned(**parameters):
     learner = Learner(**parameters)
-    remember_params(learner, NAMES)
+    learner._fitted_params = flat_params(learner, NAMES)
     return learner
 
 

@@ -15,15 +15,16 @@ from sklearn.dummy import DummyClassifier
 from sklboolean._core import validation
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
-from sklboolean._core.validation import (
-    as_boolean,
+from sklboolean._core.labels import encode_classes, known_classes
+from sklboolean._core.parameters import (
     check_binarize,
-    check_boolean_array,
     check_choice,
     check_integer,
     check_real,
-    encode_classes,
-    known_classes,
+)
+from sklboolean._core.validation import (
+    as_boolean,
+    check_boolean_array,
     validate_boolean,
 )
 

@@ -24,7 +24,7 @@ from sklboolean import (
     QueryByCommittee,
     Winnow,
 )
-from sklboolean._core.validation import check_choice
+from sklboolean._core.parameters import check_choice
 from sklboolean.active_learning import (
     FiniteVersionSpace,
     HalfspaceVersionSpace,

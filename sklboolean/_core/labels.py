@@ -1,0 +1,135 @@
+"""Checks of labels, and the numbers of their classes."""
+
+from contextlib import contextmanager
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+
+
+@contextmanager
+def comparable_labels(y, name="y", classes=()):
+    """Rewrite errors about labels that cannot be sorted or compared."""
+    try:
+        yield
+    except (TypeError, ArithmeticError) as error:
+        labels = [*np.ravel(y).tolist(), *np.ravel(classes).tolist()]
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"{name} holds labels of the type {' and '.join(kinds)}, which have no "
+            "order. Give all labels one type, for example str."
+        ) from error
+
+
+def target_type(y):
+    """Determine scikit-learn's type of a target, for example "binary"."""
+    # type_of_target casts floats to integers, which may overflow.
+    with comparable_labels(y), np.errstate(invalid="ignore"):
+        return type_of_target(y, input_name="y", raise_unknown=True)
+
+
+def distinct_labels(y, name="y"):
+    """Find the distinct labels, sorted."""
+    if sparse.issparse(y):
+        raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
+    with comparable_labels(y, name):
+        return np.unique(y)
+
+
+def encode_classes(y, classes=None, *, min_classes=2):
+    """Find the sorted classes and the index of each label.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+    classes : ndarray or None
+        Classes known from an earlier call. Other labels are an error.
+    min_classes : int
+        1 where a constant prediction is allowed.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n_samples,), intp
+
+    Raises
+    ------
+    ValueError
+        For a continuous or multi-output target, for fewer than ``min_classes`` classes,
+        and for labels outside ``classes``.
+    """
+    # Integers and bools are classes: no need to test each of them.
+    kind = "multiclass"
+    if y.dtype.kind not in "biu" or y.ndim != 1:
+        kind = target_type(y)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: y is {kind}, a classifier needs classes. "
+            "Use a regressor, or cut y into classes first."
+        )
+    if classes is None:
+        with comparable_labels(y):
+            classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < min_classes:
+            one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
+            raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
+        return classes, codes
+    with comparable_labels(y, classes=classes):
+        codes = np.searchsorted(classes, y)
+        codes[codes == len(classes)] = 0
+        unknown = classes[codes] != y
+    if np.any(unknown):
+        raise ValueError(
+            f"y holds the label {y[unknown].tolist()[0]!r}, which is not among the "
+            f"classes {classes.tolist()} given in the first call."
+        )
+    return classes, codes
+
+
+def check_two_classes(y, known=None):
+    """Refuse labels of more than two classes."""
+    n_classes = len(distinct_labels(y) if known is None else known)
+    if n_classes > 2 and (known is not None or target_type(y) == "multiclass"):
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"multiclass, with {n_classes} classes: wrap the classifier in "
+            "scikit-learn's OneVsRestClassifier."
+        )
+
+
+def known_classes(estimator, classes):
+    """Determine the classes of a ``partial_fit``: its argument or the earlier ones."""
+    classes = _distinct_classes(classes)
+    if not hasattr(estimator, "classes_"):
+        if classes is None:
+            raise ValueError(
+                "classes must be passed on the first call to partial_fit: all labels "
+                "that can occur."
+            )
+        return classes
+    return _classes_again(estimator, classes)
+
+
+def given_classes(estimator, classes, resume):
+    """Determine the classes of a fit over partitions; None: those of the labels."""
+    classes = _distinct_classes(classes)
+    return _classes_again(estimator, classes) if resume else classes
+
+
+def _distinct_classes(classes):
+    if classes is None:
+        return None
+    classes = distinct_labels(classes, "classes")
+    if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
+        raise ValueError(f"classes holds {held}; give two.")
+    return classes
+
+
+def _classes_again(estimator, classes):
+    if classes is not None and not np.array_equal(classes, estimator.classes_):
+        raise ValueError(
+            f"classes={classes.tolist()} is not the same as in the first call: "
+            f"{estimator.classes_.tolist()}."
+        )
+    return estimator.classes_

@@ -1,0 +1,114 @@
+"""Checks of parameters, and of parameters that a resumed training must keep."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+
+def check_integer(value, name, minimum=None, maximum=None):
+    """Check an integer parameter and return it as an int."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, not the bool {value}.")
+    return int(check_scalar(value, name, Integral, min_val=minimum, max_val=maximum))
+
+
+def check_real(value, name, minimum=None, *, strict=False):
+    """Check a finite real parameter and return it.
+
+    ``strict`` excludes ``minimum`` itself.
+    """
+    check_scalar(value, name, Real)
+    try:
+        finite = np.isfinite(float(value))
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ValueError(f"{name} must be finite in float64; got {value}.")
+    if minimum is not None and (value < minimum or (strict and value == minimum)):
+        relation = "greater than" if strict else "at least"
+        raise ValueError(f"{name} must be {relation} {minimum}; got {value}.")
+    return value
+
+
+def is_same(one, other):
+    """Test whether two parameters are equal; incomparable ones are not."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return type(one) is type(other) and np.array_equal(one, other)
+    try:
+        return one is other or bool(one == other)
+    except (TypeError, ValueError):  # lists of arrays, and pandas' NA
+        return False
+
+
+def check_choice(value, name, choices):
+    """Check that a parameter is one of the allowed values and return it."""
+    try:
+        is_known = not isinstance(value, np.ndarray) and value in choices
+    except (TypeError, ValueError):  # pandas' NA
+        is_known = False
+    if not is_known:
+        raise ValueError(f"{name} must be one of {list(choices)}; got {value!r}.")
+    return value
+
+
+def is_auto(value, name):
+    """Test whether a parameter is "auto"; other strings are errors."""
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f'{name} must be "auto" or a number; got {value!r}.')
+    return isinstance(value, str)
+
+
+def check_binarize(binarize):
+    """Check the threshold that makes features Boolean."""
+    if binarize is not None:
+        check_real(binarize, "binarize", 0.0)
+
+
+def check_same_params(estimator, names, **known):
+    """Refuse to resume training with other parameters than those of the fit.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted. Parameters that it did not store count as unchanged.
+    names : iterable of str
+        Parameters on which the fitted state depends.
+    **known
+        Values read from the state itself. They replace the stored ones.
+
+    Raises
+    ------
+    ValueError
+        With the parameter, its old and new value, and the fix.
+    """
+    known = vars(estimator).get("_fitted_params", {}) | known
+    refuse_changed_params(known, flat_params(estimator, names))
+
+
+def refuse_changed_params(known, wanted):
+    """Compare parameters by name; unknown ones count as unchanged."""
+    for name, value in wanted.items():
+        if name in known and not is_same(known[name], value):
+            raise ValueError(
+                f"Training cannot be resumed with {name}={value!r}: the model was "
+                f"fitted with {name}={known[name]!r}. Set it back, or fit again "
+                "without warm_start."
+            )
+
+
+def flat_params(estimator, names):
+    """Collect parameters; of a nested object its class and all its parameters.
+
+    The object itself is not stored, because it may be changed later.
+    """
+    params = {}
+    for name in names:
+        params[name] = value = getattr(estimator, name)
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            for part, found in value.get_params().items():
+                params[f"{name}__{part}"] = found
+    for name, value in params.items():
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
+    return params

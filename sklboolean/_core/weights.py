@@ -1,0 +1,75 @@
+"""Sample weights and class weights."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+
+def check_sample_weight(sample_weight, n_samples):
+    """Check sample weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        A number is the weight of every sample. None: 1.
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+        Finite, at least 0, not all 0. Not a copy when it was float64 already.
+
+    Raises
+    ------
+    ValueError
+        For another shape, for NaN, infinite and negative weights, and when all are 0.
+    """
+    if sample_weight is None or isinstance(sample_weight, Real):
+        sample_weight = np.full(
+            n_samples, 1 if sample_weight is None else sample_weight
+        )
+    name = "sample_weight"
+    try:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
+        )
+    except OverflowError as error:
+        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_samples},), one weight for each "
+            f"sample; its shape is {weights.shape}."
+        )
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        row = negative[0]
+        raise ValueError(
+            f"sample_weight[{row}] is {weights[row]:g}; weights must be at least 0."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
+    return weights
+
+
+def check_finite_sum(weights, *, divides=False):
+    """Check that sample weights have a finite sum, and return them.
+
+    ``divides`` also requires a sum by which ordinary numbers can be divided.
+    """
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+        large = 8 * total  # room for sums of such sums, and rounding to powers of two
+    if not np.isfinite(large) or (divides and total < 1e-300):
+        demand = "a sum of at least 1e-300" if total < 1 else "a finite sum"
+        raise ValueError(
+            f"sample_weight must have {demand}; divide it by its largest entry."
+        )
+    return weights
+
+
+def checked_weights(sample_weight, n_samples, *, divides=False):
+    """Check sample weights and their sum, as the two functions above."""
+    weights = check_sample_weight(sample_weight, n_samples)
+    return check_finite_sum(weights, divides=divides)
