@@ -195,7 +195,10 @@ CASES = {
         BoostByMajority(n_estimators=11), {"n_estimators": 5, "gamma": 0.1}
     ),
     "boost_by_majority_measured": Case(
-        BoostByMajority(n_estimators=11, gamma="measured", probability=True)
+        BoostByMajority(n_estimators=11, gamma="measured", class_weight="balanced")
+    ),
+    "boost_by_majority_early": Case(
+        BoostByMajority(n_estimators=11, early_stopping=True, n_iter_no_change=3)
     ),
     "boost_by_majority_resample": Case(
         BoostByMajority(n_estimators=11, sampling="resample", gamma=0.1),
@@ -203,10 +206,11 @@ CASES = {
     ),
     "boost_by_majority_trees": Case(
         BoostByMajority(
-            DecisionTreeClassifier(max_depth=2), n_estimators=11, gamma=0.1
+            DecisionTreeClassifier(max_depth=2, min_weight_fraction_leaf=0.01),
+            n_estimators=11,
+            gamma=0.1,
         ),
-        {"estimator": STUMP, "n_estimators": 5, "gamma": "measured",
-         "probability": True},
+        {"estimator": STUMP, "n_estimators": 5, "gamma": "measured"},
     ),
     "boost_by_majority_logistic": Case(
         BoostByMajority(LogisticRegression(), n_estimators=5, gamma="measured")

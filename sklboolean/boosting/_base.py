@@ -5,14 +5,13 @@ from itertools import zip_longest
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin
+from sklboolean._core.base import DecisionClassifierMixin, probabilities
 from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
-from sklboolean.boosting._votes import class_scores
+from sklboolean.boosting._votes import class_scores, predict_codes
 
 BLOCK_VOTES = 2**22  # counted at a time
 
@@ -72,7 +71,10 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             against one the mean of ``z / sqrt(1 + z**2)`` over its games, where z is
             this margin times the root of the number of votes.
         """
-        X = self._check_X(X)
+        return self._margins(self._check_X(X))
+
+    def _margins(self, X):
+        """Compute the margins of checked samples, a block at a time."""
         n_columns = 2 * len(self._games or [None])
         step = max(1, BLOCK_VOTES // n_columns)
         scores = [
@@ -91,30 +93,6 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         for counted in self._staged_votes(X):
             votes = counted
         return votes
-
-    def _has_probabilities(self):
-        if not self.probability:
-            raise AttributeError(
-                "predict_proba is available when probability=True is set before fit."
-            )
-        return True
-
-    @available_if(lambda classifier: classifier._has_probabilities())
-    def predict_proba(self, X):
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            The sigmoid (two classes) or softmax of ``calibration_slope_`` times the
-            margin. The predicted class has the largest probability.
-        """
-        return super().predict_proba(X)
 
     def _check_X(self, X):
         check_is_fitted(self)
@@ -170,5 +148,20 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             As from ``predict``.
         """
         for margins in self.staged_decision_function(X):
-            codes = margins > 0 if margins.ndim == 1 else margins.argmax(axis=1)
-            yield self.classes_[codes.astype(np.intp)]
+            yield self.classes_[predict_codes(margins)]
+
+    def staged_predict_proba(self, X):
+        """Yield the class probabilities after each hypothesis.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Yields
+        ------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+            As from ``predict_proba``, with the slope of the whole vote.
+        """
+        for margins in self.staged_decision_function(X):
+            yield probabilities(margins, self.calibration_slope_)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
@@ -14,18 +15,25 @@ from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
+    check_finite_sum,
     check_integer,
     check_real,
 )
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._base import BaseMajorityVote
-from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, boost
+from sklboolean.boosting._boosting import (
+    EDGE_TOLERANCE,
+    Schedule,
+    Validation,
+    boost,
+)
 from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import (
     CrossValidatedSchedule,
     folds_of_kept,
     held_out_margins,
     part_of_game,
+    stratified_split,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
 from sklboolean.boosting._stump import BooleanStump
@@ -37,7 +45,10 @@ from sklboolean.boosting._weak_learners import (
     check_classifier,
     drop_zero_weight,
     number_of_draws,
+    take_samples,
 )
+
+N_CALIBRATION = 1000  # samples of a game that is played for calibration only
 
 
 class BoostByMajority(BaseMajorityVote):
@@ -93,12 +104,19 @@ class BoostByMajority(BaseMajorityVote):
         classify more than half of the weight correctly; for strong weak learners.
         "auto": "ovo" or "ovr", whichever has the larger held-out accuracy where a
         `CrossValidatedSchedule` holds out samples, else "ovo".
-    cv : int, splitter or iterable, default=3
-        Folds for ``probability``. Not used where a `CrossValidatedSchedule` has
-        computed held-out votes with its own folds.
-    probability : bool, default=False
-        Whether to calibrate ``predict_proba`` on held-out votes. It takes one more fit
-        for each fold unless ``gamma`` was cross-validated.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, by which the sample weights are multiplied. "balanced":
+        in inverse proportion to the weight of the class in the training data. None: 1.
+    early_stopping : bool, default=False
+        Whether to stop when the accuracy of the vote on held-out samples no longer
+        improves. It saves rounds of an expensive weak learner. The schedule guards
+        against wrong labels without it.
+    validation_fraction : float, default=0.1
+        Share of the samples, of each class, that ``early_stopping`` holds out; above 0
+        and below 1.
+    n_iter_no_change : int, default=20
+        With ``early_stopping``: number of rounds without an improvement after which
+        boosting stops.
     random_state : int, RandomState instance or None, default=None
         Seed of the weak learner, of drawn and held-out samples, and of folds.
     n_jobs : int or None, default=None
@@ -155,16 +173,22 @@ class BoostByMajority(BaseMajorityVote):
         Why boosting stopped. "all_rounds": the plan was completed. "no_weight_left":
         no remaining vote can change a sample's majority. "target_error": the training
         error is below ``target_error``. "no_edge": 20 consecutive hypotheses had no
-        edge. "max_rounds": ``max_estimators`` was reached.
+        edge. "max_rounds": ``max_estimators`` was reached. "early_stopping": the
+        held-out accuracy no longer improved.
+    validation_scores_ : ndarray of shape (n_rounds_,), float64, or None
+        Accuracy of the vote on held-out samples after each round; None unless
+        ``early_stopping``.
     compression_indices_ : list of ndarrays or None
         Distinct samples drawn in each round, where samples are drawn.
     label_quality_ : ndarray of shape (n_samples,), float64, or None
         How far votes that were not trained on a sample are for its label, from -1 to 1.
         Samples with the smallest are most likely mislabelled. NaN for samples of weight
-        0 and those that no fold tests. None unless a `CrossValidatedSchedule` or
-        ``probability`` holds out samples.
-    calibration_slope_ : float or None
-        Slope of the sigmoid of ``predict_proba``; None unless ``probability``.
+        0 and those that no fold tests. None unless a `CrossValidatedSchedule` holds out
+        samples.
+    calibration_slope_ : float
+        Slope of the sigmoid of ``predict_proba``, fitted to held-out votes: those of a
+        `CrossValidatedSchedule`, those on the samples of ``early_stopping``, or else
+        those of one more game that a part of the samples plays.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -205,7 +229,8 @@ class BoostByMajority(BaseMajorityVote):
     def __init__(
         self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
         sampling="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
-        max_tries=1, max_estimators=2001, multi_class="auto", cv=3, probability=False,
+        max_tries=1, max_estimators=2001, multi_class="auto", class_weight=None,
+        early_stopping=False, validation_fraction=0.1, n_iter_no_change=20,
         random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
@@ -219,8 +244,10 @@ class BoostByMajority(BaseMajorityVote):
         self.max_tries = max_tries
         self.max_estimators = max_estimators
         self.multi_class = multi_class
-        self.cv = cv
-        self.probability = probability
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -253,30 +280,24 @@ class BoostByMajority(BaseMajorityVote):
             schedule, chooser = self._check_params()
             base = self._weak_estimator()
             X, y = validate_data_strict(self, X, y, **validation_options(base))
-            n_given = len(y)
+            X_given, n_given = X, len(y)
             X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
             if len(self.classes_) < 2**15:
                 codes = codes.astype(np.int16)  # as stumps predict: quick to compare
-            n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
-            if type(base) in (BooleanStump, ConjunctionStump):
-                check_binarize(base.binarize)
-                kind = StumpWeakLearner
-                if type(base) is ConjunctionStump:
-                    kind = ConjunctionWeakLearner
-                    base._check_params()
-                bits = as_boolean(X, base.binarize)
-                learner = kind(
-                    base, bits, codes, self.classes_, weights, n_draws, X.shape[1]
-                )
-            else:
-                learner = ClassifierWeakLearner(
-                    base, X, codes, self.classes_, weights, n_draws
-                )
+            if self.class_weight is not None:
+                weights = self._class_weighted(codes, weights)
+            learner = self._make_learner(base, X, codes, weights)
             rng = check_random_state(self.random_state)
-            if schedule.target_error is None:
-                least = 1 / len(y) if weights is None else weights.min() / weights.sum()
-                schedule = replace(schedule, target_error=min(float(least), 0.5))
+            validation, held = None, kept[:0]
+            if self.early_stopping:
+                parts = stratified_split(codes, 1 - self.validation_fraction, rng)
+                validation, learner = self._hold_out(learner, *parts)
+                kept, held = (kept[part] for part in parts)
+                codes, weights = learner.codes, learner.sample_weight
+            least = 1 / len(codes) if weights is None else weights.min() / weights.sum()
+            target = schedule.target_error or min(0.5, float(least))
+            schedule = replace(schedule, target_error=target)
             kind = "ovo" if self.multi_class == "auto" else self.multi_class
             games, margins = class_games(len(self.classes_), kind), None
             self.policy_scores_ = None
@@ -291,54 +312,124 @@ class BoostByMajority(BaseMajorityVote):
                         self.multi_class,
                     )
                 )  # fmt: skip
-            self.estimator_ = learner.estimator
-            self._games = games
+            self.estimator_, self._games = learner.estimator, games
             if games is None:
-                votes = MajorityVotes(codes, len(self.classes_), weights)
-                state = boost(learner, votes, schedule, rng, self._report)
-                if not state.hypotheses:
-                    self._use_best_failure(state)
-                self._set_fitted_attributes(learner, state, kept)
+                state = self._play(learner, schedule, kept, validation, rng)
                 self._warn(state)
             else:
                 seeds = [draw_seed(rng) for _ in games]
                 self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-                    delayed(self._fit_game)(learner, game, schedule, kept, seed)
+                    delayed(self._fit_game)(
+                        learner, game, schedule, kept, validation, seed
+                    )
                     for game, seed in zip(games, seeds, strict=True)
                 )
                 self._set_games()
-
-            self.calibration_slope_ = None
-            if self.probability:
-                if margins is None:
-                    folds = folds_of_kept(self.cv, kept, n_given)
-                    (margins,), _tested = held_out_margins(
-                        learner, games, [schedule], folds, draw_seed(rng), self.n_jobs
-                    )
-                held = ~np.isnan(margins).reshape(len(y), -1)[:, 0]
-                weights = None if weights is None else weights[held]
-                self.calibration_slope_ = fit_slope(margins[held], codes[held], weights)
             self.label_quality_ = None
             if margins is not None:
                 self.label_quality_ = np.full(n_given, np.nan)
                 self.label_quality_[kept] = margins_of_labels(margins, codes)
+            if validation is not None:
+                margins, codes = self._margins(X_given[held]), validation.codes
+                weights = validation.sample_weight
+                if self.label_quality_ is not None:
+                    self.label_quality_[held] = margins_of_labels(margins, codes)
+            elif margins is None:
+                margins = self._calibration_margins(learner, schedule, rng)
+            tested = ~np.isnan(margins).reshape(len(codes), -1)[:, 0]
+            weights = None if weights is None else weights[tested]
+            slope = fit_slope(margins[tested], codes[tested], weights)
+            self.calibration_slope_ = slope
         return self
 
-    def _fit_game(self, learner, game, schedule, kept, seed):
+    def _class_weighted(self, codes, weights):
+        """Multiply the sample weights by those of the classes."""
+        factors = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes],
+            sample_weight=weights,
+        )  # fmt: skip
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise ValueError(
+                "class_weight must hold finite weights above 0; got "
+                f"{self.class_weight!r}. Leave out the samples of a class instead."
+            )
+        return check_finite_sum(factors[codes] * (1.0 if weights is None else weights))
+
+    def _make_learner(self, base, X, codes, weights):
+        """Make the weak learner of checked training samples."""
+        n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
+        if type(base) not in (BooleanStump, ConjunctionStump):
+            return ClassifierWeakLearner(
+                base, X, codes, self.classes_, weights, n_draws
+            )
+        check_binarize(base.binarize)
+        kind = StumpWeakLearner
+        if type(base) is ConjunctionStump:
+            kind = ConjunctionWeakLearner
+            base._check_params()
+        bits = as_boolean(X, base.binarize)
+        return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
+
+    def _hold_out(self, learner, train, held):
+        """Return a `Validation` of some samples, and the weak learner of the others."""
+        if not len(held):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} holds out no sample "
+                f"of {len(train)}. Increase it, or set early_stopping=False."
+            )
+        weights = learner.sample_weight
+        validation = Validation(
+            take_samples(learner.estimator, learner.X, held, train),
+            learner.codes[held], learner.n_classes,
+            None if weights is None else weights[held], self.n_iter_no_change,
+        )  # fmt: skip
+        return validation, learner.take(train, learner.codes[train], self.classes_)
+
+    def _calibration_margins(self, learner, schedule, rng):
+        """Compute margins of games that other samples play: a quarter, or at least 500.
+
+        They are NaN for samples that are not needed.
+        """
+        codes = learner.codes
+        share = max(0.25, min(0.5, 500 / len(codes)))
+        parts = stratified_split(codes, share, rng)
+        schedule = replace(schedule, weak_failure="abort")
+        (margins,), _tested = held_out_margins(
+            learner, self._games, [schedule], [(parts[0], parts[1][:N_CALIBRATION])],
+            draw_seed(rng), self.n_jobs,
+        )  # fmt: skip
+        return margins
+
+    def _play(self, learner, schedule, kept, validation, rng, *, alone=True):
+        """Play a game, and set the attributes of this booster; return its state."""
+        votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
+        report = self._report if self.verbose else None
+        state = boost(learner, votes, schedule, rng, report, validation)
+        if not state.hypotheses:
+            if alone:
+                self._check_best_failure(state)
+            state.hypotheses.append(state.best_failure)
+        self._set_fitted_attributes(learner, state, kept)
+        scores = None if validation is None else np.array(validation.scores)
+        self.validation_scores_ = scores
+        return state
+
+    def _fit_game(self, learner, game, schedule, kept, validation, seed):
         """Return the booster of a game of two classes."""
         part, samples = part_of_game(learner, game)
-        votes = MajorityVotes(part.codes, 2, part.sample_weight)
-        state = boost(part, votes, schedule, check_random_state(seed), self._report)
-        if not state.hypotheses:
-            state.hypotheses.append(state.best_failure)
+        if validation is not None:
+            validation = validation.of_game(game, part.estimator, samples)
         booster = clone(self).set_params(random_state=seed)
         booster.classes_, booster.n_features_in_ = part.classes, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             booster.feature_names_in_ = self.feature_names_in_
         booster.policy_, booster.policy_scores_ = self.policy_, None
         booster.estimator_ = learner.estimator
-        booster._games = booster.calibration_slope_ = None
-        booster._set_fitted_attributes(part, state, kept[samples])
+        booster._games = None
+        booster._play(
+            part, schedule, kept[samples], validation, check_random_state(seed),
+            alone=False,
+        )  # fmt: skip
         return booster
 
     def _set_games(self):
@@ -373,13 +464,14 @@ class BoostByMajority(BaseMajorityVote):
         n_rounds = gamma = chooser = None
         if self.n_estimators != "auto":
             n_rounds = check_odd(self.n_estimators, "n_estimators")
-        for name in ("target_error", "holdout"):
+        for name in ("target_error", "holdout", "validation_fraction"):
             value = getattr(self, name)
             if value is not None and not check_real(value, name, 0, strict=True) < 1:
                 raise ValueError(f"{name} must be a share below 1; got {value}.")
         failures = ("abort", "replan", "raise")
         check_choice(self.multi_class, "multi_class", ("auto", "ovo", "ovr", "joint"))
         check_integer(self.max_estimators, "max_estimators", 1)
+        check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
         options = {"max_rounds": n_rounds or self.max_estimators}
         if isinstance(self.gamma, CrossValidatedSchedule):
             chooser = self.gamma
@@ -409,7 +501,7 @@ class BoostByMajority(BaseMajorityVote):
 
     def _report(self, state):
         n = state.votes.n_rounds
-        if self.verbose > 1 or (self.verbose and n % 10 == 0):
+        if self.verbose > 1 or n % 10 == 0:
             print(
                 f"[BoostByMajority] round {n} of {state.k or '?'}: "
                 f"edge {state.record['edge'][-1]:.4f}, gamma {state.gamma:.4f}, "
@@ -448,8 +540,8 @@ class BoostByMajority(BaseMajorityVote):
         if learner.n_draws is not None:
             self.compression_indices_ = [kept[samples] for samples in learner.drawn]
 
-    def _use_best_failure(self, state):
-        """Keep one hypothesis without an edge, or raise an error if it is a bad one."""
+    def _check_best_failure(self, state):
+        """Warn of one hypothesis without an edge, or raise an error if it is bad."""
         n_classes = len(self.classes_)
         # On a few held-out samples this may be bad luck.
         is_worse = state.schedule.holdout is None
@@ -466,9 +558,8 @@ class BoostByMajority(BaseMajorityVote):
             "No hypothesis was right on more than half of the weight, so there is "
             f"nothing to boost: the best one is used alone. Use {fix}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-        state.hypotheses.append(state.best_failure)
 
     def _warn(self, state):
         first_edge = state.record["edge"][0]  # comparisons with NaN are false

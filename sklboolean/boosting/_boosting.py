@@ -1,7 +1,7 @@
 """The rounds of boost-by-majority on training data.
 
 The schedule fixes what is assumed of the weak hypotheses. The state holds the votes,
-the hypotheses and a record of every round.
+the hypotheses and a record of every round. Held-out samples may end boosting early.
 """
 
 from collections import defaultdict
@@ -11,7 +11,13 @@ from functools import partial
 import numpy as np
 
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._votes import (
+    MajorityVotes,
+    class_scores,
+    predict_codes,
+    samples_of_game,
+)
+from sklboolean.boosting._weak_learners import take_samples
 
 SMALLEST_GAMMA, SMALLEST_PLANNED_GAMMA, LARGEST_GAMMA = 1e-3, 0.01, 0.49
 # An edge that is gamma up to rounding is large enough.
@@ -101,7 +107,7 @@ class BoostingState:
         "divergence", "acceptance", "potential" (before the round).
     termination : str or None
         Why boosting stopped: "all_rounds", "no_weight_left", "target_error", "no_edge",
-        "max_rounds".
+        "max_rounds", "early_stopping".
     """
 
     votes: MajorityVotes
@@ -219,7 +225,56 @@ class BoostingState:
         self.votes.add(predicted if has_edge else None)
 
 
-def boost(learner, votes, schedule, rng, report=None):
+class Validation:
+    """Held-out samples, on which the vote of a booster is scored after each round.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        As ``votes`` of the weak learner takes it.
+    codes : ndarray of shape (n_samples,), int
+        The class of each sample.
+    n_classes : int
+    sample_weight : ndarray of shape (n_samples,), float64, or None
+    n_iter_no_change : int
+        Boosting stops after so many rounds without a larger score.
+
+    Attributes
+    ----------
+    scores : list of float
+        Weighted accuracy after each round.
+    """
+
+    def __init__(self, X, codes, n_classes, sample_weight, n_iter_no_change):
+        self.X, self.codes, self.sample_weight = X, codes, sample_weight
+        self.votes = np.zeros((len(codes), n_classes), dtype=np.int64)
+        self.n_iter_no_change, self.scores = n_iter_no_change, []
+
+    def of_game(self, game, estimator, columns):
+        """Make the validation of a game of two classes; None without samples of it.
+
+        ``columns`` are the samples that train the game, as for `take_samples`.
+        """
+        samples, codes = samples_of_game(self.codes, game)
+        if not len(samples):
+            return None
+        X = take_samples(estimator, self.X, samples, columns)
+        weights = self.sample_weight
+        weights = None if weights is None else weights[samples]
+        return Validation(X, codes, 2, weights, self.n_iter_no_change)
+
+    def count(self, learner, hypotheses):
+        """Count the votes of new hypotheses; return whether boosting should stop."""
+        if hypotheses:
+            self.votes += learner.votes(hypotheses, self.X)
+        predicted = predict_codes(class_scores(self.votes))
+        right = np.average(predicted == self.codes, weights=self.sample_weight)
+        self.scores.append(float(right))
+        n_since = len(self.scores) - 1 - int(np.argmax(self.scores))
+        return n_since >= self.n_iter_no_change
+
+
+def boost(learner, votes, schedule, rng, report=None, validation=None):
     """Boost a weak learner by majority.
 
     Parameters
@@ -231,6 +286,8 @@ def boost(learner, votes, schedule, rng, report=None):
     rng : RandomState
     report : callable or None
         ``report(state)`` is called after each round.
+    validation : Validation or None
+        It ends boosting early.
 
     Returns
     -------
@@ -269,6 +326,10 @@ def boost(learner, votes, schedule, rng, report=None):
             state.replan()
         if report is not None:
             report(state)
+        if validation is not None:
+            new = [] if np.isnan(state.record["edge"][-1]) else [hypothesis]
+            if validation.count(learner, new):
+                state.termination = "early_stopping"
     return state
 
 
@@ -301,10 +362,6 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         edge = hypothesis.edge
         return hypothesis, learner.predict_codes(hypothesis), edge, edge
 
-    def edge_of(samples, right):
-        # Not a BLAS product: its threads cost more than a hundred thousand additions.
-        return float(np.einsum("i,i->", samples, right) / samples.sum()) - 0.5
-
     best, all_samples, start = None, weights.of_samples(), len(learner.drawn)
     for attempt in range(schedule.max_tries):
         trained = judging = all_samples
@@ -321,9 +378,10 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         hypothesis = learner.fit(trained, rng, shown)
         predicted = learner.predict_codes(hypothesis)
         right = predicted == codes
-        edge = followed = edge_of(judging, right)
+        # Not BLAS products: their threads cost more than a hundred thousand additions.
+        edge = followed = float((judging * right).sum() / judging.sum()) - 0.5
         if not schedule.follow_holdout:
-            followed = edge_of(trained, right)
+            followed = float((trained * right).sum() / trained.sum()) - 0.5
         if best is None or edge > best[2]:
             best = hypothesis, predicted, edge, followed
             kept = learner.drawn[start + attempt : start + attempt + 1]

@@ -111,7 +111,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     n_panels, n_words, n_lanes = columns.panels.shape
     scratch = np.empty(32 * n_words, dtype=np.int16)
     # The weight of each class minus that of the first decides as well as the weight.
-    signed = [[sign * digits for sign in signs] for _shift, digits in parts]
+    signed = [signs * digits for _shift, digits in parts]
     totals, total = np.zeros(n_lines + 1, dtype=dtype), 0
     for (shift, digits), lines in zip(parts, signed, strict=True):
         total += sum_weights(digits) << shift

@@ -5,6 +5,7 @@ be judged on samples that they were not trained on. No policy is best for all da
 """
 
 from dataclasses import replace
+from math import ceil
 from numbers import Integral
 
 import numpy as np
@@ -17,7 +18,13 @@ from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.boosting._boosting import boost
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import MajorityVotes, class_games, class_scores
+from sklboolean.boosting._votes import (
+    MajorityVotes,
+    class_games,
+    class_scores,
+    predict_codes,
+    samples_of_game,
+)
 from sklboolean.boosting._weak_learners import take_samples
 
 # The share of the samples that the policy "fixed" gives up.
@@ -163,8 +170,7 @@ def difference_error(margins, others, weak_learner):
     tested = ~np.isnan(margins.reshape(len(margins), -1)[:, 0])
     right = []
     for scores in (margins[tested], others[tested]):
-        predicted = scores.argmax(axis=1) if scores.ndim > 1 else scores > 0
-        right.append(predicted == weak_learner.codes[tested])
+        right.append(predict_codes(scores) == weak_learner.codes[tested])
     weights = weak_learner.sample_weight
     shares = np.ones(len(right[0])) if weights is None else weights[tested]
     shares = shares / shares.sum()
@@ -187,8 +193,8 @@ def held_out_accuracy(weak_learner, games, schedules, cv, seed, n_jobs):
     weights = None if weights is None else weights[tested]
     accuracies = []
     for given in margins[:, tested]:
-        predicted = given.argmax(axis=1) if given.ndim > 1 else given > 0
-        accuracies.append(float(np.average(predicted == codes, weights=weights)))
+        right = predict_codes(given) == codes
+        accuracies.append(float(np.average(right, weights=weights)))
     return accuracies, margins
 
 
@@ -244,8 +250,10 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
     fold = weak_learner.take(train, weak_learner.codes[train], weak_learner.classes)
     votes = []
     for game in games or [None]:
-        part, samples = part_of_game(fold, game)
-        if not len(samples):
+        part, samples = fold, slice(None)
+        if game is not None:
+            part, samples = part_of_game(fold, game)
+        if not len(part.codes):
             votes.append(np.zeros((len(test), 2), dtype=np.int64))
             continue
         board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
@@ -258,15 +266,34 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
 
 def part_of_game(weak_learner, game):
     """Make the weak learner of the two classes of a game; return its samples too."""
-    codes, samples = weak_learner.codes, np.arange(len(weak_learner.codes))
-    if game is None:
-        return weak_learner, samples
+    samples, codes = samples_of_game(weak_learner.codes, game)
     classes = np.arange(2)
     if game.first is not None:
-        samples = np.flatnonzero((codes == game.first) | (codes == game.second))
         classes = weak_learner.classes[list(game)]
-    codes = (codes[samples] == game.second).astype(np.int16)
     return weak_learner.take(samples, codes, classes), samples
+
+
+def stratified_split(codes, share, rng):
+    """Split samples at random into two parts; the first has a share of each class.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+    share : float
+        Rounded up: a class with one sample is in the first part only.
+    rng : RandomState
+
+    Returns
+    -------
+    first, second : ndarrays of int
+        Sample numbers; ``first`` in order, ``second`` in random order.
+    """
+    order = rng.permutation(len(codes))
+    is_first = np.zeros(len(codes), dtype=bool)
+    for code in range(codes.max() + 1):
+        own = order[codes[order] == code]
+        is_first[own[: ceil(share * len(own))]] = True
+    return np.flatnonzero(is_first), order[~is_first[order]]
 
 
 def folds_of_kept(cv, kept, n_samples):

@@ -27,6 +27,8 @@ from sklboolean.boosting._weak_learners import fit_labels
 
 # Samples whose votes are counted in one call.
 PIECE = 8192
+# Samples that calibrate the vote, the last ones.
+N_HELD_OUT = 1000
 # Two sequences of random numbers: one by samples, one by hypotheses.
 FOR_SAMPLES, FOR_HYPOTHESES = 0, 1
 
@@ -192,6 +194,9 @@ class FilterState:
         For each of them the edge on test samples; NaN when aborted or not tested.
     n_seen, n_accepted : list of int
         Number of samples for each round that was begun.
+    held_out : tuple of ndarrays
+        Votes for each class and class numbers of the last samples, from before the
+        filter decided about them: no hypothesis had been trained on them.
     termination : str or None
         None while more samples are needed; then "all_rounds", "no_edge" when all rounds
         were aborted, or "stream_exhausted".
@@ -208,6 +213,8 @@ class FilterState:
         self.hypotheses, self.edges = [], []
         self.n_rounds = self.n_aborted = self._n_fits = 0
         self.n_seen, self.n_accepted = [], []
+        no_votes = np.zeros((0, len(self.classes)), dtype=np.int64)
+        self.held_out = no_votes, np.zeros(0, dtype=np.intp)
         self.termination = None
         self._begin_round()
 
@@ -327,7 +334,13 @@ class FilterState:
             states, _unit = votes.states()
             probabilities = self._round_filter.table.take(states[start:])
             is_accepted = uniform[start:] < probabilities
-            start += self._take(X, votes.codes, start, is_accepted)
+            end = start + self._take(X, votes.codes, start, is_accepted)
+            if votes.n_votes:
+                last = slice(max(start, end - N_HELD_OUT), end)
+                new = votes.of_classes(last), votes.codes[last]
+                pairs = zip(self.held_out, new, strict=True)
+                self.held_out = tuple(np.concatenate(p)[-N_HELD_OUT:] for p in pairs)
+            start = end
 
     def _take(self, X, codes, start, is_accepted):
         """Take samples until the batch is full or the round is aborted.

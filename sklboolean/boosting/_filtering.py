@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import fit_slope, restore_on_error
 from sklboolean._core.labels import distinct_labels, encode_classes, known_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import check_same_params, flat_params
@@ -16,6 +16,7 @@ from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
 from sklboolean.boosting._stump import BooleanStump
+from sklboolean.boosting._votes import vote_margins
 from sklboolean.boosting._weak_learners import check_classifier
 
 
@@ -88,6 +89,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
         Why boosting stopped. "all_rounds": the plan was completed. "no_edge": all
         rounds were aborted. "stream_exhausted": the stream ended before. None: it may
         be continued by ``partial_fit``.
+    calibration_slope_ : float
+        Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -106,9 +109,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
 
     Notes
     -----
-    There is no ``predict_proba``, because no samples are kept on which votes could be
-    calibrated. Use :class:`sklearn.calibration.CalibratedClassifierCV` with a frozen
-    estimator and held-out samples.
+    ``predict_proba`` is calibrated on the last 1000 samples, with the votes that they
+    had before any hypothesis could be trained on them.
 
     References
     ----------
@@ -153,14 +155,6 @@ class FilteringBoostByMajority(BaseMajorityVote):
         self.weak_learner_success_rate = weak_learner_success_rate
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @property
-    def predict_proba(self):
-        """Not available: there are no samples to calibrate votes on."""
-        raise AttributeError(
-            "FilteringBoostByMajority has no predict_proba: it keeps no samples to "
-            "calibrate votes on. Use CalibratedClassifierCV with held-out samples."
-        )
 
     def fit(self, X, y, sample_weight=None):
         """Boost the weak learner on a stream of samples drawn from training data.
@@ -316,6 +310,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
                 for stump in self.estimators_
             ]
             self._stumps = np.array(stumps, dtype=np.int64).reshape(-1, 3)
+        votes, codes = shown.held_out
+        self.calibration_slope_ = fit_slope(vote_margins(votes), codes)
         edges = np.array(shown.edges)
         self.estimator_rounds_ = np.flatnonzero(~np.isnan(edges))
         self.estimator_edges_ = edges[self.estimator_rounds_]

@@ -122,6 +122,16 @@ class MajorityVotes:
             self.wrong[misses, predicted[misses]] = votes
             self.most_wrong[misses] = np.maximum(self.most_wrong[misses], votes)
 
+    def of_classes(self, samples):
+        """Count the votes for each class on some samples, a slice."""
+        codes, correct = self.codes[samples], self.correct[samples]
+        if self.wrong is not None:
+            votes = self.wrong[samples].astype(np.int64)
+        else:
+            votes = np.repeat(self.n_votes - correct[:, np.newaxis], 2, axis=1)
+        votes[np.arange(len(codes)), codes] = correct
+        return votes
+
     def error(self):
         """Compute the share of the samples, by weight, that the vote gets wrong.
 
@@ -211,7 +221,6 @@ def vote_margins(votes):
     Parameters
     ----------
     votes : ndarray of shape (n_samples, n_classes), int
-        The same number of votes for each sample.
 
     Returns
     -------
@@ -220,8 +229,9 @@ def vote_margins(votes):
         vote for the second class and is given as the smallest float above 0. More
         classes: share for each class minus share against it.
     """
-    n_votes = max(1, int(votes[0].sum()))
+    n_votes = np.maximum(1, votes.sum(axis=1))
     if votes.shape[1] > 2:
+        n_votes = n_votes[:, np.newaxis]
         return 2 * votes / n_votes - 1
     margins = (votes[:, 1] - votes[:, 0]) / n_votes
     return np.where(margins == 0, np.nextafter(0.0, 1.0), margins)
@@ -252,6 +262,27 @@ def class_games(n_classes, multi_class):
     if multi_class == "ovr":
         return [ClassGame(None, code) for code in range(n_classes)]
     return [ClassGame(*pair) for pair in combinations(range(n_classes), 2)]
+
+
+def samples_of_game(codes, game):
+    """Find the samples of a game of two classes.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+    game : ClassGame
+
+    Returns
+    -------
+    samples : ndarray of int
+        Their numbers.
+    codes : ndarray of int16
+        1 for those of its second class, else 0.
+    """
+    samples = np.arange(len(codes))
+    if game.first is not None:
+        samples = np.flatnonzero((codes == game.first) | (codes == game.second))
+    return samples, (codes[samples] == game.second).astype(np.int16)
 
 
 def class_scores(votes, games=None):
@@ -287,3 +318,9 @@ def class_scores(votes, games=None):
             scores[:, second] += won
             scores[:, first] -= won
     return scores
+
+
+def predict_codes(scores):
+    """Predict the class number with the largest of the scores of `class_scores`."""
+    codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+    return codes.astype(np.intp)

@@ -6,6 +6,7 @@ distribution to it by sample weights or by resampling.
 """
 
 from copy import copy
+from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
@@ -166,7 +167,8 @@ class ConjunctionWeakLearner(StumpWeakLearner):
 
     def tests(self, conjunctions):
         """Arrange conjunctions as `count_stump_votes` takes them."""
-        length = max(1, max(len(each.literals) for each in conjunctions))
+        literals = map(attrgetter("literals"), conjunctions)
+        length = max(1, *map(len, literals))
         tests = np.full((len(conjunctions), 2 + length), -1, dtype=np.int64)
         for line, each in zip(tests, conjunctions, strict=True):
             line[:2] = each.if_false, each.if_true

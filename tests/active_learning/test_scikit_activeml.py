@@ -46,7 +46,7 @@ PROBABILISTIC = [
     AveragedPerceptron(),
     Winnow(),
     KernelPerceptron(),
-    BoostByMajority(n_estimators=5, probability=True),
+    BoostByMajority(n_estimators=5),
     RuleClassifier(),
     QueryByCommittee(n_members=3, max_queries=20),
 ]

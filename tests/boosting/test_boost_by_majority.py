@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
 from sklboolean.boosting import CrossValidatedSchedule
+from sklboolean.boosting._cross_validated_schedule import stratified_split
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.datasets import make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
@@ -275,9 +276,7 @@ def test_model_is_one_whatever_holds_the_bits(base, parameters):
 )
 def test_random_state_repeats_and_jobs_do_not_matter(base):
     X, y = noisy_majority(150)
-    model = BoostByMajority(
-        base, n_estimators=9, sampling="resample", probability=True, random_state=0
-    )
+    model = BoostByMajority(base, n_estimators=9, sampling="resample", random_state=0)
     first = clone(model).fit(X, y)
     for again in (clone(model), clone(model).set_params(n_jobs=2)):
         again.fit(X, y)
@@ -337,7 +336,7 @@ def test_row_of_weight_three_is_three_rows(base, data, parameters):
     [
         {"gamma": "auto"},
         {"gamma": 0.1, "sampling": "resample"},
-        {"gamma": "measured", "holdout": 0.5, "probability": True},
+        {"gamma": "measured", "holdout": 0.5},
     ],
     ids=str,
 )
@@ -599,9 +598,7 @@ def test_holdout_leaves_only_policies_that_hold_out():
 @pytest.mark.parametrize("gamma", ["auto", 0.1])
 def test_probabilities_follow_the_vote(data, gamma):
     X, y = data()
-    model = BoostByMajority(
-        n_estimators=11, gamma=gamma, probability=True, random_state=0
-    ).fit(X, y)
+    model = BoostByMajority(n_estimators=11, gamma=gamma, random_state=0).fit(X, y)
     shares = model.predict_proba(X)
     assert shares.shape == (len(X), len(model.classes_))
     assert_allclose(shares.sum(axis=1), 1)
@@ -614,9 +611,8 @@ def test_probabilities_follow_the_vote(data, gamma):
         odds = np.log(shares[:, 1] / shares[:, 0])
         assert_allclose(odds, model.calibration_slope_ * margins, atol=1e-9)
     assert model.calibration_slope_ > 0
-    plain = BoostByMajority(n_estimators=5, gamma=0.1).fit(X, y)
-    assert not hasattr(plain, "predict_proba")
-    assert plain.calibration_slope_ is None
+    *_, last = model.staged_predict_proba(X)
+    assert_allclose(last, shares)
 
 
 # -- warnings --------------------------------------------------------------------------
@@ -785,9 +781,7 @@ def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
 def test_kind_of_games_and_policy_have_the_largest_held_out_accuracy():
     X, y = load_digits(n_class=4, return_X_y=True)
     X, X_new, y, y_new = train_test_split((X > 7).astype(np.uint8), y, random_state=0)
-    model = BoostByMajority(
-        BooleanStump(), n_estimators=21, probability=True, random_state=0
-    )
+    model = BoostByMajority(BooleanStump(), n_estimators=21, random_state=0)
     model.fit(X, y)
     rates = {}
     for kind in ("ovo", "ovr"):
@@ -798,7 +792,7 @@ def test_kind_of_games_and_policy_have_the_largest_held_out_accuracy():
             assert_array_equal(given.decision_function(X), model.decision_function(X))
     assert rates[model.multi_class_] == max(rates.values())
     assert model.policy_scores_[model.policy_] == max(model.policy_scores_.values())
-    against_rest = OneVsRestClassifier(clone(model).set_params(probability=False))
+    against_rest = OneVsRestClassifier(clone(model))
     ours = model.score(X_new, y_new)
     assert ours >= against_rest.fit(X, y).score(X_new, y_new) > 0.9
     likeliest = model.predict_proba(X_new).argmax(axis=1)
@@ -809,7 +803,7 @@ def test_class_of_one_sample_is_learned_beside_others():
     X, y = three_classes(60)
     y[np.argmax(y == "exception")] = "single"
     assert (y == "single").sum() == 1
-    model = BoostByMajority(n_estimators=5, probability=True, random_state=0)
+    model = BoostByMajority(n_estimators=5, random_state=0)
     model.fit(X, y)
     assert model.decision_function(X).shape == (60, 4)
     assert np.isfinite(model.predict_proba(X)).all()
@@ -853,3 +847,81 @@ def test_flipped_labels_have_low_quality():
     given = np.where(flipped, np.where(y == "yes", "no", "yes"), y)
     model = BoostByMajority(n_estimators=51, random_state=0).fit(X, given)
     assert roc_auc_score(flipped, -model.label_quality_) > 0.9
+
+
+# -- early stopping and class weights --------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [None, TREE, SVC(kernel="precomputed", C=0.01)])
+@pytest.mark.parametrize("data", [noisy_majority, three_classes])
+def test_boosting_stops_when_held_out_samples_gain_nothing(base, data):
+    X, y = data(240)
+    if isinstance(base, SVC):
+        X = rbf_kernel(X, gamma=0.3)
+    model = BoostByMajority(
+        base, gamma="measured", early_stopping=True, validation_fraction=0.25,
+        n_iter_no_change=4, random_state=0,
+    )  # fmt: skip
+    model.fit(X, y)
+    games = [model] if model.multi_class_ == "joint" else model.estimators_
+    for game in games:
+        scores = game.validation_scores_
+        assert len(scores) == game.n_rounds_
+        best = int(np.argmax(scores))  # the first of the largest
+        is_stopped = game.termination_condition_ == "early_stopping"
+        assert is_stopped == (len(scores) - 1 - best >= 4)
+        assert len(scores) - 1 - best <= 4
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.calibration_slope_ > 0
+    again = clone(model).fit(X, y)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_validation_scores_are_accuracies_of_the_staged_vote():
+    X, y = noisy_majority(200)
+    weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
+    rng = np.random.RandomState(0)
+    _train, held = stratified_split((y == "yes").astype(int), 0.8, rng)
+    model = BoostByMajority(
+        BooleanStump(), gamma=0.05, early_stopping=True, validation_fraction=0.2,
+        n_iter_no_change=15, random_state=0,
+    ).fit(X, y, weights)  # fmt: skip
+    accuracies = [
+        np.average(labels == y[held], weights=weights[held])
+        for labels in model.staged_predict(X[held])
+    ]
+    assert_allclose(model.validation_scores_, accuracies)
+    # The others train it: their labels alone decide about the hypotheses.
+    y_other = y.copy()
+    y_other[held[0]] = "no" if y[held[0]] == "yes" else "yes"
+    plain = BoostByMajority(
+        BooleanStump(), gamma=0.05, n_estimators=101, random_state=0
+    ).fit(X[_train], y[_train], weights[_train])
+    n = min(len(plain.estimators_), len(model.estimators_))
+    assert [each.rule_ for each in model.estimators_[:n]] == [
+        each.rule_ for each in plain.estimators_[:n]
+    ]
+
+
+def test_stratified_split_takes_a_share_of_each_class():
+    codes = np.repeat([0, 1, 2], [10, 5, 1])
+    first, second = stratified_split(codes, 0.75, np.random.RandomState(0))
+    assert_array_equal(np.bincount(codes[first]), [8, 4, 1])
+    assert_array_equal(np.sort(np.append(first, second)), np.arange(16))
+
+
+def test_class_weights_multiply_sample_weights():
+    X, y = noisy_majority(150)
+    weights = np.random.default_rng(1).integers(1, 3, 150).astype(float)
+    options = {"n_estimators": 9, "gamma": 0.05, "random_state": 0}
+    weighted = BoostByMajority(class_weight={"yes": 3.0, "no": 1.0}, **options)
+    weighted.fit(X, y, weights)
+    plain = BoostByMajority(**options)
+    plain.fit(X, y, weights * np.where(y == "yes", 3.0, 1.0))
+    assert_array_equal(weighted.decision_function(X), plain.decision_function(X))
+    balanced = BoostByMajority(class_weight="balanced", **options).fit(X, y)
+    factors = len(y) / 2 / np.where(y == "yes", (y == "yes").sum(), (y == "no").sum())
+    plain.fit(X, y, factors)
+    assert_array_equal(balanced.decision_function(X), plain.decision_function(X))
+    with pytest.raises(ValueError, match=r"^class_weight must hold finite weights"):
+        BoostByMajority(class_weight={"yes": 0.0}, **options).fit(X, y)

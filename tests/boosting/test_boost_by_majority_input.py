@@ -44,7 +44,7 @@ def noisy_majority(n=120, seed=0):
 def fitted():
     """A pickled model, so that no test can harm another's."""
     X, y = noisy_majority()
-    model = BoostByMajority(n_estimators=7, gamma=0.1, probability=True, random_state=0)
+    model = BoostByMajority(n_estimators=7, gamma=0.1, random_state=0)
     return pickle.dumps(model.fit(X, y))
 
 
@@ -81,8 +81,14 @@ def fitted():
         ({"max_tries": 0}, ValueError, r"^max_tries == 0"),
         ({"max_tries": 1.5}, TypeError, r"^max_tries must be an instance of"),
         ({"max_estimators": 0}, ValueError, r"^max_estimators == 0"),
-        ({"cv": 1, "probability": True}, ValueError, r"^cv == 1"),
-        ({"cv": 0, "probability": True}, ValueError, r"^cv == 0"),
+        ({"n_iter_no_change": 0}, ValueError, r"^n_iter_no_change == 0"),
+        ({"validation_fraction": 0.0}, ValueError, r"^validation_fraction must be gr"),
+        ({"validation_fraction": 1.0}, ValueError, r"^validation_fraction must be a s"),
+        (
+            {"early_stopping": True, "validation_fraction": 1e-9},
+            ValueError,
+            r"^validation_fraction=1e-09 holds out no sample",
+        ),
         ({"random_state": "x"}, ValueError, r"cannot be used to seed"),
         (
             {"estimator": DecisionTreeClassifier},
@@ -231,9 +237,7 @@ def test_promise_broken_is_an_error_on_request(fitted):
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
 def test_other_width_is_refused(base, method):
     X, y = noisy_majority()
-    model = BoostByMajority(
-        base, n_estimators=3, gamma=0.1, probability=True, random_state=0
-    )
+    model = BoostByMajority(base, n_estimators=3, gamma=0.1, random_state=0)
     with pytest.raises(NotFittedError):
         getattr(model, method)(X)
     model.fit(X, y)

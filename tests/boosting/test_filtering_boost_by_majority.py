@@ -1,13 +1,16 @@
 """FilteringBoostByMajority: one model however the stream is cut, harmless errors."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import FilteringBoostByMajority
 from sklboolean.theory import min_rounds
@@ -89,15 +92,6 @@ def test_first_part_makes_a_model_and_later_ones_the_game():
     np.testing.assert_array_equal(
         booster.n_seen_, booster.n_accepted_ + booster.n_rejected_
     )
-
-
-def test_there_are_no_probabilities_and_the_error_says_why():
-    X, y = rows(400)
-    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
-    booster.partial_fit(X, y, classes=["no", "yes"])
-    assert not hasattr(booster, "predict_proba")
-    with pytest.raises(AttributeError, match="Use CalibratedClassifierCV"):
-        booster.predict_proba(X)
 
 
 def test_fit_draws_samples_until_all_rounds_are_over():
@@ -199,3 +193,24 @@ def test_bad_rows_leave_the_stream_as_it_was():
         booster.fit_stream([(X, y)], classes=["no"])
     with pytest.raises(ValueError, match="classes must be passed"):
         FilteringBoostByMajority().partial_fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_calibrated_on_samples_before_training_on_them(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40_000, 8))
+    y = X[:, :5].sum(axis=1) > 2 if n_classes == 2 else X[:, :3].argmax(axis=1)
+    y = np.where(rng.random(len(y)) < 0.2, rng.integers(0, n_classes, len(y)), y)
+    base = None if n_classes == 2 else DecisionTreeClassifier(max_depth=3)
+    model = FilteringBoostByMajority(
+        base, gamma=0.1, target_error=0.3, n_samples_weak=100, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit_stream([(X[:30_000], y[:30_000])])
+        other = clone(model).fit_stream(cut(X[:30_000], y[:30_000], 700))
+    assert other.calibration_slope_ == model.calibration_slope_
+    shares = model.predict_proba(X[30_000:])
+    prior = np.bincount(y[30_000:].astype(int)) / 10_000
+    loss = log_loss(y[30_000:], shares)
+    assert loss < 0.9 * -np.log(prior) @ prior
