@@ -15,11 +15,11 @@ from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
-    check_finite_sum,
     check_integer,
     check_real,
 )
 from sklboolean._core.validation import as_boolean, validate_data_strict
+from sklboolean._core.weights import check_finite_sum
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import (
     EDGE_TOLERANCE,
