@@ -171,9 +171,7 @@ def fit_against_svc(n_samples, repeats, with_goals):
     ours = KernelPerceptron(max_iter=N_EPOCHS, random_state=0)
     peers = {
         "SVC, numpy callable": SVC(kernel=horner_kernel),
-        "SVC, ConjunctionKernel": SVC(
-            kernel=ConjunctionKernel(max_literals=3, monotone=True)
-        ),
+        "SVC, ConjunctionKernel": SVC(kernel=ConjunctionKernel(normalize=False)),
         "SVC poly, degree 3": SVC(kernel="poly", coef0=1.0),
         "SVC rbf": SVC(),
         "LinearSVC": LinearSVC(dual=False),

@@ -39,6 +39,8 @@ from sklboolean.kernels import (
     tanimoto_kernel,
 )
 
+# 2**common, unless parameters say otherwise.
+COUNTS = {"max_literals": None, "monotone": True, "normalize": False}
 COLUMNS = ["case", "peer", "ms", "CPU path", "ours ms", "ratio", "goal", "verdict"]
 GOALS = {
     "avx512": {64: 4, 256: 8, 1024: 25, 8192: 50},
@@ -191,7 +193,7 @@ def all_conjunctions(n, n_samples, repeats, goals):
     for case, Y in (("2**common, K(X, Z)", Z), ("2**common, K(X)", X)):
         rows += measure(
             case,
-            lambda Y=Y: conjunction_kernel(X, None if Y is X else Y, monotone=True),
+            lambda Y=Y: conjunction_kernel(X, None if Y is X else Y, **COUNTS),
             {
                 "float64 GEMM": lambda Y=Y: gemm_power(X, Y),
                 "float32 GEMM": lambda Y=Y: gemm_power(X, Y, np.float32),
@@ -203,7 +205,7 @@ def all_conjunctions(n, n_samples, repeats, goals):
     if n <= 256:
         rows += measure(
             "2**same, K(X, Z)",
-            lambda: conjunction_kernel(X, Z),
+            lambda: conjunction_kernel(X, Z, **COUNTS | {"monotone": False}),
             {"float64 GEMM": lambda: gemm_power_same(X, Z)},
             repeats,
             goals=goals,
@@ -221,7 +223,7 @@ def other_formulas(n_samples, repeats, goals):
     X, Z = (random_rows(n_samples, n, 0.5, seed) for seed in (0, 1))
     rows = measure(
         "up to 3 literals",
-        lambda: conjunction_kernel(X, Z, monotone=True, max_literals=3),
+        lambda: conjunction_kernel(X, Z, normalize=False),
         {
             "GEMM + binom": lambda: gemm_binom(X, Z),
             "GEMM + Horner": lambda: gemm_horner(X, Z),
@@ -231,7 +233,7 @@ def other_formulas(n_samples, repeats, goals):
     )
     rows += measure(
         "2**same",
-        lambda: conjunction_kernel(X, Z),
+        lambda: conjunction_kernel(X, Z, **COUNTS | {"monotone": False}),
         {"cdist hamming + exp2": lambda: cdist_power(X, Z)},
         repeats,
         goals={("cdist hamming + exp2", best): 40} if goals else None,
@@ -239,7 +241,7 @@ def other_formulas(n_samples, repeats, goals):
     if hasattr(np, "bitwise_count"):
         rows += measure(
             "2**common",
-            lambda: conjunction_kernel(X, Z, monotone=True),
+            lambda: conjunction_kernel(X, Z, **COUNTS),
             {"np.bitwise_count blocks": lambda: bitwise_count_power(X, Z)},
             repeats,
         )
@@ -272,9 +274,7 @@ def sparse_text(n_samples, repeats, folder, goals):
         for case, Y in ((f"{name}, K(X, Z)", Z), (f"{name}, K(X)", X)):
             rows += measure(
                 case,
-                lambda X=X, Y=Y: conjunction_kernel(
-                    X, None if Y is X else Y, monotone=True
-                ),
+                lambda X=X, Y=Y: conjunction_kernel(X, None if Y is X else Y, **COUNTS),
                 {"scipy X @ Z.T + exp2": lambda X=X, Y=Y: scipy_power(X, Y)},
                 repeats,
                 paths=forced_paths()[:2],

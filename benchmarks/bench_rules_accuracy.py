@@ -64,7 +64,8 @@ class Labels(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         # All samples become support vectors, with their labels as coefficients.
         perceptron = KernelPerceptron(
-            ConjunctionKernel(max_literals=4), average=None, max_iter=1, margin=1e300,
+            ConjunctionKernel(max_literals=4, monotone=False, normalize=False),
+            average=None, max_iter=1, margin=1e300,
             shuffle=False,
         ).fit(X, y)  # fmt: skip
         self.dnf_ = extract_dnf(

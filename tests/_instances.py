@@ -9,6 +9,7 @@ those parameters, and with ``random_state=0``.
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.kernels import counting_kernel
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestClassifier
@@ -55,7 +56,7 @@ from sklboolean.active_learning import (
     KernelVersionSpace,
 )
 from sklboolean.boosting import CrossValidatedSchedule
-from sklboolean.kernels import ConjunctionKernel, RBFKernel, TanimotoKernel
+from sklboolean.kernels import RBFKernel, TanimotoKernel
 
 
 class KernelFunction:
@@ -115,11 +116,11 @@ CASES = {
     "kernel_perceptron_rbf": Case(KernelPerceptron("rbf")),
     "kernel_perceptron_decay": Case(
         KernelPerceptron(
-            ConjunctionKernel(max_literals=3, monotone=True, decay=0.5)
+            counting_kernel(max_literals=3, monotone=True, decay=0.5)
         )
     ),
     "kernel_perceptron_object": Case(
-        KernelPerceptron(ConjunctionKernel(max_literals=3)), {}
+        KernelPerceptron(counting_kernel(max_literals=3)), {}
     ),
     "kernel_perceptron_tanimoto": Case(KernelPerceptron(TanimotoKernel())),
     "kernel_perceptron_function": Case(

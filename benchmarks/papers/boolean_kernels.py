@@ -47,7 +47,7 @@ FORCED = {20: 32, 30: 136, 40: 621, 50: 2907, 60: 13659}
 def kernel_perceptron(**kernel):
     """Return the perceptron of the paper over conjunctions, the empty one included."""
     return KernelPerceptron(
-        ConjunctionKernel(**kernel), fit_intercept=False, **ONE_PASS
+        ConjunctionKernel(normalize=False, **kernel), fit_intercept=False, **ONE_PASS
     )
 
 

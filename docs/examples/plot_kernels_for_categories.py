@@ -48,7 +48,7 @@ concepts = {
 
 
 def counting(max_literals):
-    kernel = ConjunctionKernel(max_literals=max_literals, monotone=True)
+    kernel = ConjunctionKernel(max_literals=max_literals, normalize=False)
     return SVC(kernel=kernel, C=0.03)
 
 

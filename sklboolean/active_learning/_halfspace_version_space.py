@@ -198,7 +198,8 @@ default="auto"
     >>> from sklboolean.active_learning import KernelVersionSpace
     >>> from sklboolean.kernels import ConjunctionKernel
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> space = KernelVersionSpace(ConjunctionKernel(max_literals=2))
+    >>> kernel = ConjunctionKernel(max_literals=2, monotone=False, normalize=False)
+    >>> space = KernelVersionSpace(kernel)
     >>> space.predict_proba(X)[:, 1]
     array([0.5, 0.5, 0.5, 0.5])
     >>> space.update(X[:2], [False, True]).predict_proba(X)[:, 1].round(2)

@@ -218,7 +218,7 @@ class FormulaEvaluator(_MatrixEvaluator):
         return columns.part(first, last)
 
     def matrix(self, rows, columns, *, symmetric=False):
-        """Evaluate the kernel on all pairs: float64 of shape (n_rows, n_columns)."""
+        """Evaluate the kernel on all pairs: float64 of shape (n_samples, n_columns)."""
         out = np.empty((len(rows), len(columns)))
         b = columns.ones[np.newaxis, :].astype(np.int64)
 
@@ -297,7 +297,7 @@ class CountEvaluator(FormulaEvaluator):
             self.cubic_map = CountMap("cubic", np.array(table.cubic, float), same)
 
     def matrix(self, rows, columns, *, symmetric=False):
-        """Evaluate the kernel on all pairs: float64 of shape (n_rows, n_columns).
+        """Evaluate the kernel on all pairs: float64 of shape (n_samples, n_columns).
 
         Raises
         ------
@@ -376,7 +376,7 @@ class CountEvaluator(FormulaEvaluator):
         Parameters
         ----------
         rows : BitRows
-        coefficients : ndarray of shape (n_scores, n_rows), int64
+        coefficients : ndarray of shape (n_scores, n_samples), int64
         query : BitRows of one sample
 
         Returns

@@ -240,8 +240,9 @@ class KernelPerceptron(OnlineClassifier):
             return clone(kernel) if has_params else kernel
         if kernel == "conjunction":
             return ConjunctionKernel(
-                min_literals=1, max_literals=self.max_literals, monotone=self.monotone
-            )
+                min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
+                normalize=False,
+            )  # fmt: skip
         if kernel != "precomputed" and kernel not in KERNELS:
             raise ValueError(
                 "kernel must be a callable or one of "

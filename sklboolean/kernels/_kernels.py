@@ -36,6 +36,8 @@ from sklboolean.kernels._evaluators import (
     normalized_matrix,
 )
 
+LARGEST_FOR_LIBSVM = 2.0**127
+
 
 class BooleanKernel(BaseEstimator):
     """Base class of the kernel objects.
@@ -59,7 +61,25 @@ class BooleanKernel(BaseEstimator):
         -------
         K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64
             Correctly rounded.
+
+        Raises
+        ------
+        ValueError
+            If a value is 2**127 or more, and for invalid parameters and data.
         """
+        K = self._matrix(X, Y)
+        # Support vector machines of libsvm keep kernel values as float32.
+        if K.size and np.abs(K).max() >= LARGEST_FOR_LIBSVM:
+            raise ValueError(
+                f"A value of {self!r} on these samples is 2**127 or more. Kernel "
+                "models, such as SVC, cannot work with it. Use normalize=True, a "
+                "smaller max_literals or shorter formulas. The kernel functions, such "
+                "as conjunction_kernel, compute values up to 2**1023."
+            )
+        return K
+
+    def _matrix(self, X, Y):
+        """Compute the kernel, however large its values."""
         rows, columns, max_ones = lay_out_pair(X, Y, self.binarize)
         formula = self.formula(rows.n_features, max_ones)
         if self._is_normalized:
@@ -131,26 +151,30 @@ class ConjunctionKernel(BooleanKernel):
 
     ``K(x, z) = sum over l of decay**l * C(s, l)`` for
     ``min_literals <= l <= max_literals``, where s counts the features of equal value
-    in x and z or, with ``monotone=True``, the features true in both. The defaults give
-    ``2**s``.
+    in x and z if ``monotone=False``, and the features true in both otherwise. The
+    default suits one-hot data and bags of words: conjunctions of up to three true
+    features, normalised.
 
     Parameters
     ----------
     min_literals : int, default=0
         Minimum number of literals of a conjunction. 0 includes the empty conjunction,
         which is true everywhere.
-    max_literals : int or None, default=None
-        Maximum number of literals. None: no limit. Start with 3 for learning.
-    monotone : bool, default=False
-        True counts only conjunctions without negated features. Use it for one-hot data
-        and bags of words.
+    max_literals : int or None, default=3
+        Maximum number of literals. Try 1 to 4. None: no limit; ``2**s`` with
+        ``normalize=False``. A kernel model then memorises its training samples.
+    monotone : bool, default=True
+        True counts only conjunctions without negated features. Set it to False for
+        switches, sensors and game boards; one-hot columns need no negations.
     decay : float, default=1.0
         A conjunction of l literals counts ``decay**l``. Values below 1 favour short
         conjunctions.
-    normalize : bool, default=False
+    normalize : bool, default=True
         Divide by ``sqrt(K(x, x) K(z, z))``; 0 for a sample that satisfies nothing. For
         a monotone kernel this changes decisions: a sample with many ones no longer
-        counts for more than a sample with few.
+        counts for more than a sample with few. False gives counts. They grow fast with
+        the number of features, and support vector machines cannot work with large
+        ones.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
     n_jobs : int or None, default=None
@@ -172,13 +196,14 @@ class ConjunctionKernel(BooleanKernel):
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     >>> SVC(kernel=ConjunctionKernel(max_literals=2)).fit(X, y).predict(X)
     array([0, 1, 1, 0])
-    >>> ConjunctionKernel(max_literals=2, decay=0.5).length_weights(4).to_float()
+    >>> kernel = ConjunctionKernel(max_literals=2, decay=0.5, normalize=False)
+    >>> kernel.length_weights(4).to_float()
     array([1.  , 0.5 , 0.25, 0.  , 0.  ])
     """
 
     def __init__(
-        self, *, min_literals=0, max_literals=None, monotone=False, decay=1.0,
-        normalize=False, binarize=0.0, n_jobs=None,
+        self, *, min_literals=0, max_literals=3, monotone=True, decay=1.0,
+        normalize=True, binarize=0.0, n_jobs=None,
     ):  # fmt: skip
         self.min_literals = min_literals
         self.max_literals = max_literals
@@ -645,7 +670,7 @@ def _as_function(kernel_class, name, example):
     """Make the function ``name(X, Y=None, *, ...)`` of a kernel class."""
 
     def function(X, Y=None, **parameters):
-        return kernel_class(**parameters)(X, Y)
+        return kernel_class(**parameters)._matrix(X, Y)
 
     summary, _, rest = (kernel_class.__doc__ or "").partition(
         "    Parameters\n    ----------\n"
@@ -691,10 +716,10 @@ FUNCTION_DOC = """{summary}    Parameters
 conjunction_kernel = _as_function(
     ConjunctionKernel,
     "conjunction_kernel",
-    """[[1, 1, 0], [1, 0, 0]])
-    array([[8., 4.],
-           [4., 8.]])
-    >>> conjunction_kernel([[1, 1, 0]], min_literals=1, max_literals=2, monotone=True)
+    """[[1, 1, 0], [1, 0, 0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    >>> conjunction_kernel([[1, 1, 0]], min_literals=1, normalize=False)
     array([[3.]])""",
 )
 disjunction_kernel = _as_function(

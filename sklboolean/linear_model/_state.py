@@ -134,12 +134,6 @@ class LinearState:
             setattr(other, name, getattr(self, name).copy())
         return other
 
-    def with_config(self, config):
-        """Return this state with other parameters for the training to come."""
-        other = self.copy()
-        other.config = config
-        return other
-
     def coefficients(self, average=None):
         """Compute a hypothesis.
 

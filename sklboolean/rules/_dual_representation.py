@@ -196,13 +196,21 @@ def _from_boolean_svc(model, target):
     coefficients, intercept = _of_class(
         model, target, model.dual_coef_, model.intercept_
     )
-    if getattr(kernel, "normalize", False):
-        # The score is divided by the norm of the sample; here by the mean norm.
-        kernel = clone(kernel).set_params(normalize=False)
-        norms = BitKernel(model.kernel_, n, samples).norms()
-        coefficients = coefficients / (norms * norms.mean())
+    kernel, coefficients = _without_norms(kernel, n, samples, coefficients)
     weights = _weights_of_object(kernel, n)
     return DualRepresentation(samples, n, coefficients, weights, intercept)
+
+
+def _without_norms(kernel, n_features, samples, coefficients):
+    """Move the norms of a normalised kernel into the coefficients.
+
+    The score is also divided by the norm of the sample; here by the mean norm.
+    """
+    if not getattr(kernel, "normalize", False):
+        return kernel, coefficients
+    norms = BitKernel(kernel, n_features, samples).norms()
+    kernel = clone(kernel).set_params(normalize=False)
+    return kernel, coefficients / (norms * norms.mean())
 
 
 def _from_linear(model, target):
@@ -308,12 +316,13 @@ def _from_kernel(model, X, support, coefficients, intercept, kernel, score):
     ]
     if is_matrix or callable(model.kernel):
         kernel = model.kernel if kernel is None else kernel
-        weights = _weights_of_object(kernel, n)
         samples = as_boolean(support, getattr(kernel, "binarize", 0.0), "X")
+        plain, own = _without_norms(kernel, n, samples, coefficients)
+        weights = _weights_of_object(plain, n)
         K = kernel(compared, support)
         scored = kernel(compared, X) if is_matrix else compared
     else:
-        samples, plus_minus = _as_boolean_support(support)
+        (samples, plus_minus), own = _as_boolean_support(support), coefficients
         params = {
             "gamma": _gamma_of(model, X, n),
             "degree": model.degree,
@@ -333,7 +342,7 @@ def _from_kernel(model, X, support, coefficients, intercept, kernel, score):
             "parameters were changed afterwards. Give the data and the kernel that the "
             "model was fitted with, or fit it again."
         )
-    return DualRepresentation(samples, n, coefficients, weights, intercept)
+    return DualRepresentation(samples, n, own, weights, intercept)
 
 
 def _weights_of_object(kernel, n_features):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.active_learning import rejection_sample
+from oracles.kernels import counting_kernel
 from scipy import sparse
 
 from sklboolean.active_learning import (
@@ -23,11 +24,10 @@ from sklboolean.active_learning._posterior_sampling import (
     TOLERANCE,
     GaussianPosterior,
 )
-from sklboolean.kernels import ConjunctionKernel
 
 SAMPLERS = ("expectation_propagation", "elliptical_slice", "hit_and_run")
 every_sampler = pytest.mark.parametrize("sampler", SAMPLERS)
-PAIRS = ConjunctionKernel(min_literals=1, max_literals=2, monotone=True)
+PAIRS = counting_kernel(min_literals=1, max_literals=2, monotone=True)
 
 
 def boolean_rows(n_samples, n_features=6, seed=0):
@@ -281,7 +281,7 @@ def test_labels_of_no_halfspace(sampler):
     assert space.contradiction_ == 3
     space = small(HalfspaceVersionSpace, sampler=sampler).update(rows, [1, 1, 1, 0])
     assert not space.is_empty
-    everything = KernelVersionSpace(ConjunctionKernel(), sampler=sampler)
+    everything = KernelVersionSpace(counting_kernel(), sampler=sampler)
     assert not everything.update(rows, labels).is_empty
 
 

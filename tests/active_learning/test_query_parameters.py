@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from oracles.kernels import counting_kernel
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -18,14 +19,13 @@ from sklboolean.active_learning import (
     ThresholdVersionSpace,
     vote_entropy,
 )
-from sklboolean.kernels import ConjunctionKernel
 
 X = np.random.RandomState(0).randint(0, 2, size=(60, 4))
 y = X[:, 0] & X[:, 1]
 SPACES = [
     FiniteVersionSpace("conjunctions", max_literals=2),
     HalfspaceVersionSpace(n_steps=10, n_chains=8),
-    KernelVersionSpace(ConjunctionKernel(max_literals=2), label_noise=0.1),
+    KernelVersionSpace(counting_kernel(max_literals=2), label_noise=0.1),
 ]
 
 

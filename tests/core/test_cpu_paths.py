@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from oracles.kernels import all_conjunctions, counting_kernel
 
 from sklboolean import KernelPerceptron
 from sklboolean._core import _cpu, _popcount
@@ -16,8 +17,8 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
-from sklboolean.kernels import ConjunctionKernel, cnf_kernel, conjunction_kernel
 from sklboolean.kernels import _evaluators as blocks
+from sklboolean.kernels import cnf_kernel
 from sklboolean.kernels._evaluators import CountEvaluator
 
 PATHS = _cpu.available_cpu_paths()
@@ -135,7 +136,7 @@ def test_kernel_values_are_the_same(n_features, parameters):
     A, B, _, _ = tables(11, 257, n_features)
     if "max_literals" not in parameters and n_features > 1000:
         parameters = {**parameters, "normalize": True}
-    assert_same_bits(on_each_path(lambda: conjunction_kernel(A, B, **parameters)))
+    assert_same_bits(on_each_path(lambda: all_conjunctions(A, B, **parameters)))
 
 
 @pytest.mark.parametrize("n_columns", [1, 31, 32, 33, 256, 257])
@@ -145,9 +146,7 @@ def test_kernel_values_are_the_same_at_the_edges_of_panels_and_tiles(
 ):
     A, B, _, _ = tables(n_samples, n_columns, 130, seed=n_columns)
     for parameters in ({}, {"max_literals": 5}):
-        assert_same_bits(
-            on_each_path(lambda p=parameters: conjunction_kernel(A, B, **p))
-        )
+        assert_same_bits(on_each_path(lambda p=parameters: all_conjunctions(A, B, **p)))
 
 
 @pytest.mark.parametrize("n_features", [130, 520, LIMIT + 1])
@@ -157,8 +156,8 @@ def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
     monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
     X = tables(n_samples, 1, n_features)[0]
     for kernel, parameters in [
-        (conjunction_kernel, {"max_literals": 5}),
-        (conjunction_kernel, {"decay": 0.1, "monotone": True, "max_literals": 7}),
+        (all_conjunctions, {"max_literals": 5}),
+        (all_conjunctions, {"decay": 0.1, "monotone": True, "max_literals": 7}),
         (cnf_kernel, {"monotone": False}),
     ]:
         results = on_each_path(lambda k=kernel, p=parameters: k(X, **p))
@@ -174,7 +173,7 @@ def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
 @pytest.mark.parametrize("n_features", [7, 520, LIMIT + 1])
 def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
     _, _, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
-    table = ConjunctionKernel(**parameters).formula(n_features, n_features)
+    table = counting_kernel(**parameters).formula(n_features, n_features)
     shift = max(0, table.largest[1] - 900)
     evaluator = CountEvaluator(table, n_features, shift=shift)
     rng = np.random.default_rng(n_features)
@@ -197,7 +196,7 @@ def test_sums_that_round_round_the_same(n_features, n_samples, parameters):
 def test_sums_that_are_exact_are_exact(n_samples, name):
     parameters, n_features = CONJUNCTIONS[name], 40
     A, B, rows, columns = tables(n_samples, 257, n_features, seed=n_samples)
-    table = ConjunctionKernel(**parameters).formula(n_features, n_features)
+    table = counting_kernel(**parameters).formula(n_features, n_features)
     coefficients = np.random.default_rng(n_samples).integers(-99, 99, (2, n_samples))
     assert table.is_exact_in_float64(int(np.abs(coefficients).sum(axis=1).max()))
     counts = A.astype(int) @ B.T.astype(int)
@@ -223,7 +222,7 @@ def test_kernel_perceptrons_are_the_same(parameters):
     options = {"min_literals": 0, "max_literals": None, "monotone": False, **parameters}
 
     def fit():
-        kernel = ConjunctionKernel(**options)
+        kernel = counting_kernel(**options)
         learner = KernelPerceptron(kernel, max_iter=3, random_state=0).fit(X, y)
         return np.concatenate(
             [learner.dual_coef_.ravel(), learner.decision_function(X[::-1]).ravel()]
@@ -273,9 +272,9 @@ def test_the_environment_variable_reaches_the_package():
     code = """
 from sklboolean._core import _cpu
 from sklboolean.kernels import conjunction_kernel
-print(_cpu.cpu_path(), conjunction_kernel([[1, 0, 1]], [[1, 1, 1]])[0, 0])
+print(_cpu.cpu_path(), conjunction_kernel([[1, 0]], normalize=False)[0, 0])
 """
-    assert run_with_path("plain", code).stdout.split() == ["plain", "4.0"]
+    assert run_with_path("plain", code).stdout.split() == ["plain", "2.0"]
 
 
 def test_an_unknown_name_in_the_environment_is_a_clear_error():

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from oracles.kernels import counting_kernel
 from scipy import sparse
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +13,6 @@ from sklearn.svm import SVC
 from sklboolean import BooleanSVC
 from sklboolean.kernels import (
     CNFKernel,
-    ConjunctionKernel,
     DNFKernel,
     LinearKernel,
     PolynomialKernel,
@@ -23,14 +23,14 @@ from sklboolean.kernels import (
 from sklboolean.rules import extract_dnf, top_conjunctions
 from tests.oracles import kernels as oracles
 
-NORMALIZED = ConjunctionKernel(
+NORMALIZED = counting_kernel(
     min_literals=1, max_literals=3, monotone=True, normalize=True
 )
 KERNELS = {
     "normalized": NORMALIZED,
-    "conjunctions": ConjunctionKernel(max_literals=3, monotone=True),
-    "negations": ConjunctionKernel(max_literals=2, normalize=True),
-    "any length": ConjunctionKernel(normalize=True),
+    "conjunctions": counting_kernel(max_literals=3, monotone=True),
+    "negations": counting_kernel(max_literals=2, normalize=True),
+    "any length": counting_kernel(normalize=True),
     "linear": LinearKernel(),
     "rbf": RBFKernel(gamma=0.1),
     "poly": PolynomialKernel(gamma=0.2),
@@ -252,7 +252,7 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
         ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold finite weights"),
-        ({"kernel": ConjunctionKernel()}, "exceeds float64"),
+        ({"kernel": counting_kernel()}, "exceeds float64"),
     ],
 )
 def test_wrong_parameters_are_errors(parameters, message):

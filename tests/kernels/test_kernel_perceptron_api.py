@@ -9,7 +9,12 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.kernels import decision_exact, same_state
+from oracles.kernels import (
+    all_conjunctions,
+    counting_kernel,
+    decision_exact,
+    same_state,
+)
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -24,14 +29,12 @@ from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_dnf, make_tic_tac_toe
 from sklboolean.kernels import (
     CNFKernel,
-    ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
     LinearKernel,
     PolynomialKernel,
     RBFKernel,
     TanimotoKernel,
-    conjunction_kernel,
     dnf_kernel,
     tanimoto_kernel,
 )
@@ -65,13 +68,13 @@ GOOD = np.eye(4, dtype=int)
 BAD_PARAMETERS = [
     ({"kernel": "quadratic"}, "kernel must be .*quadratic"),
     ({"kernel": 3}, "kernel must be a name"),
-    ({"kernel": ConjunctionKernel(min_literals=-1)}, "min_literals"),
-    ({"kernel": ConjunctionKernel(min_literals=1.5)}, "min_literals"),
+    ({"kernel": counting_kernel(min_literals=-1)}, "min_literals"),
+    ({"kernel": counting_kernel(min_literals=1.5)}, "min_literals"),
     ({"max_literals": 0}, "max_literals=0 is below min_literals=1"),
     ({"max_literals": True}, "max_literals"),
-    ({"kernel": ConjunctionKernel(decay=0.0)}, "decay"),
-    ({"kernel": ConjunctionKernel(decay=np.nan)}, "decay"),
-    ({"kernel": ConjunctionKernel(decay="slow")}, "decay"),
+    ({"kernel": counting_kernel(decay=0.0)}, "decay"),
+    ({"kernel": counting_kernel(decay=np.nan)}, "decay"),
+    ({"kernel": counting_kernel(decay="slow")}, "decay"),
     ({"kernel": RBFKernel(gamma=0)}, "gamma"),
     ({"kernel": PolynomialKernel(degree=0)}, "degree"),
     ({"kernel": PolynomialKernel(coef0=-1)}, "coef0"),
@@ -300,7 +303,7 @@ def test_conjunction_kernel_object_equals_the_parameters(parameters, average):
     options = {"average": average, "random_state": 0}
     named = KernelPerceptron(**parameters, **options).fit(X, y)
     given_object = KernelPerceptron(
-        ConjunctionKernel(min_literals=1, **parameters), **options
+        counting_kernel(min_literals=1, **parameters), **options
     )
     assert_same_fit(named, given_object.fit(X, y), X)
     assert same_state(decision_exact(named, X), decision_exact(given_object, X))
@@ -326,12 +329,12 @@ def test_kernel_name_is_the_object_with_its_defaults(name, kernel):
 
 def test_normalised_kernel_object_is_evaluated_as_a_function():
     X, y = random_problem(3)
-    kernel = ConjunctionKernel(max_literals=2, normalize=True)
+    kernel = counting_kernel(max_literals=2, normalize=True)
     options = {"random_state": 0, "average": None}
     model = KernelPerceptron(kernel, **options).fit(X, y)
     by_matrix = KernelPerceptron("precomputed", **options).fit(kernel(X), y)
     assert same_state(model.dual_coef_, by_matrix.dual_coef_)
-    plain = KernelPerceptron(ConjunctionKernel(max_literals=2), **options).fit(X, y)
+    plain = KernelPerceptron(counting_kernel(max_literals=2), **options).fit(X, y)
     assert not same_state(model.dual_coef_, plain.dual_coef_)
 
 
@@ -339,7 +342,7 @@ def test_normalised_kernel_object_is_evaluated_as_a_function():
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
 def test_precomputed_kernel_equals_the_kernel(average, multi_class):
     X, y = random_problem(4)
-    kernel = ConjunctionKernel(min_literals=1, max_literals=3, monotone=True)
+    kernel = counting_kernel(min_literals=1, max_literals=3, monotone=True)
     options = {"average": average, "multi_class": multi_class, "random_state": 0}
     direct = KernelPerceptron(**options).fit(X[:80], y[:80])
     given_matrix = KernelPerceptron("precomputed", **options)
@@ -354,7 +357,7 @@ def test_precomputed_kernel_equals_the_kernel(average, multi_class):
 
 def test_cross_validation_slices_a_precomputed_kernel():
     X, y = random_problem(5)
-    K = conjunction_kernel(X, min_literals=1, max_literals=3, monotone=True)
+    K = all_conjunctions(X, min_literals=1, max_literals=3, monotone=True)
     folds = KFold(4, shuffle=True, random_state=0)
     options = {"random_state": 0}
     direct = cross_val_score(
@@ -647,7 +650,7 @@ def test_training_parameters_set_after_fit_change_no_prediction(parameters):
 
 
 def test_clone_and_parameters_reach_into_a_kernel_object():
-    model = KernelPerceptron(ConjunctionKernel(max_literals=2), margin=2.0)
+    model = KernelPerceptron(counting_kernel(max_literals=2), margin=2.0)
     model.set_params(kernel__max_literals=4)
     assert model.get_params()["kernel__max_literals"] == 4
     copy_ = clone(model.fit([[0, 1], [1, 0]], [0, 1]))
@@ -683,7 +686,7 @@ def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
     X, y = random_problem(14)
     by_object = GridSearchCV(
         KernelPerceptron(
-            ConjunctionKernel(min_literals=1, monotone=True), random_state=0
+            counting_kernel(min_literals=1, monotone=True), random_state=0
         ),
         {"kernel__max_literals": [1, 2, None]},
     ).fit(X, y)
@@ -739,7 +742,7 @@ def test_scores_stay_finite_on_rows_with_more_ones_than_any_support_row():
 def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
     X = np.unique(random_problem(16)[0], axis=0)[:40]
     y = np.random.default_rng(0).integers(0, 2, 40)
-    kernel = ConjunctionKernel(max_literals=3)
+    kernel = counting_kernel(max_literals=3)
     # A kernel matrix of full rank separates every labelling.
     assert np.linalg.matrix_rank(kernel(X)) == 40
     machine = SVC(kernel=kernel, C=1e6).fit(X, y)

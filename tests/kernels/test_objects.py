@@ -12,6 +12,7 @@ from oracles.kernels import (
     count_cnfs,
     count_disjunctions,
     count_dnfs,
+    counting_kernel,
     shared_conjunctions,
 )
 from scipy import sparse
@@ -38,12 +39,12 @@ from sklboolean.kernels import (
 
 OBJECTS = {
     "ConjunctionKernel()": (ConjunctionKernel(), conjunction_kernel),
-    "ConjunctionKernel(decay=0.3, max_literals=4, min_literals=1, monotone=True)": (
-        ConjunctionKernel(min_literals=1, max_literals=4, monotone=True, decay=0.3),
+    "ConjunctionKernel(decay=0.3, max_literals=4, min_literals=1, normalize=False)": (
+        ConjunctionKernel(min_literals=1, max_literals=4, normalize=False, decay=0.3),
         conjunction_kernel,
     ),
-    "ConjunctionKernel(monotone=True, normalize=True)": (
-        ConjunctionKernel(normalize=True, monotone=True),
+    "ConjunctionKernel(max_literals=None, monotone=False, normalize=False)": (
+        ConjunctionKernel(max_literals=None, monotone=False, normalize=False),
         conjunction_kernel,
     ),
     "ConjunctionKernel(binarize=0.5, n_jobs=2)": (
@@ -125,7 +126,7 @@ def test_the_representation_shows_what_differs_from_the_defaults(text):
 
 def test_errors_of_the_function_come_through():
     with pytest.raises(ValueError, match="max_literals=1 is below min_literals=2"):
-        ConjunctionKernel(min_literals=2, max_literals=1)([[1, 0]])
+        counting_kernel(min_literals=2, max_literals=1)([[1, 0]])
     with pytest.raises(ValueError, match="X has 2 features and Y has 3"):
         TanimotoKernel()([[1, 0]], [[1, 0, 1]])
 
@@ -150,7 +151,7 @@ def test_svc_takes_the_object_as_its_kernel(kernel, function):
 def test_svc_with_all_conjunctions_is_svc_with_an_rbf_kernel():
     # 2**same is 2**n times the RBF kernel with gamma = ln 2.
     X, y = random_rows(60, 10).astype(float), random_rows(60, 1, seed=1)[:, 0]
-    ours = SVC(kernel=ConjunctionKernel(), C=2.0**-10, tol=1e-8).fit(X, y)
+    ours = SVC(kernel=counting_kernel(), C=2.0**-10, tol=1e-8).fit(X, y)
     rbf = SVC(kernel="rbf", gamma=log(2), C=1.0, tol=1e-8).fit(X, y)
     assert np.array_equal(ours.support_, rbf.support_)
     Z = random_rows(30, 10, seed=2).astype(float)
@@ -163,7 +164,7 @@ def test_grid_search_reaches_the_parameters_of_the_kernel():
     X, y = parity_of_two(64)
     grid = {"svc__kernel__max_literals": [1, 2], "svc__C": [100.0]}
     pipeline = make_pipeline(
-        VarianceThreshold(), SVC(kernel=ConjunctionKernel(max_literals=1))
+        VarianceThreshold(), SVC(kernel=counting_kernel(max_literals=1))
     )
     search = GridSearchCV(pipeline, grid, cv=4).fit(X, y)
     assert search.best_params_["svc__kernel__max_literals"] == 2
@@ -177,14 +178,14 @@ def test_grid_search_takes_numpy_ranges():
     X, y = parity_of_two(64)
     grid = {"kernel__max_literals": np.arange(1, 3)}
     search = GridSearchCV(
-        SVC(kernel=ConjunctionKernel()), grid, cv=4, error_score="raise"
+        SVC(kernel=counting_kernel()), grid, cv=4, error_score="raise"
     )
     assert search.fit(X, y).best_params_ == {"kernel__max_literals": 2}
 
 
 def test_kernel_pca_takes_the_matrix_and_kernel_ridge_the_parity():
     X, y = parity_of_two(64)
-    kernel = ConjunctionKernel(min_literals=1, max_literals=2)
+    kernel = counting_kernel(min_literals=1, max_literals=2)
     components = KernelPCA(3, kernel="precomputed").fit_transform(kernel(X))
     assert components.shape == (64, 3)
     # The centred kernel matrix has the squared lengths of the components on its trace.
@@ -212,7 +213,7 @@ def test_conjunction_weights_are_those_of_the_enumerated_conjunctions(
     n_features, low, high, monotone, decay, data
 ):
     high = None if high is None else max(low, high)
-    kernel = ConjunctionKernel(
+    kernel = counting_kernel(
         min_literals=low, max_literals=high, monotone=monotone, decay=decay
     )
     weights = kernel.length_weights(n_features).to_float()
@@ -273,7 +274,7 @@ def test_weights_give_back_kernels_of_literals_of_both_signs(kernel, oracle):
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 60), st.integers(0, 60), st.booleans())
 def test_values_are_weighted_binomials(n_features, max_literals, monotone):
-    kernel = ConjunctionKernel(max_literals=max_literals, monotone=monotone)
+    kernel = counting_kernel(max_literals=max_literals, monotone=monotone)
     weights = [int(w) for w in kernel.length_weights(n_features).to_float()]
     rows = np.tri(n_features + 1, n_features, -1)  # 0, 1, ..., n ones
     values = kernel(rows, np.ones((1, n_features)))[:, 0]
@@ -283,7 +284,7 @@ def test_values_are_weighted_binomials(n_features, max_literals, monotone):
 
 
 def test_weights_are_correctly_rounded():
-    weights = ConjunctionKernel(decay=0.3).length_weights(100).to_float()
+    weights = counting_kernel(decay=0.3).length_weights(100).to_float()
     assert weights.tolist() == [float(Fraction(0.3) ** k) for k in range(101)]
 
 
@@ -294,7 +295,7 @@ def test_weights_are_correctly_rounded():
         DisjunctionKernel(),
         DNFKernel(),
         CNFKernel(),
-        ConjunctionKernel(normalize=True),
+        counting_kernel(normalize=True),
     ],
     ids=repr,
 )
@@ -307,12 +308,12 @@ def test_kernels_that_weigh_nothing_by_length_have_no_weights(kernel):
 
 def test_weights_beyond_float64_are_an_error():
     with pytest.raises(ValueError, match="weight exceeds float64"):
-        ConjunctionKernel(decay=1e30).length_weights(20).to_float()
+        counting_kernel(decay=1e30).length_weights(20).to_float()
 
 
 def test_bad_parameters_are_errors_naming_them():
     with pytest.raises(ValueError, match="decay must be greater than 0"):
-        ConjunctionKernel(decay=0).length_weights(4).to_float()
+        counting_kernel(decay=0).length_weights(4).to_float()
     with pytest.raises(ValueError, match="n_literals == 0"):
         DisjunctionKernel(n_literals=0).length_weights(4).to_float()
 
@@ -320,11 +321,27 @@ def test_bad_parameters_are_errors_naming_them():
 @pytest.mark.parametrize("n_features", [-1, True, 2.5, "3"])
 def test_a_bad_number_of_features_is_an_error_naming_it(n_features):
     with pytest.raises((TypeError, ValueError), match="n_features"):
-        ConjunctionKernel().length_weights(n_features).to_float()
+        counting_kernel().length_weights(n_features).to_float()
 
 
 def test_a_numpy_number_of_features_is_fine():
-    weights = ConjunctionKernel(max_literals=2).length_weights(np.int64(70)).to_float()
+    weights = counting_kernel(max_literals=2).length_weights(np.int64(70)).to_float()
     assert weights.tolist() == [1, 1, 1] + [0] * 68
     weights = DisjunctionKernel(monotone=False).length_weights(np.int32(70)).to_float()
     assert weights.tolist() == [2 * comb(70, 2), 0, 1] + [0] * 68
+
+
+def test_defaults_are_short_normalised_conjunctions():
+    X = np.random.default_rng(0).integers(0, 2, (30, 40))
+    counts = counting_kernel(max_literals=3, monotone=True)(X)
+    norms = np.sqrt(counts.diagonal())
+    assert ConjunctionKernel()(X) == pytest.approx(counts / np.outer(norms, norms))
+
+
+def test_values_that_libsvm_cannot_hold_are_an_error_that_names_the_fix():
+    X = np.eye(130)
+    kernel = ConjunctionKernel(max_literals=None, monotone=False, normalize=False)
+    with pytest.raises(ValueError, match=r"2\*\*127 or more.*Use normalize=True"):
+        SVC(kernel=kernel).fit(X, np.arange(130) % 2)
+    assert np.isfinite(kernel(X[:, :126])).all()
+    assert conjunction_kernel(X, **kernel.get_params())[0, 0] == 2.0**130

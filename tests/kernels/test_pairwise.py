@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.kernels import (
+    all_conjunctions,
     conjunction_holds,
     conjunctions,
     count_cnfs,
@@ -40,17 +41,17 @@ from sklboolean.kernels._count_table import conjunction_table
 
 # One of every form: powers, tables, both counts, row sizes.
 KERNELS = {
-    "all conjunctions": conjunction_kernel,
-    "all but the empty one": partial(conjunction_kernel, min_literals=1),
-    "all monotone": partial(conjunction_kernel, monotone=True),
-    "up to 3": partial(conjunction_kernel, max_literals=3),
+    "all conjunctions": all_conjunctions,
+    "all but the empty one": partial(all_conjunctions, min_literals=1),
+    "all monotone": partial(all_conjunctions, monotone=True),
+    "up to 3": partial(all_conjunctions, max_literals=3),
     "2 to 4, monotone": partial(
-        conjunction_kernel, min_literals=2, max_literals=4, monotone=True
+        all_conjunctions, min_literals=2, max_literals=4, monotone=True
     ),
-    "decay": partial(conjunction_kernel, decay=0.3),
-    "decay, monotone": partial(conjunction_kernel, decay=0.1, monotone=True),
-    "normalized": partial(conjunction_kernel, decay=0.4, normalize=True),
-    "normalized, monotone": partial(conjunction_kernel, monotone=True, normalize=True),
+    "decay": partial(all_conjunctions, decay=0.3),
+    "decay, monotone": partial(all_conjunctions, decay=0.1, monotone=True),
+    "normalized": partial(all_conjunctions, decay=0.4, normalize=True),
+    "normalized, monotone": partial(all_conjunctions, monotone=True, normalize=True),
     "disjunctions": disjunction_kernel,
     "all disjunctions": partial(disjunction_kernel, n_literals=3, monotone=False),
     "DNFs": partial(dnf_kernel, n_terms=3),
@@ -62,7 +63,7 @@ KERNELS = {
 GRAMS = [name for name in KERNELS if "log2" not in name]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 PARAMETERS = {
-    conjunction_kernel: ["min_literals", "max_literals"],
+    all_conjunctions: ["min_literals", "max_literals"],
     disjunction_kernel: ["n_literals"],
     dnf_kernel: ["n_terms", "n_literals"],
     cnf_kernel: ["n_clauses", "n_literals"],
@@ -115,7 +116,7 @@ def test_conjunction_kernel_counts_shared_conjunctions(n_features, monotone, dec
         shared.append((holds @ holds.T).tolist())
     for low in range(n_features + 2):
         for high in [None, *range(low, n_features + 3)]:
-            K = conjunction_kernel(
+            K = all_conjunctions(
                 X, min_literals=low, max_literals=high, monotone=monotone, decay=decay
             )
             lengths = range(
@@ -144,7 +145,7 @@ def test_conjunction_kernel_weighs_shared_conjunctions_by_length(
         terms = shared_conjunctions(x, z, **parameters)
         return sum(Fraction(decay) ** len(term) for term in terms)
 
-    K = conjunction_kernel(*tables, decay=decay, **parameters)
+    K = all_conjunctions(*tables, decay=decay, **parameters)
     assert K.tolist() == pairs_of(oracle, *tables)
 
 
@@ -264,7 +265,7 @@ def test_conjunctions_of_long_rows_are_correctly_rounded(parameters):
         "min_literals": 0, "max_literals": None, "monotone": False, "decay": 1.0,
         **parameters,
     }  # fmt: skip
-    K = conjunction_kernel(X, Y, **parameters)
+    K = all_conjunctions(X, Y, **parameters)
     assert K.tolist() == pairs_of(partial(kernel_value, **options), X, Y)
 
 
@@ -363,10 +364,8 @@ def test_numpy_integers_count_like_python_integers(kernel, monotone, kind):
 
 def test_numpy_integers_count_like_python_integers_with_decay():
     X = random_rows(5, 200)
-    K = conjunction_kernel(X, max_literals=30, decay=0.3)
-    assert np.array_equal(
-        conjunction_kernel(X, max_literals=np.int64(30), decay=0.3), K
-    )
+    K = all_conjunctions(X, max_literals=30, decay=0.3)
+    assert np.array_equal(all_conjunctions(X, max_literals=np.int64(30), decay=0.3), K)
 
 
 # -- tables of every kind -----------------------------------------------------------
@@ -398,7 +397,7 @@ def test_half_of_a_symmetric_matrix_makes_the_whole(
 def test_the_matrix_of_very_wide_rows_is_whole(n_features):
     X = random_rows(300, n_features)
     common = X.astype(float) @ X.T.astype(float)
-    K = conjunction_kernel(X, min_literals=1, max_literals=1, monotone=True)
+    K = all_conjunctions(X, min_literals=1, max_literals=1, monotone=True)
     assert np.array_equal(K, common)
 
 
@@ -544,9 +543,9 @@ def test_kernels_are_positive_semidefinite(kernel, share):
 def test_all_conjunctions_are_an_rbf_kernel():
     X, Y = random_rows(20, 60), random_rows(15, 60, seed=1)
     K = 2.0**60 * rbf_kernel(X.astype(float), Y.astype(float), gamma=log(2))
-    assert conjunction_kernel(X, Y) == pytest.approx(K, rel=1e-12)
+    assert all_conjunctions(X, Y) == pytest.approx(K, rel=1e-12)
     K = 1.3**60 * rbf_kernel(X.astype(float), Y.astype(float), gamma=log(1.3))
-    assert conjunction_kernel(X, Y, decay=0.3) == pytest.approx(K, rel=1e-12)
+    assert all_conjunctions(X, Y, decay=0.3) == pytest.approx(K, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -557,14 +556,14 @@ def test_negations_are_features_of_their_own(parameters):
     X, Y = random_rows(9, 40), random_rows(7, 40, seed=1)
     doubled = [np.hstack([T, ~T]) for T in (X, Y)]
     assert np.array_equal(
-        conjunction_kernel(X, Y, **parameters),
-        conjunction_kernel(*doubled, monotone=True, **parameters),
+        all_conjunctions(X, Y, **parameters),
+        all_conjunctions(*doubled, monotone=True, **parameters),
     )
 
 
 def test_monotone_conjunctions_of_one_literal_are_the_linear_kernel():
     X, Y = random_rows(9, 100), random_rows(7, 100, seed=1)
-    K = conjunction_kernel(X, Y, min_literals=1, max_literals=1, monotone=True)
+    K = all_conjunctions(X, Y, min_literals=1, max_literals=1, monotone=True)
     assert np.array_equal(K, linear_kernel(X.astype(float), Y.astype(float)))
     assert np.array_equal(K, disjunction_kernel(X, Y, n_literals=1))
     assert np.array_equal(K, dnf_kernel(X, Y, n_terms=1, n_literals=1))
@@ -573,10 +572,8 @@ def test_monotone_conjunctions_of_one_literal_are_the_linear_kernel():
 
 def test_lengths_add_up_to_all_conjunctions():
     X = random_rows(9, 30)
-    by_length = [
-        conjunction_kernel(X, min_literals=k, max_literals=k) for k in range(31)
-    ]
-    assert np.array_equal(sum(by_length), conjunction_kernel(X))
+    by_length = [all_conjunctions(X, min_literals=k, max_literals=k) for k in range(31)]
+    assert np.array_equal(sum(by_length), all_conjunctions(X))
 
 
 def test_a_dnf_of_one_term_is_a_conjunction_and_a_cnf_of_one_clause_a_disjunction():
@@ -584,7 +581,7 @@ def test_a_dnf_of_one_term_is_a_conjunction_and_a_cnf_of_one_clause_a_disjunctio
     for monotone in (True, False):
         assert np.array_equal(
             dnf_kernel(X, n_terms=1, n_literals=3, monotone=monotone),
-            conjunction_kernel(X, min_literals=3, max_literals=3, monotone=monotone),
+            all_conjunctions(X, min_literals=3, max_literals=3, monotone=monotone),
         )
         assert np.array_equal(
             cnf_kernel(X, n_clauses=1, n_literals=3, monotone=monotone),
@@ -623,7 +620,7 @@ def test_normalized_kernels_divide_by_the_root_of_both_diagonals(
 ):
     X, Y = random_rows(6, n_features, 0.3), random_rows(5, n_features, 0.6, seed=1)
     X[0], Y[0] = True, True
-    K = conjunction_kernel(X, Y, normalize=True, **parameters)
+    K = all_conjunctions(X, Y, normalize=True, **parameters)
     options = {
         "min_literals": 0, "max_literals": None, "monotone": False, "decay": 1.0,
         **parameters,
@@ -645,7 +642,7 @@ def test_normalized_counts_of_all_conjunctions_are_exact_powers(n_features):
     X = random_rows(8, n_features)
     X[0], X[1] = True, False
     same = (X[:, None] == X).sum(axis=2)
-    K = conjunction_kernel(X, normalize=True)
+    K = all_conjunctions(X, normalize=True)
     assert np.array_equal(K, np.ldexp(1.0, same - n_features))
 
 
@@ -669,7 +666,7 @@ def test_normalized_kernels_are_1_on_the_diagonal_and_nowhere_more(
     X[0], X[1], X[2] = True, False, X[3]
     if parameters.get("min_literals") == 1:
         X[1, 0] = True
-    K = conjunction_kernel(X, normalize=True, **parameters)
+    K = all_conjunctions(X, normalize=True, **parameters)
     assert (K.diagonal() == 1).all()
     assert K[2, 3] == 1
     assert K.max() == 1
@@ -677,10 +674,10 @@ def test_normalized_kernels_are_1_on_the_diagonal_and_nowhere_more(
 
 def test_a_row_that_satisfies_nothing_is_0_when_normalized():
     X = [[0, 0, 0], [0, 1, 1], [1, 0, 0]]
-    K = conjunction_kernel(X, monotone=True, min_literals=1, normalize=True)
+    K = all_conjunctions(X, monotone=True, min_literals=1, normalize=True)
     assert K.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 1]]
     # Two literals and a row of one feature.
-    K = conjunction_kernel(X, monotone=True, min_literals=2, normalize=True)
+    K = all_conjunctions(X, monotone=True, min_literals=2, normalize=True)
     assert K.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
@@ -693,7 +690,7 @@ def test_powers_that_float64_holds_are_exact(n_features, min_literals):
     X = np.ones((2, n_features))
     X[1, ::3] = 0
     for monotone in (True, False):
-        K = conjunction_kernel(X, monotone=monotone, min_literals=min_literals)
+        K = all_conjunctions(X, monotone=monotone, min_literals=min_literals)
         count = X.sum(axis=1)[1]
         assert K[0].tolist() == [2.0**n_features, 2.0**count]
 
@@ -710,24 +707,24 @@ def test_conjunction_counts_that_overflow_are_an_error_with_a_way_out(make, para
         ValueError,
         match=r"exceeds float64 .* Use max_literals or normalize=True",
     ):
-        conjunction_kernel(X, **parameters)
+        all_conjunctions(X, **parameters)
     for way_out in ({"max_literals": 3}, {"normalize": True}):
-        assert np.isfinite(conjunction_kernel(X, **{**parameters, **way_out})).all()
+        assert np.isfinite(all_conjunctions(X, **{**parameters, **way_out})).all()
 
 
 def test_only_pairs_that_occur_can_overflow():
     X, Y = np.ones((2, 1500)), np.zeros((3, 1500))
     Y[:, :700] = 1
-    assert (conjunction_kernel(X, Y) == 2.0**700).all()
-    assert (conjunction_kernel(X, Y, monotone=True) == 2.0**700).all()
+    assert (all_conjunctions(X, Y) == 2.0**700).all()
+    assert (all_conjunctions(X, Y, monotone=True) == 2.0**700).all()
 
 
 def test_a_large_decay_that_overflows_is_an_error():
-    assert conjunction_kernel([[1, 1]], decay=1e100)[0, 0] == float_of(
+    assert all_conjunctions([[1, 1]], decay=1e100)[0, 0] == float_of(
         (1 + Fraction(1e100)) ** 2
     )
     with pytest.raises(ValueError, match="exceeds float64"):
-        conjunction_kernel([[1, 1]], decay=1e200)
+        all_conjunctions([[1, 1]], decay=1e200)
 
 
 @pytest.mark.parametrize("monotone", [True, False])
@@ -813,19 +810,19 @@ def test_formulas_of_nothing_are_an_error_naming_the_parameter(kernel, name):
 @pytest.mark.parametrize("options", [{}, {"normalize": True}])
 def test_an_empty_range_of_lengths_is_an_error(options):
     with pytest.raises(ValueError, match="max_literals=1 is below min_literals=2"):
-        conjunction_kernel([[1, 0]], min_literals=2, max_literals=1, **options)
+        all_conjunctions([[1, 0]], min_literals=2, max_literals=1, **options)
 
 
 @pytest.mark.parametrize("decay", [0, 0.0, -0.5, np.nan, np.inf])
 def test_a_decay_that_is_not_positive_and_finite_is_an_error(decay):
     with pytest.raises(ValueError, match="decay must be"):
-        conjunction_kernel([[1, 0]], decay=decay)
+        all_conjunctions([[1, 0]], decay=decay)
 
 
 @pytest.mark.parametrize("decay", ["0.5", None, 1j])
 def test_a_decay_that_is_no_number_is_an_error(decay):
     with pytest.raises(TypeError, match="decay must be"):
-        conjunction_kernel([[1, 0]], decay=decay)
+        all_conjunctions([[1, 0]], decay=decay)
 
 
 @every_kernel
@@ -848,7 +845,7 @@ def test_without_a_threshold_other_values_are_an_error(kernel, make):
 
 def test_the_table_with_other_values_is_named():
     with pytest.raises(ValueError, match=r"Column 1 of Y holds 7"):
-        conjunction_kernel([[1, 0]], [[1, 7]], binarize=None)
+        all_conjunctions([[1, 0]], [[1, 7]], binarize=None)
 
 
 @every_kernel
@@ -890,4 +887,4 @@ def test_nan_and_infinity_are_errors_naming_the_table(kernel, make):
 
 def test_zero_jobs_are_an_error_naming_n_jobs():
     with pytest.raises(ValueError, match="n_jobs == 0"):
-        conjunction_kernel([[1, 0]], n_jobs=0)
+        all_conjunctions([[1, 0]], n_jobs=0)

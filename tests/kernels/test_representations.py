@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracles.kernels import decision_exact, same_state
+from oracles.kernels import counting_kernel, decision_exact, same_state
 from scipy import sparse
 
 from sklboolean import KernelPerceptron
 from sklboolean.kernels import (
     CNFKernel,
-    ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
     TanimotoKernel,
@@ -105,7 +104,7 @@ LEARNERS = {
     "default": {},
     "voted": {"average": "voted", "margin": 2.0},
     "joint": {"average": None, "multi_class": "joint"},
-    "all conjunctions": {"kernel": ConjunctionKernel(decay=0.5)},
+    "all conjunctions": {"kernel": counting_kernel(decay=0.5)},
     "rbf": {"kernel": "rbf", "class_weight": "balanced"},
     "tanimoto": {"kernel": TanimotoKernel()},
     "budget": {"max_support": 9},
@@ -114,9 +113,9 @@ LEARNERS = {
 }  # fmt: skip
 
 KERNELS = {
-    "conjunctions": ConjunctionKernel(),
-    "short conjunctions": ConjunctionKernel(max_literals=3, monotone=True, decay=0.5),
-    "normalized": ConjunctionKernel(max_literals=2, normalize=True),
+    "conjunctions": counting_kernel(),
+    "short conjunctions": counting_kernel(max_literals=3, monotone=True, decay=0.5),
+    "normalized": counting_kernel(max_literals=2, normalize=True),
     "disjunctions": DisjunctionKernel(n_literals=3),
     "DNFs": DNFKernel(),
     "CNFs": CNFKernel(monotone=False),
@@ -284,7 +283,7 @@ def test_entries_that_are_false_are_not_removed_from_the_users_table(form):
     )
     before = parts_of(table)
     KernelPerceptron().fit(table, [0, 1, 1]).predict(table)
-    ConjunctionKernel()(table, table)
+    counting_kernel()(table, table)
     assert table.has_canonical_format
     assert same_state(parts_of(table), before)
 
@@ -298,8 +297,8 @@ def test_values_above_the_threshold_are_true(problem, binarize):
         model = KernelPerceptron(max_iter=2, random_state=0, binarize=binarize)
         model.fit(table, y)
         assert same_state(published(model), published(expected))
-    kernel = ConjunctionKernel(max_literals=2, binarize=binarize)
-    plain = ConjunctionKernel(max_literals=2)
+    kernel = counting_kernel(max_literals=2, binarize=binarize)
+    plain = counting_kernel(max_literals=2)
     assert same_state(kernel(values, values[:5]), plain(X, X[:5]))
 
 
@@ -323,4 +322,4 @@ def test_strict_mode_names_the_column_of_another_value(problem, layout, bad):
     with pytest.raises(ValueError, match=message):
         KernelPerceptron(binarize=None).fit(layout(X), y)
     with pytest.raises(ValueError, match=message):
-        ConjunctionKernel(binarize=None)(layout(X))
+        counting_kernel(binarize=None)(layout(X))

@@ -10,9 +10,27 @@ from scipy import sparse
 
 from sklboolean import KernelPerceptron
 from sklboolean._core.bits import as_words, unpack_words
-from sklboolean.kernels import ConjunctionKernel, PolynomialKernel, RBFKernel
+from sklboolean.kernels import (
+    ConjunctionKernel,
+    PolynomialKernel,
+    RBFKernel,
+    conjunction_kernel,
+)
 from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._kernels import BooleanKernel
+
+# Counts of all conjunctions, unless parameters say otherwise.
+ALL = {"max_literals": None, "monotone": False, "normalize": False}
+
+
+def all_conjunctions(X, Y=None, **parameters):
+    """The function with ``ALL`` as defaults."""
+    return conjunction_kernel(X, Y, **(ALL | parameters))
+
+
+def counting_kernel(**parameters):
+    """The object with ``ALL`` as defaults."""
+    return ConjunctionKernel(**(ALL | parameters))
 
 
 def literals_of(row):
@@ -351,7 +369,7 @@ OF_KERNELS = {
     "poly": (PolynomialKernel, {}),
     "conjunction": (
         ConjunctionKernel,
-        {"min_literals": 1, "max_literals": 3, "monotone": True},
+        {"min_literals": 1, "max_literals": 3, "normalize": False},
     ),
 }
 

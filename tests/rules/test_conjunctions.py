@@ -5,13 +5,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.kernels import counting_kernel
 from oracles.rules import every_conjunction, largest_weights, satisfies, table
 from scipy import sparse
 from sklearn.svm import SVC
 
 from sklboolean import AveragedPerceptron, KernelPerceptron
 from sklboolean.datasets import make_tic_tac_toe
-from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import Rule, RuleList, conjunction_weight, top_conjunctions
 from sklboolean.rules._dual_representation import dual_representation
 
@@ -21,7 +21,7 @@ LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 MODELS = {
     "perceptron": KernelPerceptron(random_state=0),
     "perceptron, all literals": KernelPerceptron(
-        ConjunctionKernel(min_literals=1, decay=0.5), random_state=0
+        counting_kernel(min_literals=1, decay=0.5), random_state=0
     ),
     "svc, poly": SVC(kernel="poly", gamma=0.3),
 }

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.kernels import counting_kernel
 from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
@@ -16,7 +17,6 @@ from sklearn.svm import SVC, OneClassSVM
 
 from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_dnf, make_monks, make_tic_tac_toe
-from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
 from sklboolean.rules._rule_set import _as_masks, implies
 
@@ -255,7 +255,7 @@ def test_monks_2_has_no_short_dnf():
 @pytest.mark.parametrize(
     "model",
     [
-        SVC(kernel=ConjunctionKernel(max_literals=2, monotone=True)),
+        SVC(kernel=counting_kernel(max_literals=2, monotone=True)),
         LogisticRegression(),
         OneClassSVM(gamma=0.1),
         SVC(kernel="precomputed"),
@@ -266,7 +266,7 @@ def test_many_models(model):
     X, y = table(80, 6)
     kernel, seen = None, X
     if getattr(model, "kernel", None) == "precomputed":
-        kernel = ConjunctionKernel(max_literals=2, monotone=True)
+        kernel = counting_kernel(max_literals=2, monotone=True)
         seen = kernel(X, X)
     model.fit(seen, y)
     result = extract_dnf(model, X, kernel=kernel, min_fidelity=0)

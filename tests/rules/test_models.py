@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from oracles.kernels import counting_kernel
 from oracles.rules import (
     newton_weights,
     sum_over_conjunctions,
@@ -80,7 +81,7 @@ MODELS = {
     "ridge, laplacian": KernelRidge(kernel="laplacian", gamma=0.2),
     "perceptron": KernelPerceptron(random_state=0),
     "perceptron, all literals": KernelPerceptron(
-        ConjunctionKernel(min_literals=1, decay=0.5), random_state=0
+        counting_kernel(min_literals=1, decay=0.5), random_state=0
     ),
     "perceptron, rbf": KernelPerceptron(RBFKernel(gamma=0.4), random_state=0),
     "perceptron, poly": KernelPerceptron("poly", random_state=0),
@@ -120,8 +121,8 @@ def test_weights_make_the_score_of_sparse_samples(name):
 @pytest.mark.parametrize(
     "kernel",
     [
-        ConjunctionKernel(max_literals=3, min_literals=1, monotone=True),
-        ConjunctionKernel(decay=0.5),
+        counting_kernel(max_literals=3, min_literals=1, monotone=True),
+        counting_kernel(decay=0.5),
         DisjunctionKernel(monotone=False),
         DNFKernel(monotone=False),
         CNFKernel(monotone=False),
@@ -157,7 +158,7 @@ def test_a_callable_is_described_by_its_kernel():
     with pytest.raises(ValueError, match="unknown"):
         top_conjunctions(model, X=X)
     with pytest.raises(ValueError, match="not those of its kernel"):
-        top_conjunctions(model, X=X, kernel=ConjunctionKernel())
+        top_conjunctions(model, X=X, kernel=counting_kernel())
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_length_weights_are_differences_at_zero(parameters, value):
 def test_length_weights_are_those_of_the_kernel_object(decay):
     X, y = table(40, 6)
     for options in ({}, {"max_literals": 3}, {"min_literals": 2, "monotone": True}):
-        kernel = ConjunctionKernel(decay=decay, **options)
+        kernel = counting_kernel(decay=decay, **options)
         model = KernelPerceptron(kernel, random_state=0).fit(X, y)
         weights = dual_representation(model).length_weights
         expected = kernel.formula(6, 6).length_weights(True).to_float()
@@ -292,7 +293,7 @@ def test_contributions_beyond_float64():
     assert conjunction_weight(narrow, [0, 1, 2]) == 0.0
     rules = top_conjunctions(narrow, 5, rank="contribution", max_literals=2)
     assert len(rules) == 5
-    weights = ConjunctionKernel(decay=1e9).length_weights(50)
+    weights = counting_kernel(decay=1e9).length_weights(50)
     dual = DualRepresentation(pack_dense(X[:1, :50]), 50, np.ones(1), weights, 0.0)
     literals = [(j, True) for j in range(40)]
     assert dual.contribution(literals[:2], -3.0) == -3e18
@@ -317,7 +318,7 @@ def fitted(model, X=None, y=None):
         (KernelPerceptron("tanimoto"), "not a weighting of conjunctions"),
         (KernelPerceptron("dnf"), "not a weighting of conjunctions"),
         (KernelPerceptron(TanimotoKernel()), "not a weighting of conjunctions"),
-        (KernelPerceptron(ConjunctionKernel(normalize=True)), "not a weighting"),
+        (KernelPerceptron(counting_kernel(normalize=True)), "not a weighting"),
         (KernelPerceptron(as_callable), "unknown"),
         (KernelPerceptron(average="voted"), "average='voted' predicts by a vote"),
         (GaussianProcessClassifier(), "has neither support vectors nor"),
@@ -350,7 +351,7 @@ def test_samples_of_other_data_are_refused():
         top_conjunctions(model, X=np.eye(4))
     with pytest.raises(ValueError, match="X has 3 features"):
         top_conjunctions(model, X=X[:, :3])
-    ours = SVC(kernel=ConjunctionKernel(max_literals=2)).fit(X, y)
+    ours = SVC(kernel=counting_kernel(max_literals=2)).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 samples, but sample"):
         top_conjunctions(ours, X=X[:2])
     with pytest.raises(ValueError, match="not those of its kernel"):
@@ -379,3 +380,16 @@ def test_models_of_data_frames_are_read_without_a_warning(name):
     model = clone(MODELS[name]).fit(frame, y)
     assert dual_representation(model, frame).feature_names == list(frame)
     assert_array_equal(model.feature_names_in_, list(frame))
+
+
+def test_norms_of_a_normalised_kernel_move_into_the_weights():
+    X = np.random.default_rng(0).integers(0, 2, (60, 6))
+    y = X[:, 0] & X[:, 1]
+    model = SVC(kernel=ConjunctionKernel()).fit(X, y)
+    norms = np.sqrt(counting_kernel(max_literals=3, monotone=True)(X).diagonal())
+    norms = norms[model.support_]
+    coefficients = model.dual_coef_[0] / (norms * norms.mean())
+    best = top_conjunctions(model, X=X)[0]
+    holds = X[model.support_][:, [j for j, _ in best.literals]].all(axis=1)
+    assert {j for j, _ in best.literals} <= {0, 1}
+    assert best.weight == pytest.approx(coefficients[holds].sum())

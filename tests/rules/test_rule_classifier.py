@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.kernels import counting_kernel
 from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
@@ -18,7 +19,6 @@ from sklboolean.datasets import (
     make_monks,
     make_tic_tac_toe,
 )
-from sklboolean.kernels import ConjunctionKernel
 
 
 def three_classes(n_samples=300, seed=0):
@@ -39,7 +39,7 @@ def decided_by(model, row):
         RuleClassifier(random_state=0),
         RuleClassifier(SVC(gamma=0.1), monotone=True),
         RuleClassifier("labels", literal_price=1, penalty=2),
-        RuleClassifier(SVC(kernel=ConjunctionKernel(max_literals=2)), max_rules=2),
+        RuleClassifier(SVC(kernel=counting_kernel(max_literals=2)), max_rules=2),
         RuleClassifier(AveragedPerceptron(), random_state=0, literal_price=0),
     ],
     ids=repr,

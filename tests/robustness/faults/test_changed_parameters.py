@@ -6,12 +6,12 @@ import joblib
 import numpy as np
 import pytest
 from _instances import MODELS, answers, data, ignores_labels, same_answers
+from oracles.kernels import counting_kernel
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import AveragedPerceptron, KernelPerceptron, QueryByCommittee, Winnow
-from sklboolean.kernels import ConjunctionKernel
 
 # On these what was learned depends: by model, with another value.
 FIXED = {
@@ -49,7 +49,7 @@ FIXED = {
     },
     "kernel_perceptron_object": {
         "average": None, "binarize": 0.5, "fit_intercept": False,
-        "kernel": ConjunctionKernel(max_literals=4), "kernel__max_literals": 4,
+        "kernel": counting_kernel(max_literals=4), "kernel__max_literals": 4,
     },
     "online_boost_by_majority": {
         "estimator": BernoulliNB(), "n_estimators": 7, "sampling": "reject",

@@ -14,6 +14,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+from oracles.kernels import all_conjunctions
 from scipy import sparse
 
 from sklboolean import (
@@ -26,7 +27,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
-from sklboolean.kernels import conjunction_kernel, tanimoto_kernel
+from sklboolean.kernels import tanimoto_kernel
 
 LIMIT = 1.0
 
@@ -100,13 +101,13 @@ def transform_case(**options):
 
 
 CASES |= {
-    "kernel matrix": lambda: matrix_case(conjunction_kernel, 1, bits(12_000, 3200)),
+    "kernel matrix": lambda: matrix_case(all_conjunctions, 1, bits(12_000, 3200)),
     "kernel matrix, threads": lambda: matrix_case(
-        conjunction_kernel, 2, bits(12_000, 3200)
+        all_conjunctions, 2, bits(12_000, 3200)
     ),
     "kernel matrix by pairs": lambda: matrix_case(tanimoto_kernel, 1, bits(4_000, 200)),
     "kernel matrix, sparse rows": lambda: matrix_case(
-        conjunction_kernel, 1, thin(12_000, 10_000, 30)
+        all_conjunctions, 1, thin(12_000, 10_000, 30)
     ),
     "kernel scores, sparse rows": scores_case,
     "conjunctions, all": transform_case,

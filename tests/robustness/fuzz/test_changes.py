@@ -10,13 +10,14 @@ from fuzz.attempt import attempt
 from fuzz.runner import explore
 from fuzz.test_methods import EXPECTED, use
 from hypothesis import strategies as st
+from oracles.kernels import counting_kernel
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean.active_learning import FiniteVersionSpace
-from sklboolean.kernels import ConjunctionKernel, DNFKernel
+from sklboolean.kernels import DNFKernel
 
 pytestmark = [
     pytest.mark.filterwarnings(each)
@@ -47,7 +48,7 @@ VALUES = {
     "hypotheses": ["conjunctions", "disjunctions", None],
     "kernel": [
         "conjunction", "linear", "rbf", "poly", "dnf", "tanimoto", "precomputed",
-        DNFKernel(), ConjunctionKernel(max_literals=2),
+        DNFKernel(), counting_kernel(max_literals=2),
     ],
     "max_active": [None, 1],
     "max_support": [None, 1, 5],

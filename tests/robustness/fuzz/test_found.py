@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.kernels import counting_kernel
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neural_network import BernoulliRBM
@@ -40,7 +41,7 @@ from sklboolean.concepts import (
     learn_conjunction_from_examples,
 )
 from sklboolean.datasets import flip_labels
-from sklboolean.kernels import ConjunctionKernel, cnf_kernel, dnf_kernel
+from sklboolean.kernels import cnf_kernel, dnf_kernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
 from sklboolean.theory import (
     additive_mistake_bound,
@@ -184,7 +185,7 @@ def test_choices_are_compared_with_anything():
 
 
 def test_version_spaces_read_tables_only():
-    spaces = [HalfspaceVersionSpace(), KernelVersionSpace(ConjunctionKernel())]
+    spaces = [HalfspaceVersionSpace(), KernelVersionSpace(counting_kernel())]
     for space in spaces:
         with pytest.raises(ValueError, match=r"table|array"):
             space.predict_proba(1.0)
