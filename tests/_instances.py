@@ -416,7 +416,7 @@ CASES = {
         ConjunctionRegressor(C=1.0, tol=1e-10), {"C": None, "cv": 2}
     ),
     "conjunction_regressor_single": Case(
-        ConjunctionRegressor(C=3.0, max_literals=2, tol=1e-10)
+        ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
     ),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -25,7 +24,7 @@ from sklboolean._core.partitions import (
     open_partitions,
     prefix_errors,
 )
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, class_weights
 
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
 LARGEST_LOG_SLOPE = 12  # for scores of size 1
@@ -348,16 +347,12 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""
         # A stream does not show all labels; it has no "balanced" weights.
-        y, weights = self.classes_, None
-        if not one_pass:
-            y, weights = self.classes_[codes], sample_weight
-        with np.errstate(divide="ignore"):  # a class without weight
-            by_class = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=y, sample_weight=weights
-            )
-        if weights is not None:
-            by_class[np.isinf(by_class)] = 0.0
-        sizes = self._check_class_weights(by_class.astype(np.float64))[codes]
+        shown = np.arange(len(self.classes_)) if one_pass else codes
+        weights = np.ones(len(shown))
+        if sample_weight is not None and not one_pass:
+            weights = sample_weight
+        by_class = class_weights(self.class_weight, self.classes_, shown, weights)
+        sizes = self._check_class_weights(by_class)[codes]
         return sizes if sample_weight is None else sizes * sample_weight
 
     def fit_partitions(self, partitions, classes=None):

@@ -350,9 +350,10 @@ def search_conjunctions(
         tuple(sorted((j % n_features, j < n_features) for j in literals))
         for literals, _ in found
     ]
+    if sign == "positive" and not is_rounded and (factors[shortest:] == 1).all():
+        weights = [score * unit for _, score in found]
+    else:
+        weights = [fsum(coefficients[satisfied_by(words, rule)]) for rule in rules]
     return SearchResult(
-        [(rule, fsum(coefficients[satisfied_by(words, rule)])) for rule in rules],
-        bound * unit,
-        is_complete,
-        n_sums,
+        list(zip(rules, weights, strict=True)), bound * unit, is_complete, n_sums
     )

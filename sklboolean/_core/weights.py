@@ -3,6 +3,7 @@
 from numbers import Real
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array
 
 
@@ -73,3 +74,47 @@ def checked_weights(sample_weight, n_samples, *, divides=False):
     """Check sample weights and their sum, as the two functions above."""
     weights = check_sample_weight(sample_weight, n_samples)
     return check_finite_sum(weights, divides=divides)
+
+
+def class_weights(class_weight, classes, codes, sample_weight):
+    """Compute the weight of each class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        "balanced": in inverse proportion to the weight of the samples of a class, with
+        a mean of 1 over the samples.
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n_samples,), int
+        The class number of each sample.
+    sample_weight : ndarray of shape (n_samples,), float64
+
+    Returns
+    -------
+    weights : ndarray of shape (n_classes,), float64
+
+    Raises
+    ------
+    ValueError
+        For weights that are negative or not finite, for a dict that leaves out a class,
+        and for "balanced" when the samples of a class have no weight.
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, sample_weight, minlength=len(classes))
+        if not totals.all():
+            missing = classes[totals == 0].tolist()
+            raise ValueError(
+                "class_weight='balanced' needs samples of positive weight in each "
+                f"class; {missing} have none. Leave these classes out of y, or weight "
+                "their samples."
+            )
+        return totals.sum() / (len(totals) * totals)
+    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(
+            "class_weight must hold finite weights of at least 0; got "
+            f"{class_weight!r}."
+        )
+    return weights.astype(np.float64)

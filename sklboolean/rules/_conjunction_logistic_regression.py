@@ -3,21 +3,13 @@
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._exports import (
-    largest_sum_code,
-    largest_sum_sql,
-    sum_code,
-    sum_sql,
-)
 
 # Values of C to try.
 CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0)
@@ -200,7 +192,8 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
             self.classes_, codes = encode_classes(y)
             weights = check_sample_weight(sample_weight, len(y))
             n_classes = len(self.classes_)
-            weights = weights * self._class_weights(y, codes, weights)[codes]
+            factors = class_weights(self.class_weight, self.classes_, codes, weights)
+            weights = weights * factors[codes]
             masses = np.bincount(codes, weights, minlength=n_classes)
             if not (masses > 0).all() or not np.isfinite(masses.sum()):
                 label = self.classes_[np.argmin(masses)]
@@ -216,16 +209,6 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
             Cs = self._check_Cs(CLASSIFICATION_CS)
             self._fit(samples, weights, targets, codes, loss, Cs)
         return self
-
-    def _class_weights(self, y, codes, weights):
-        """Compute the weight of each class."""
-        if self.class_weight is None:
-            return np.ones(len(self.classes_))
-        if self.class_weight == "balanced":
-            masses = np.bincount(codes, weights, minlength=len(self.classes_))
-            shares = masses / masses.sum()
-            return np.divide(1, len(shares) * shares, out=shares, where=shares > 0)
-        return compute_class_weight(self.class_weight, classes=self.classes_, y=y)
 
     @staticmethod
     def _held_out_loss(scores, targets):
@@ -302,61 +285,6 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         if scores.shape[1] == 1:
             return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes_[scores.argmax(axis=1)]
-
-    def to_python(self, feature_names=None):
-        """Write the model as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is the label that ``predict`` returns.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-        """
-        check_is_fitted(self)
-        sums = [
-            sum_code(intercept, terms, feature_names, self.binarize)
-            for intercept, terms in zip(self.intercept_, self._terms(), strict=True)
-        ]
-        return largest_sum_code(sums, self.classes_)
-
-    def to_sql(self, feature_names=None):
-        """Write the model as an expression in standard SQL, a CASE WHEN.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the column names of X, or x0,
-            x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is the label that ``predict`` returns; bools are written 1 and 0.
-            Column names are in double quotes. No literal holds for NULL.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name or label cannot be
-            quoted.
-        """
-        check_is_fitted(self)
-        names = self._names() if feature_names is None else feature_names
-        sums = [
-            sum_sql(intercept, terms, names, self.binarize)
-            for intercept, terms in zip(self.intercept_, self._terms(), strict=True)
-        ]
-        return largest_sum_sql(sums, self.classes_)
 
     def _labels(self):
         if len(self.coef_) == 1:

@@ -5,7 +5,7 @@ from time import monotonic
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -20,14 +20,27 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
-from sklboolean.rules._exports import NotebookRules, rules_frame
+from sklboolean.rules._exports import (
+    RulesMixin,
+    check_columns,
+    check_exported,
+    largest_sum_code,
+    largest_sum_sql,
+    python_label,
+    read_classes,
+    read_conjunctions,
+    read_numbers,
+    sum_code,
+    sum_sql,
+    versioned,
+)
 from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 # Tolerance of models along the path, which only choose C.
 PATH_TOL = 0.03
 
 
-class ConjunctionModel(NotebookRules, BaseEstimator):
+class ConjunctionModel(RulesMixin, BaseEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
@@ -159,15 +172,14 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
             )
         )
         conjunctions = [state.conjunctions[k] for k in order]
-        self._state = ConjunctionSum(
-            tuple(conjunctions),
-            np.ascontiguousarray(state.coefficients[:, order]),
-            state.intercepts,
+        coverages = state.satisfied(model.words).sum(axis=0)[order]
+        coefficients = np.ascontiguousarray(state.coefficients[:, order])
+        self._set_model(
+            ConjunctionSum(tuple(conjunctions), coefficients, state.intercepts),
+            coverages,
         )
-        self.conjunctions_ = conjunctions
-        self.coef_, self.intercept_ = self._state.coefficients, state.intercepts
         self.C_, self.Cs_ = float(Cs[-1]), Cs
-        self.coef_path_ = np.zeros((len(Cs), *self.coef_.shape))
+        self.coef_path_ = np.zeros((len(Cs), *coefficients.shape))
         for k, step in enumerate(path):
             places = {one: j for j, one in enumerate(step.conjunctions)}
             for j, one in enumerate(conjunctions):
@@ -175,7 +187,13 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
                     self.coef_path_[k, :, j] = step.coefficients[:, places[one]]
         self.objective_, self.optimality_gap_ = model.objective, model.gap
         self.is_optimal_ = bool(model.gap <= self.tol * model.objective)
-        self.coverages_ = self._state.satisfied(model.words).sum(axis=0)
+
+    def _set_model(self, state, coverages):
+        self._state, self.coverages_ = state, coverages
+        self.conjunctions_ = list(state.conjunctions)
+        self.coef_, self.intercept_ = state.coefficients, state.intercepts
+        if not is_classifier(self):
+            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
     def _scores(self, X):
         """Compute the sums of each sample, of shape (n_samples, n_outputs)."""
@@ -263,21 +281,143 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
             ]
         return "\n".join(lines)
 
-    def to_frame(self):
-        """Make a data frame with a row for each rule.
+    def to_python(self, feature_names=None):
+        """Write the model as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
 
         Returns
         -------
-        frame : pandas.DataFrame
-            With the columns label, rule, n_literals, weight, contribution, coverage and
-            precision.
+        code : str
+            Its value is what ``predict`` returns: a label or a number.
 
         Raises
         ------
-        ImportError
-            When pandas is not installed.
+        ValueError
+            When a feature has no name, or two have the same.
         """
-        return rules_frame(self.rules_, self._names())
+        check_is_fitted(self)
+        sums = [
+            sum_code(intercept, terms, feature_names, self.binarize)
+            for intercept, terms in zip(
+                self._state.intercepts, self._terms(), strict=True
+            )
+        ]
+        return largest_sum_code(sums, self.classes_) if is_classifier(self) else sums[0]
+
+    def to_sql(self, feature_names=None):
+        """Write the model as an expression in standard SQL.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the column names of X, or x0,
+            x1, ...
+
+        Returns
+        -------
+        sql : str
+            Its value is what ``predict`` returns: a label or a number; bools are
+            written 1 and 0. Column names are in double quotes. No literal holds for
+            NULL.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, or a name or label cannot be
+            quoted.
+        """
+        check_is_fitted(self)
+        names = self._names() if feature_names is None else feature_names
+        sums = [
+            sum_sql(intercept, terms, names, self.binarize)
+            for intercept, terms in zip(
+                self._state.intercepts, self._terms(), strict=True
+            )
+        ]
+        return largest_sum_sql(sums, self.classes_) if is_classifier(self) else sums[0]
+
+    def to_dict(self):
+        """Write the model and what ``predict`` needs as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+            Without the path of C and its scores.
+
+        Raises
+        ------
+        ValueError
+            For labels that are neither text nor finite numbers.
+        """
+        check_is_fitted(self)
+        values = {
+            "conjunctions": [list(map(list, one)) for one in self.conjunctions_],
+            "coef": self._state.coefficients.tolist(),
+            "intercept": self._state.intercepts.tolist(),
+            "coverages": self.coverages_.tolist(),
+            "C": self.C_,
+            "n_features": self.n_features_in_,
+            "feature_names": self._names(),
+            "binarize": self.binarize,
+        }
+        if is_classifier(self):
+            values["classes"] = [python_label(label) for label in self.classes_]
+            values["dtype"] = self.classes_.dtype.str
+        return versioned(type(self).__name__, values)
+
+    @classmethod
+    def from_dict(cls, data):
+        """Make a fitted model from a dictionary.
+
+        Parameters
+        ----------
+        data : dict
+            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
+
+        Returns
+        -------
+        model : estimator
+            It predicts as the original. Its parameters other than ``binarize`` are the
+            defaults, and it has no attributes about the fit other than ``C_``.
+
+        Raises
+        ------
+        ValueError
+            When the dictionary is not one of this class, or was written by a newer
+            version.
+        """
+        names = [
+            "conjunctions", "coef", "intercept", "coverages", "C", "n_features",
+            "feature_names", "binarize",
+        ]  # fmt: skip
+        names += ["classes", "dtype"] * issubclass(cls, ClassifierMixin)
+        values = check_exported(data, cls.__name__, names)
+        n_features, columns = values["n_features"], values["feature_names"]
+        check_columns(n_features, columns, values["binarize"])
+        model, n_outputs = cls(binarize=values["binarize"]), 1
+        if "classes" in values:
+            model.classes_ = read_classes(values["classes"], values["dtype"])
+            n_classes = len(model.classes_)
+            n_outputs = n_classes if n_classes > 2 else 1
+        conjunctions = read_conjunctions(values["conjunctions"], n_features)
+        shape = n_outputs, len(conjunctions)
+        coefficients = read_numbers(values["coef"], "coef", shape)
+        intercepts = read_numbers(values["intercept"], "intercept", shape[:1])
+        coverages = read_numbers(values["coverages"], "coverages", shape[1:])
+        model.C_ = float(read_numbers(values["C"], "C", ()))
+        model._set_model(
+            ConjunctionSum(conjunctions, coefficients, intercepts),
+            coverages.astype(np.int64),
+        )
+        model.n_features_in_ = n_features
+        if columns is not None:
+            model.feature_names_in_ = np.array(columns, dtype=object)
+        return model
 
     def _rules_html(self):
         rows = [
@@ -295,11 +435,6 @@ class ConjunctionModel(NotebookRules, BaseEstimator):
             )
         )
         return html_table(caption, ["label", "conjunction", "weight", "coverage"], rows)
-
-    def _names(self):
-        """List the column names of X, if it had any."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(map(str, names))
 
     def _terms(self):
         """List the conjunctions of each output with their weights."""

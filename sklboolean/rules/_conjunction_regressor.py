@@ -2,7 +2,6 @@
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words
@@ -10,7 +9,6 @@ from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._exports import sum_code, sum_sql
 
 # Values of C to try, in units of the standard deviation of y.
 REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -183,13 +181,12 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     def _set_units(self, unit, mean):
         """Go back from standardized targets to those of y."""
         state = self._state
-        self._state = ConjunctionSum(
+        state = ConjunctionSum(
             state.conjunctions,
             state.coefficients * unit,
             state.intercepts * unit + mean,
         )
-        self.coef_ = self._state.coefficients[0]
-        self.intercept_ = float(self._state.intercepts[0])
+        self._set_model(state, self.coverages_)
         self.coef_path_ = self.coef_path_[:, 0] * unit
         self.C_, self.Cs_ = self.C_ / unit, self.Cs_ / unit
         self.objective_ *= unit
@@ -212,52 +209,6 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         predictions : ndarray of shape (n_samples,), dtype float64
         """
         return self._scores(X)[:, 0]
-
-    def to_python(self, feature_names=None):
-        """Write the model as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is the prediction.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-        """
-        check_is_fitted(self)
-        return sum_code(self.intercept_, self._terms()[0], feature_names, self.binarize)
-
-    def to_sql(self, feature_names=None):
-        """Write the model as an expression in standard SQL.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the column names of X, or x0,
-            x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is the prediction. Column names are in double quotes. No literal
-            holds for NULL.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name cannot be quoted.
-        """
-        check_is_fitted(self)
-        names = self._names() if feature_names is None else feature_names
-        return sum_sql(self.intercept_, self._terms()[0], names, self.binarize)
 
     def _labels(self):
         return [None]

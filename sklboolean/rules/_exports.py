@@ -295,16 +295,47 @@ def read_classes(labels, dtype):
     return classes
 
 
-def read_counts(counts, shape):
-    """Make the array of class counts, of a given shape."""
-    is_table = isinstance(counts, list) and all(isinstance(row, list) for row in counts)
-    if not is_table or [len(row) for row in counts] != [shape[1]] * shape[0]:
-        raise ValueError(
-            f"data: class_counts must be {shape[0]} lists of {shape[1]} numbers."
+def read_numbers(values, name, shape):
+    """Make an array of finite numbers of a given shape, from nested lists."""
+
+    def has_shape(part, lengths):
+        if not lengths:
+            return is_finite(part)
+        return (
+            isinstance(part, list)
+            and len(part) == lengths[0]
+            and all(has_shape(each, lengths[1:]) for each in part)
         )
-    if not all(is_finite(count) and count >= 0 for row in counts for count in row):
-        raise ValueError("data: class_counts must be finite and not negative.")
-    return np.array(counts)
+
+    if not has_shape(values, shape):
+        raise ValueError(
+            f"data: {name} must hold finite numbers, in lists of shape {shape}."
+        )
+    return np.array(values, dtype=np.float64).reshape(shape)
+
+
+def read_conjunctions(conjunctions, n_features):
+    """Make a tuple of conjunctions from lists of pairs."""
+    if not isinstance(conjunctions, list):
+        raise ValueError(f"data: conjunctions must be a list; got {conjunctions!r}.")
+    return tuple(read_literals(one, n_features) for one in conjunctions)
+
+
+def read_literals(literals, n_features):
+    """Make a conjunction from a list of pairs of a feature and true or false."""
+    if not isinstance(literals, list) or not all(
+        isinstance(literal, list | tuple)
+        and len(literal) == 2
+        and is_integer(literal[0])
+        and 0 <= literal[0] < n_features
+        and isinstance(literal[1], bool)
+        for literal in literals
+    ):
+        raise ValueError(
+            f"data: literals must be pairs of a feature below {n_features} and true or "
+            f"false; got {literals!r}."
+        )
+    return tuple((j, value) for j, value in literals)
 
 
 def is_integer(value):
@@ -318,12 +349,34 @@ def is_finite(value):
     return is_number and math.isfinite(value)
 
 
-class NotebookRules:
-    """Show the rules of a fitted estimator in notebooks.
+class RulesMixin:
+    """What fitted estimators with ``rules_`` share: names, frames, notebooks.
 
     For estimators with ``to_text`` and ``_rules_html``. It comes before
-    ``BaseEstimator``, whose diagram it shows above the rules.
+    ``BaseEstimator``, whose diagram it shows above the rules in a notebook.
     """
+
+    def _names(self):
+        """List the column names of X, if it had any."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(map(str, names))
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals, weight, contribution, coverage and
+            precision.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        check_is_fitted(self)
+        return rules_frame(self.rules_, self._names())
 
     def _repr_html_(self):
         return self._repr_mimebundle_()["text/html"]

@@ -14,11 +14,10 @@ from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
 from sklboolean.rules._dual_representation import dual_representation
-from sklboolean.rules._gain_search import GainParams, GainSearch
+from sklboolean.rules._gain_search import GainParams, GainSearch, any_satisfied
 from sklboolean.rules._rule_set import (
     DNF,
     RuleEnsemble,
-    any_satisfied,
     partial_scores,
     with_precision,
 )

@@ -228,7 +228,8 @@ class DecisionList:
         The last rules are dropped if they predict what the default predicts.
         """
         counts = np.zeros((len(rules) + 1, n_classes))
-        np.add.at(counts, (first_satisfied(X, rules), codes), weights)
+        decided = first_satisfied(X, [literals for literals, _ in rules])
+        np.add.at(counts, (decided, codes), weights)
         if counts[-1].any():
             default = int(counts[-1].argmax())
         while rules and rules[-1][1] == default:
@@ -239,7 +240,11 @@ class DecisionList:
     def predict(self, X):
         """Predict a class number for each sample."""
         labels = np.array([*(k for _, k in self.rules), self.default])
-        return labels[first_satisfied(X, self.rules)]
+        return labels[self.apply(X)]
+
+    def apply(self, X):
+        """Find the index of the rule that decides each sample."""
+        return first_satisfied(X, [literals for literals, _ in self.rules])
 
     def n_literals(self):
         """Count the literals of all rules."""
@@ -248,24 +253,25 @@ class DecisionList:
 
 def any_satisfied(X, conjunctions):
     """Mark the samples that satisfy one conjunction or more."""
-    X = X.tocsc() if sparse.issparse(X) else X
+    X = by_columns(X)
     satisfied = np.zeros(X.shape[0], dtype=bool)
     for literals in conjunctions:
         satisfied |= satisfied_by(X, literals)
     return satisfied
 
 
-def first_satisfied(X, rules):
-    """Find the index of the first rule that each sample satisfies, else their number.
+def first_satisfied(X, conjunctions):
+    """Find the index of the first conjunction that each sample satisfies.
 
-    Parameters
-    ----------
-    X : ndarray of uint64 words, csr_array or csc_array
-        Boolean samples.
-    rules : list of (literals, anything)
+    Samples that satisfy none get ``len(conjunctions)``.
     """
-    X = X.tocsc() if sparse.issparse(X) else X
-    index = np.full(X.shape[0], len(rules), dtype=np.int64)
-    for k in reversed(range(len(rules))):
-        index[satisfied_by(X, rules[k][0])] = k
+    X = by_columns(X)
+    index = np.full(X.shape[0], len(conjunctions), dtype=np.int64)
+    for k in reversed(range(len(conjunctions))):
+        index[satisfied_by(X, conjunctions[k])] = k
     return index
+
+
+def by_columns(X):
+    """Convert sparse samples to CSC, where columns are read quickly."""
+    return X.tocsc() if sparse.issparse(X) else X

@@ -1,13 +1,10 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
-import warnings
 from itertools import product
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.svm import SVC
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -15,19 +12,24 @@ from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import feature_names_of, html_table, python_value
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.parameters import check_integer
-from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_finite_sum, check_sample_weight
+from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.weights import (
+    check_finite_sum,
+    check_sample_weight,
+    class_weights,
+)
+from sklboolean.kernels import BooleanSVC
+from sklboolean.rules._dnf_bound import dnf_cost, dnf_cost_bound
 from sklboolean.rules._exports import (
-    NotebookRules,
+    RulesMixin,
     check_columns,
     check_exported,
     first_rule_code,
     first_rule_sql,
     python_label,
     read_classes,
-    read_counts,
-    rules_frame,
+    read_numbers,
     versioned,
 )
 from sklboolean.rules._gain_search import (
@@ -41,14 +43,15 @@ from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_field
 # Parameters are chosen on held-out samples when the weights add up to so much, and
 # parts are held out until they hold so many samples.
 MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
-# Of lists with as many errors on held-out samples the shorter one should win: four
-# literals count as one error (measured: fewer literals, and no more errors later).
-LITERAL_COST = 0.25
+# Of lists with about as many errors on held-out samples the shorter one should win. A
+# literal counts as a quarter of an error (measured: fewer literals, and no more errors
+# later), and as this share of many held-out samples, where lists would grow long.
+LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 # The default model is fitted on so many samples: its time grows with their square.
 MAX_MODEL_SAMPLES = 4000
 
 
-class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
+class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is
@@ -66,7 +69,8 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier, "labels" or None, default=None
-        The model that tells which labels to trust: any classifier. None: ``SVC()``,
+        The model that tells which labels to trust: any classifier. None:
+        ``BooleanSVC(monotone=False)``, a support vector machine over conjunctions,
         fitted on at most 4000 samples. "labels": no model; all labels are trusted.
     max_rules : int, default=20
         Maximum number of rules for each class. Lower it for a shorter list.
@@ -98,9 +102,13 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute.
+    certificate : bool, default=False
+        Whether to compute ``cost_`` and ``cost_bound_``, for two classes: by how much
+        any DNF can be better on the training samples. This does not change the rules.
+        It takes an exact search; with more than 50 features set ``time_limit`` too.
     time_limit : float or None, default=None
-        Seconds after which no further rule is searched for. Fitting ``estimator`` is
-        not interrupted.
+        Seconds after which no further rule is searched for, and as many for the
+        certificate. Fitting ``estimator`` is not interrupted.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones. ``estimator`` is fitted on zeros and ones.
@@ -130,10 +138,29 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
+    cost_ : float
+        With ``certificate=True``: the weight of the training samples of the class that
+        no rule covers, plus for each rule the weight of the other samples that it
+        covers, plus ``literal_price_`` for each literal.
+    cost_bound_ : float
+        With ``certificate=True``: no DNF of rules of up to ``max_literals`` literals,
+        for either class and of any number of rules, has a smaller cost in this sense.
+        The rules are optimal if it equals ``cost_``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
+
+    Notes
+    -----
+    The certificate is the value of a linear program over all conjunctions, solved by
+    column generation with an exact search, as in section 3 of the reference. It counts
+    a sample of the other class once for each rule that covers it, so that the number of
+    errors of overlapping rules may be smaller than what their cost says.
+
+    References
+    ----------
+    Dash, Gunluk, Wei. "Boolean Decision Rules via Column Generation". NeurIPS 2018.
 
     See Also
     --------
@@ -152,8 +179,8 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
         penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), n_folds=5,
-        class_weight=None, width=512, feature_groups=None, time_limit=None,
-        binarize=0.0, random_state=None, n_jobs=None,
+        class_weight=None, width=512, feature_groups=None, certificate=False,
+        time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
     ):  # fmt: skip
         self.estimator = estimator
         self.max_rules = max_rules
@@ -165,6 +192,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.width = width
         self.feature_groups = feature_groups
+        self.certificate = certificate
         self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state
@@ -204,14 +232,9 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
             When no rule was found and every sample gets the default class.
         """
         with restore_on_error(self):
-            params = GainParams.check(
-                max_rules=self.max_rules, max_literals=self.max_literals,
-                monotone=self.monotone, penalty=self.penalty,
-                literal_price=self.literal_price, width=self.width,
-                feature_groups=self.feature_groups, time_limit=self.time_limit,
-                n_jobs=self.n_jobs,
-            )  # fmt: skip
+            params = self._check_params()
             check_integer(self.n_folds, "n_folds", 2)
+            check_choice(self.certificate, "certificate", (False, True))
             if not (self.estimator is None or self._trusts_all()) and not is_classifier(
                 self.estimator
             ):
@@ -222,48 +245,50 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
             samples, y = validate_boolean(self, X, y)
             encode_groups(self.feature_groups, self.n_features_in_)
             self.classes_, codes = encode_classes(y)
-            weights = self._weights(y, codes, sample_weight)
+            if self.certificate and len(self.classes_) > 2:
+                raise ValueError(
+                    "certificate=True needs two classes, as a DNF has; y has "
+                    f"{len(self.classes_)}. Set certificate=False."
+                )
+            weights = self._weights(codes, sample_weight)
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
             setting = self._choose_setting(*training, params, rng)
             self._set_fitted_attributes(*setting, *training, params, rng)
+            if self.certificate:
+                self._certify(*training)
         if not self.rules_:
-            warnings.warn(
+            warn_user(
                 "No rule gained enough: every sample is predicted as "
                 f"{self.default_}. Lower penalty or literal_price, or use a linear "
-                "model, which can add up many weak features.",
-                stacklevel=2,
+                "model, which can add up many weak features."
             )
         return self
 
-    def _weights(self, y, codes, sample_weight):
+    def _check_params(self):
+        return GainParams.check(
+            max_rules=self.max_rules, max_literals=self.max_literals,
+            monotone=self.monotone, penalty=self.penalty,
+            literal_price=self.literal_price, width=self.width,
+            feature_groups=self.feature_groups, time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _weights(self, codes, sample_weight):
         """Multiply the weights of the samples by those of their classes."""
         weights = check_sample_weight(sample_weight, len(codes))
-        totals = np.bincount(codes, weights, minlength=len(self.classes_))
-        if isinstance(self.class_weight, str) and not totals.all():
-            raise ValueError(
-                "class_weight='balanced' needs samples of positive weight in each "
-                f"class; class {self.classes_[totals.argmin()]!r} has none."
-            )
-        if self.class_weight is not None:
-            of_class = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=y, sample_weight=weights
-            )
-            if not (np.isfinite(of_class).all() and (of_class >= 0).all()):
-                raise ValueError(
-                    "class_weight must hold finite weights of at least 0; got "
-                    f"{self.class_weight!r}."
-                )
-            weights = weights * of_class[codes]
-        return check_finite_sum(weights)
+        of_class = class_weights(self.class_weight, self.classes_, codes, weights)
+        return check_finite_sum(weights * of_class[codes])
 
     def _choose_setting(self, X, codes, weights, params, rng):
         """Choose the trusted samples, the order of the classes, penalty and price."""
         trusted = (False,) if self._trusts_all() else (False, True)
         rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
         orders = tuple(map(tuple, (rarest_first, rarest_first[::-1])))
-        parts, literal_cost = self._parts(codes, weights, rng), LITERAL_COST
+        parts = self._parts(codes, weights, rng)
+        n_held_out = sum(weights[test].sum() for _, test in parts)
+        literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
         if not parts:
             # In training more rules are never worse, and the model is needed.
             parts, literal_cost = [(np.arange(len(codes)),) * 2], 1.0
@@ -327,10 +352,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         else:
             if len(codes) > MAX_MODEL_SAMPLES:
                 fitted_on = rng.permutation(len(codes))[:MAX_MODEL_SAMPLES]
-            # As gamma="scale", but by the weights.
-            mean = np.average(bits.mean(axis=1), weights=weights)
-            gamma = 1.0 / max(self.n_features_in_ * mean * (1 - mean), 1e-12)
-            model = SVC(gamma=gamma)
+            model = BooleanSVC(monotone=False)
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=seed)
         options = {}
@@ -361,7 +383,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         state = DecisionList.counted(
             search.rule_list(price), X, codes, weights, len(self.classes_), order[-1]
         )
-        decided = np.bincount(first_satisfied(X, state.rules), minlength=1)
+        decided = np.bincount(state.apply(X), minlength=1)
         self.rules_ = [
             Rule(
                 literals, None, None, int(n_decided), float(here[k] / here.sum()),
@@ -373,6 +395,23 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         ]  # fmt: skip
         self.default_ = self.classes_[state.default]
         self.class_counts_ = state.counts
+
+    def _certify(self, X, codes, weights):
+        """Compute the cost of the rules, and a bound on that of any DNF."""
+        price, params = self.literal_price_, self._check_params()
+        rules = [rule.literals for rule in self.rules_]
+        # Without rules the other class has none, and covers nothing.
+        label = self.rules_[0].label if rules else self.default_
+        is_label = self.classes_[codes] == label
+        is_positive = is_label if rules else ~is_label
+        self.cost_ = dnf_cost(X, is_positive, weights, price, rules)
+        bound = self.cost_
+        for positive, start in ((is_positive, rules), (~is_positive, [])):
+            of_class = dnf_cost_bound(
+                X, self.n_features_in_, positive, weights, price, start, params, bound
+            )
+            bound = min(bound, of_class)
+        self.cost_bound_ = bound
 
     def predict(self, X):
         """Predict the label of each sample.
@@ -442,7 +481,7 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         samples = validate_boolean(self, X, reset=False)
-        return first_satisfied(samples, self._labelled())
+        return first_satisfied(samples, [rule.literals for rule in self.rules_])
 
     def to_text(self, feature_names=None):
         """Write the rules as text, one per line.
@@ -521,23 +560,6 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
         names = self._names() if feature_names is None else feature_names
         return first_rule_sql(self._labelled(), self.default_, names, self.binarize)
 
-    def to_frame(self):
-        """Make a data frame with a row for each rule.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            With the columns label, rule, n_literals, weight, contribution, coverage and
-            precision.
-
-        Raises
-        ------
-        ImportError
-            When pandas is not installed.
-        """
-        check_is_fitted(self)
-        return rules_frame(self.rules_, self._names())
-
     def to_dict(self):
         """Write the rules and what ``predict`` needs as a dictionary of JSON types.
 
@@ -601,18 +623,16 @@ class RuleClassifier(NotebookRules, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"data: the labels of rules, and the default, must be among {labels}."
             )
-        model.class_counts_ = read_counts(counts, (len(rules) + 1, len(labels)))
+        shape = len(rules) + 1, len(labels)
+        model.class_counts_ = read_numbers(counts, "class_counts", shape)
+        if (model.class_counts_ < 0).any():
+            raise ValueError("data: class_counts must not be negative.")
         model.rules_ = list(rules)
         model.default_ = model.classes_[labels.index(default)]
         model.n_features_in_ = n_features
         if columns is not None:
             model.feature_names_in_ = np.array(columns, dtype=object)
         return model
-
-    def _names(self):
-        """List the column names of X, if it had any."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(map(str, names))
 
     def _labelled(self):
         return [(rule.literals, rule.label) for rule in self.rules_]

@@ -1,16 +1,14 @@
 """Sets of rules that predict: an OR of conjunctions, and a weighted sum of them."""
 
-import warnings
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.formulas import html_table
 from sklboolean._core.parameters import check_integer
-from sklboolean._core.validation import check_boolean_array
+from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.rules._exports import (
     check_columns,
     check_exported,
@@ -25,33 +23,8 @@ from sklboolean.rules._exports import (
     sum_sql,
     versioned,
 )
+from sklboolean.rules._gain_search import any_satisfied, by_columns
 from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
-
-
-def any_satisfied(X, conjunctions):
-    """Mark the samples that satisfy one conjunction or more."""
-    X = by_columns(X)
-    satisfied = np.zeros(X.shape[0], dtype=bool)
-    for literals in conjunctions:
-        satisfied |= satisfied_by(X, literals)
-    return satisfied
-
-
-def first_satisfied(X, conjunctions):
-    """Find the index of the first conjunction that each sample satisfies.
-
-    Samples that satisfy none get ``len(conjunctions)``.
-    """
-    X = by_columns(X)
-    index = np.full(X.shape[0], len(conjunctions), dtype=np.int64)
-    for k in reversed(range(len(conjunctions))):
-        index[satisfied_by(X, conjunctions[k])] = k
-    return index
-
-
-def by_columns(X):
-    """Convert sparse samples to CSC, where columns are read quickly."""
-    return X.tocsc() if sparse.issparse(X) else X
 
 
 def with_precision(rule, X, wanted):
@@ -339,11 +312,10 @@ class DNF(_RuleSet):
                 raise ValueError("y was given without X: give the samples of y too.")
             after, n_undecided = _simplify_equivalently(before, max_steps)
             if n_undecided:
-                warnings.warn(
+                warn_user(
                     f"max_steps={max_steps} was too small for {n_undecided} tests. The "
                     "result is equivalent to the DNF, but may hold literals or rules "
-                    "that could be dropped. Raise max_steps, or give X.",
-                    stacklevel=2,
+                    "that could be dropped. Raise max_steps, or give X."
                 )
             return self._with(after)
         X = self._check_X(X)

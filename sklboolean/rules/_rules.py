@@ -9,8 +9,8 @@ from sklboolean.rules._exports import (
     check_unique,
     conjunction_sql,
     is_finite,
-    is_integer,
     python_label,
+    read_literals,
     rules_frame,
     versioned,
 )
@@ -209,19 +209,7 @@ class Rule:
         if not isinstance(values, dict) or set(FIELDS) - set(values):
             raise ValueError(f"data: a rule needs {', '.join(FIELDS)}; got {values!r}.")
         values = {name: values[name] for name in FIELDS}
-        literals, names = values["literals"], values["names"]
-        if not isinstance(literals, list) or not all(
-            isinstance(literal, list | tuple)
-            and len(literal) == 2
-            and is_integer(literal[0])
-            and 0 <= literal[0] < n_features
-            and isinstance(literal[1], bool)
-            for literal in literals
-        ):
-            raise ValueError(
-                f"data: literals must be pairs of a feature below {n_features} and "
-                f"true or false; got {literals!r}."
-            )
+        literals, names = read_literals(values["literals"], n_features), values["names"]
         if names is not None and not (
             isinstance(names, list)
             and len(names) == len(literals)
@@ -239,7 +227,7 @@ class Rule:
                 )
         if values["label"] is not None:
             python_label(values["label"])
-        values["literals"] = tuple((j, value) for j, value in literals)
+        values["literals"] = literals
         values["names"] = None if names is None else tuple(names)
         return cls(**values)
 

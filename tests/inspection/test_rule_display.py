@@ -9,7 +9,11 @@ import matplotlib.pyplot as plt  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 
-from sklboolean import RuleClassifier  # noqa: E402
+from sklboolean import (  # noqa: E402
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    RuleClassifier,
+)
 from sklboolean.datasets import make_monks  # noqa: E402
 from sklboolean.inspection import RuleDisplay  # noqa: E402
 from sklboolean.rules import Rule, extract_dnf, top_conjunctions  # noqa: E402
@@ -66,6 +70,19 @@ def test_rules_of_a_search_on_given_axes(svc):
     colors = {np.sign(v): bar.get_facecolor() for v, bar in zip(
         display.values, display.bars_, strict=True)}  # fmt: skip
     assert len(set(colors.values())) == len(colors)
+
+
+@pytest.mark.parametrize("value", ["weight", "coverage"])
+@pytest.mark.parametrize(
+    "model", [ConjunctionLogisticRegression(C=1.0), ConjunctionRegressor(C=1.0)]
+)
+def test_bars_are_the_weights_of_a_conjunction_model(model, value):
+    data = make_monks(1, as_frame=True)
+    model.fit(data.data, data.target)
+    display = RuleDisplay.from_estimator(model, value=value, max_rules=4)
+    widths = [bar.get_width() for bar in display.bars_]
+    assert widths == [getattr(rule, value) for rule in model.rules_[:4]]
+    assert labels_of(display.ax_) == [rule.to_text() for rule in model.rules_[:4]]
 
 
 def test_what_has_no_rules_is_sent_to_from_rules(svc):

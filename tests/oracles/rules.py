@@ -1,11 +1,11 @@
 """Slow twins of `sklboolean.rules`: every conjunction is written out and tested."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from scipy.special import expit, softmax
 
 
@@ -170,3 +170,38 @@ def best_gains(X, wanted, weights, left, penalty, max_literals, *, negations):
             )
         )
     return gains
+
+
+def every_dnf_cost(X, positive, weights, price, max_literals, *, negations):
+    """The cost of every set of conjunctions, by definition; the empty one too.
+
+    A sample to cover counts where no rule covers it, another once for each rule that
+    covers it, and each literal its price.
+    """
+    conjunctions = [
+        (),
+        *every_conjunction(X.shape[1], max_literals, negations=negations),
+    ]
+    covers = np.array([[satisfies(row, one) for one in conjunctions] for row in X])
+    lengths = np.array([len(one) for one in conjunctions])
+    for subset in product((0, 1), repeat=len(conjunctions)):
+        counts = covers @ np.array(subset)
+        wrong = np.where(positive, counts == 0, counts)
+        yield float(weights @ wrong) + price * float(lengths @ np.array(subset))
+
+
+def relaxed_dnf_cost(X, positive, weights, price, max_literals, *, negations):
+    """The same minimum over fractions of conjunctions: a program with all of them."""
+    conjunctions = [
+        (),
+        *every_conjunction(X.shape[1], max_literals, negations=negations),
+    ]
+    covers = np.array([[satisfies(row, one) for one in conjunctions] for row in X])
+    lengths = np.array([len(one) for one in conjunctions])
+    n_positive = int(positive.sum())
+    costs = weights[~positive] @ covers[~positive] + price * lengths
+    return linprog(
+        np.r_[costs, weights[positive]],
+        A_ub=-np.hstack([covers[positive], np.eye(n_positive)]),
+        b_ub=-np.ones(n_positive),
+    ).fun

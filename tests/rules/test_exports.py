@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from oracles.rules import table
 from sklearn.svm import SVC
 
-from sklboolean import KernelPerceptron, RuleClassifier
+from sklboolean import (
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    KernelPerceptron,
+    RuleClassifier,
+)
 from sklboolean.rules import (
     DNF,
     Rule,
@@ -355,8 +360,8 @@ def test_bad_dictionaries_are_errors(path, value, message):
         (("dtype",), "<U1", "of dtype '<U1'"),
         (("dtype",), "no such", "of dtype"),
         (("default",), 5, "must be among"),
-        (("class_counts",), [[1, 2]], "class_counts must be"),
-        (("class_counts", 0), [1, -2], "finite and not negative"),
+        (("class_counts",), [[1, 2]], r"lists of shape \(3, 2\)"),
+        (("class_counts", 0), [1, -2], "must not be negative"),
         (("rules", 0, "label"), 5, "must be among"),
     ],
 )
@@ -367,3 +372,68 @@ def test_bad_dictionaries_of_classifiers_are_errors(path, value, message):
         RuleClassifier.from_dict(changed(data, path, value))
     with pytest.raises(ValueError, match="expected what RuleClassifier"):
         RuleClassifier.from_dict([data])
+
+
+def conjunction_models(columns, labels, binarize, seed):
+    """Fitted models of two classes, of three, and of real targets, with new samples."""
+    X, new = samples(binarize, seed), samples(binarize, seed + 1)
+    bits = X > (0.5 if binarize is None else binarize)
+    codes = (bits[:, 0] & bits[:, 1]) + (bits[:, 2] & ~bits[:, 3])
+    frame, new = (pd.DataFrame(part, columns=columns) for part in (X, new))
+    for n_classes in (2, 3):
+        y = np.array(labels[:n_classes])[np.minimum(codes, n_classes - 1)]
+        y[:n_classes] = labels[:n_classes]
+        model = ConjunctionLogisticRegression(C=1.0, max_literals=2, binarize=binarize)
+        yield model.fit(frame, y), new
+    model = ConjunctionRegressor(C=1.0, max_literals=2, binarize=binarize)
+    yield model.fit(frame, codes + 0.1 * bits[:, 3]), new
+
+
+@settings(deadline=None, max_examples=15)
+@given(names, labels, threshold, st.integers(0, 2**16))
+def test_exports_of_conjunction_models(columns, labels, binarize, seed):
+    for model, new in conjunction_models(columns, labels, binarize, seed):
+        expected = model.predict(new)
+        code = in_python(model, new.to_numpy(), columns)
+        sql = in_sqlite(model.to_sql(), new.to_numpy(), columns)
+        if hasattr(model, "classes_"):
+            assert code == sql == expected.tolist()
+        else:
+            np.testing.assert_allclose(code, expected, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(sql, expected, rtol=1e-12, atol=1e-12)
+        data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
+        again = type(model).from_dict(data)
+        assert again.predict(new).tolist() == expected.tolist()
+        assert again.to_dict() == model.to_dict()
+        assert again.to_text() == model.to_text()
+        assert again.rules_ == model.rules_
+        assert again.explain(new) == model.explain(new)
+        assert np.shape(again.coef_) == np.shape(model.coef_)
+        assert np.shape(again.intercept_) == np.shape(model.intercept_)
+        assert len(model.to_frame()) == len(model.rules_)
+        for rule in model.rules_:
+            assert rule.names == tuple(columns[j] for j, _ in rule.literals)
+            assert escape(rule.to_text()) in model._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("type",), "RuleClassifier", "expected what ConjunctionLogisticRegression"),
+        (("conjunctions",), 3, "conjunctions must be a list"),
+        (("conjunctions", 0), [[9, True]], "pairs of a feature below 4"),
+        (("coef",), [[1.0]], "coef must hold finite numbers"),
+        (("coef", 0, 0), float("nan"), "coef must hold finite numbers"),
+        (("intercept",), 1.0, "intercept must hold finite numbers"),
+        (("coverages", 0), "many", "coverages must hold finite numbers"),
+        (("C",), None, "C must hold finite numbers"),
+        (("classes",), [1, 0], "ascending"),
+        (("version",), 2, "Upgrade sklboolean"),
+    ],
+)
+def test_bad_dictionaries_of_conjunction_models_are_errors(path, value, message):
+    X, y = table(90, 4)
+    data = ConjunctionLogisticRegression(C=1.0).fit(X, y).to_dict()
+    assert len(data["conjunctions"]) > 1
+    with pytest.raises(ValueError, match=message):
+        ConjunctionLogisticRegression.from_dict(changed(data, path, value))
