@@ -18,6 +18,7 @@ from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
+from sklboolean._core.feature_names import exclusive_groups
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # The largest list of conjunctions that is written out.
@@ -82,21 +83,26 @@ def satisfied_by(X, literals):
     return satisfied
 
 
-def encode_groups(feature_groups, n_features):
+def encode_groups(feature_groups, n_features, names=None):
     """Number the groups of features in the order of their first features.
 
     Parameters
     ----------
     feature_groups : array-like of shape (n_features,) or None
-        A label for each feature. None: every feature is a group of its own.
+        A label for each feature. None: levels of one column of `BooleanEncoder`, by
+        their names, are a group; every other feature is a group of its own.
     n_features : int
+    names : sequence of str or None
+        Feature names. None: they are not known.
 
     Returns
     -------
     groups : ndarray of shape (n_features,), int32
     """
     if feature_groups is None:
-        return np.arange(n_features, dtype=np.int32)
+        if names is None:
+            return np.arange(n_features, dtype=np.int32)
+        feature_groups = exclusive_groups(names)
     shape = np.shape(feature_groups)
     if shape != (n_features,):
         raise ValueError(

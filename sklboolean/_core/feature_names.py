@@ -54,7 +54,8 @@ def exclusive_groups(names):
 
     Levels of one column share its name as their label, also "is rare" and "is missing".
     Every other feature has its own number, thresholds too: two of them make an
-    interval.
+    interval. So have "color=red" and "color=blue": without spaces around "=" they need
+    not come from `BooleanEncoder`, and a sample may have several of them.
 
     Parameters
     ----------
@@ -66,7 +67,10 @@ def exclusive_groups(names):
     groups : list of length n_features
         As the parameter ``feature_groups`` takes it.
     """
-    conditions = [parse_name(name) for name in names]
+    conditions = [
+        parse_name(name) if " = " in str(name) or " is " in str(name) else Condition("")
+        for name in names
+    ]
     with_levels = {c.column for c in conditions if c.relation == "="}
     return [
         c.column if c.relation in ("=", "is") and c.column in with_levels else number

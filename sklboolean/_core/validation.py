@@ -310,6 +310,7 @@ KEPT_DTYPES = [
 ]  # fmt: skip
 
 ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
+ENOUGH_TO_REFUSE = 50  # samples of which no column differs
 
 
 def as_boolean(X, binarize=0.0, name="X"):
@@ -389,7 +390,8 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
 def warn_of_lost_columns(estimator, X, always):
     """Warn of columns above ``binarize`` in every sample though their values differ.
 
-    Ages and codes starting at 1 are such columns. They become constant.
+    Ages and codes starting at 1 are such columns. They become constant. When no other
+    column is left and samples are many, this is an error.
 
     Parameters
     ----------
@@ -400,6 +402,7 @@ def warn_of_lost_columns(estimator, X, always):
     always : ndarray of shape (n_features,), dtype bool
         Columns that are true in every sample.
     """
+    _warn_of_signed_columns(estimator, X)
     # In a few samples, or a small first chunk, counts may be above 0 by chance.
     if len(X) < ENOUGH_ROWS or not always.any():
         return
@@ -410,11 +413,46 @@ def warn_of_lost_columns(estimator, X, always):
     names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
     all_lost = "No column is left to learn from. " if len(lost) == X.shape[1] else ""
-    warn_user(
+    message = (
         f"Column {names[lost[0]]!s}{others} is above binarize={estimator.binarize} in "
         f"every sample though its values differ, so it becomes constant. {all_lost}"
         "Encode numbers and categories with BooleanEncoder, which chooses thresholds "
-        "and names them, or set binarize=1.0 for codes 1 and 2.",
+        "and names them, or set binarize=1.0 for codes 1 and 2."
+    )
+    if all_lost and len(X) >= ENOUGH_TO_REFUSE:
+        raise ValueError(message)
+    warn_user(message)
+
+
+def _warn_of_signed_columns(estimator, X):
+    """Warn of columns that are cut at 0 though different values of theirs are below.
+
+    Standardised columns and other real numbers are such columns; -1 and 1 are not.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``binarize``, and ``feature_names_in_`` where columns have names. Another
+        threshold than the default 0 was chosen by the user.
+    X : ndarray of shape (n_samples, n_features)
+        Dense data.
+    """
+    is_signed = X.dtype.kind in "fi" and estimator.binarize == 0 and X.size
+    if not is_signed or X.min() >= 0:
+        return
+    lowest = X.min(axis=0)
+    columns = np.flatnonzero(lowest < 0)
+    differs = (X[:, columns] <= 0) & (X[:, columns] != lowest[columns])
+    cut = columns[differs.any(axis=0)]
+    if not len(cut):
+        return
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+    others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
+    warn_user(
+        f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether they are "
+        "above binarize=0.0 is used. Encode them with BooleanEncoder, which chooses "
+        "thresholds and names them, or set binarize=None if X should hold zeros and "
+        "ones."
     )
 
 

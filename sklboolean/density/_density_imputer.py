@@ -178,7 +178,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _encode(self, X):
         """Encode X; levels that the training data did not have become missing too."""
-        bits = self.encoder_.transform(X)
+        bits = np.array(self.encoder_.transform(X))
         for is_column, kind in self._columns_of_bits():
             if kind == "category":
                 of_column = bits[:, is_column]

@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -19,7 +20,7 @@ from sklboolean.preprocessing._encoded_columns import (
     level_text,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
-from sklboolean.preprocessing._frames import read_columns
+from sklboolean.preprocessing._frames import frame_like, is_frame, read_columns
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
     find_tree_cuts,
@@ -373,9 +374,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        features : ndarray or csr_array of shape (n_samples, n_features_out)
-            Of dtype bool; float32 with NaN for ``missing="propagate"``. The container
-            of ``set_output``, if that was called.
+        features : ndarray, csr_array or data frame of shape (n_samples, n_features_out)
+            Of dtype bool; float32 with NaN for ``missing="propagate"``. For a data
+            frame or pyarrow table and ``sparse_output=False``, a data frame or table of
+            the same package, with the names of the features. The container of
+            ``set_output``, if that was called.
 
         Raises
         ------
@@ -406,7 +409,14 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if propagates:
                 features[missing, first:last] = np.nan
             first = last
+        if is_frame(X) and not self._has_chosen_output():
+            features = frame_like(X, features, self.get_feature_names_out())
         return features
+
+    def _has_chosen_output(self):
+        """Test whether set_output or scikit-learn's configuration sets the container."""
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        return (chosen or get_config()["transform_output"]) != "default"
 
     def inverse_transform(self, X):
         """Return a sample of the original columns for each sample of features.

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.conjunction_search import MAX_LISTED
-from sklboolean._core.formulas import check_input_names
+from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
+from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.parameters import check_choice, check_integer, check_real
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.preprocessing._enumeration import (
     SIZE_HINT,
     AllConjunctions,
@@ -20,6 +20,8 @@ from sklboolean.preprocessing._enumeration import (
     Literals,
     check_output_size,
 )
+
+MANY_COLUMNS = 100_000  # more than most estimators can use
 
 
 class ConjunctionFeatures(TransformerMixin, BaseEstimator):
@@ -47,7 +49,8 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         first columns. Conjunctions that hold in no sample are left out. None: keep all.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a
-        conjunction. For one-hot columns: the attribute.
+        conjunction. For one-hot columns: the attribute. None: the levels of one column
+        of `BooleanEncoder`, found by their names, share a label.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -159,6 +162,11 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         ValueError
             For invalid parameters and data, when no conjunction is frequent, and for
             more conjunctions than can be numbered or listed. An earlier fit is kept.
+
+        Warns
+        -----
+        UserWarning
+            When all conjunctions of the literals are more than 100 000 columns.
         """
         with restore_on_error(self):
             self._check_params()
@@ -166,6 +174,13 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
             self._conjunctions = self._select(samples)
             self.supports_ = getattr(self._conjunctions, "supports", None)
             self.n_output_features_ = self._conjunctions.n_columns
+            are_all = isinstance(self._conjunctions, AllConjunctions)
+            if are_all and self.n_output_features_ > MANY_COLUMNS:
+                warn_user(
+                    f"max_literals={self.max_literals} gives "
+                    f"{self.n_output_features_:.3g} columns for "
+                    f"{self.n_features_in_} features. {SIZE_HINT}"
+                )
         return self
 
     def _check_params(self):
@@ -186,7 +201,10 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
 
     def _select(self, samples):
         n_samples, n_features = samples.shape[0], self.n_features_in_
-        literals = Literals.build(n_features, self.monotone, self.feature_groups)
+        groups = encode_groups(
+            self.feature_groups, n_features, feature_names_of(self)
+        )
+        literals = Literals.build(n_features, self.monotone, groups)
         shortest, longest = self.min_literals, self.max_literals
         longest = literals.n_groups if longest is None else longest
         if min(longest, literals.n_groups) < shortest:

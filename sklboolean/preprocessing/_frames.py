@@ -248,6 +248,34 @@ def _levels(name, codes, levels, *, values_are_levels=False):
     )
 
 
+def frame_like(X, features, names):
+    """Make features a data frame or table of the package of X.
+
+    Parameters
+    ----------
+    X : data frame or table
+        A pandas data frame gives its index, too.
+    features : ndarray of shape (n_samples, n_features_out)
+    names : ndarray of shape (n_features_out,)
+
+    Returns
+    -------
+    frame : data frame or table
+        The one of pandas is a single block that shares the memory of ``features``.
+    """
+    if hasattr(X, "iloc"):
+        import pandas
+
+        return pandas.DataFrame(features, index=X.index, columns=names, copy=False)
+    if hasattr(X, "get_columns"):
+        import polars
+
+        return polars.DataFrame(features, schema=names.tolist(), orient="row")
+    import pyarrow
+
+    return pyarrow.table(list(features.T), names=names.tolist())
+
+
 def fill_missing(X, columns, missing, incomplete, values):
     """Copy a data set with its missing values filled in.
 

@@ -54,7 +54,8 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         proportion to class frequencies.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a
-        conjunction. For one-hot columns: the attribute.
+        conjunction. For one-hot columns: the attribute. None: the levels of one column
+        of `BooleanEncoder`, found by their names, share a label.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     time_limit : float or None, default=10.0

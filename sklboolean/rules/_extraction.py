@@ -67,7 +67,8 @@ def extract_dnf(
         search, which may take long with many features: see ``time_limit``.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
-        For one-hot columns: the attribute.
+        For one-hot columns: the attribute. None: the levels of one column of
+        `BooleanEncoder`, found by their names, share a label.
     min_fidelity : float, default=0.9
         Minimum fraction of the samples that a DNF must predict as the labels to be
         explained. Below it the result is a `RuleEnsemble`.
@@ -115,11 +116,12 @@ def extract_dnf(
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
     dual = dual_representation(model, X, kernel=kernel, target=target)
-    encode_groups(feature_groups, dual.n_features)
     checked = _check_X(X, dual.n_features)
     if dual.feature_names is None and hasattr(X, "columns"):
         dual = replace(dual, feature_names=list(map(str, X.columns)))
     names = dual.feature_names
+    groups = encode_groups(feature_groups, dual.n_features, names)
+    params = replace(params, feature_groups=groups)
     samples, binarize = _binarized(checked, getattr(model, "binarize", 0.0))
     labels, positive = _labels_to_explain(model, X, checked, y, target, kernel)
 

@@ -1,5 +1,6 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -101,7 +102,8 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         search, which may take long with many features.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
-        For one-hot columns: the attribute.
+        For one-hot columns: the attribute. None: the levels of one column of
+        `BooleanEncoder`, found by their names, share a label.
     certificate : bool, default=False
         Whether to compute ``cost_`` and ``cost_bound_``, for two classes: by how much
         any DNF can be better on the training samples. This does not change the rules.
@@ -243,7 +245,10 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
                     f"{self.estimator!r}."
                 )
             samples, y = validate_boolean(self, X, y)
-            encode_groups(self.feature_groups, self.n_features_in_)
+            groups = encode_groups(
+                self.feature_groups, self.n_features_in_, feature_names_of(self)
+            )
+            params = replace(params, feature_groups=groups)
             self.classes_, codes = encode_classes(y)
             if self.certificate and len(self.classes_) > 2:
                 raise ValueError(

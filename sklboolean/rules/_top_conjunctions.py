@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from sklboolean._core.conjunction_search import search_conjunctions
+from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.rules._dual_representation import dual_representation
 from sklboolean.rules._rules import RuleList
@@ -126,7 +126,8 @@ def top_conjunctions(
         value.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
-        For one-hot columns: the attribute.
+        For one-hot columns: the attribute. None: the levels of one column of
+        `BooleanEncoder`, found by their names, share a label.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         The training samples. scikit-learn's support vector machines need them when the
         kernel is a callable or precomputed, because they keep no support vectors then,
@@ -198,13 +199,14 @@ def top_conjunctions(
         )
     if dual.is_linear:
         dual, longest = _largest_coefficients(dual, n_rules, sign), 1
+    groups = encode_groups(feature_groups, dual.n_features, dual.feature_names)
     length_weights, exponent = None, 0
     if rank == "contribution":
         longest = min(longest, dual.n_features)
         length_weights, exponent = dual.length_weights.scaled(longest)
     result = search_conjunctions(
         dual.samples, dual.coefficients, dual.n_features, max_literals=longest,
-        n_rules=n_rules, monotone=monotone, sign=sign, feature_groups=feature_groups,
+        n_rules=n_rules, monotone=monotone, sign=sign, feature_groups=groups,
         length_weights=length_weights, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     return RuleList(

@@ -55,3 +55,30 @@ def test_the_warning_names_the_encoder_and_says_when_nothing_is_left():
     everything = r"Column 0 \(and 3 more\) .* No column is left .* BooleanEncoder"
     with pytest.warns(UserWarning, match=everything):
         KernelPerceptron().fit(X + 1, y)
+
+
+def test_no_column_left_is_an_error():
+    X, y = data_with((17.5, 40, 64), n_samples=50)
+    with pytest.raises(ValueError, match=r"Column 0 \(and 3 more\) .* No column is left"):
+        KernelPerceptron().fit(X + 1, y)
+
+
+@pytest.mark.parametrize("name", BINARIZING)
+def test_signed_numbers_cut_at_0_are_named_in_a_warning(name):
+    X, y = data_with((-1.5, -0.5, 0.5))
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "scaled age"])
+    with pytest.warns(UserWarning, match="Column scaled age holds .* BooleanEncoder"):
+        clone(MODELS[name]).fit(frame, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("column", [(-1, 1), (0, 1.5, 2)], ids=["signs", "amounts"])
+def test_signs_and_amounts_may_be_cut_at_0(column):
+    X, y = data_with(column)
+    KernelPerceptron().fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_threshold_that_was_chosen_is_no_reason_for_a_warning():
+    X, y = data_with((-1.5, -0.5, 0.5))
+    KernelPerceptron(binarize=0.4).fit(X, y)

@@ -62,7 +62,8 @@ def test_values_are_the_likeliest_by_definition(seed, share):
     gaps = with_gaps(weather(40, seed), share, seed)
     imputer = DensityImputer(MIXTURE, encoder=BooleanEncoder(n_bins=3)).fit(gaps)
     density, encoder = imputer.estimators_[0], imputer.encoder_
-    bits, names = encoder.transform(gaps), encoder.get_feature_names_out().tolist()
+    bits = encoder.transform(gaps).to_numpy()
+    names = encoder.get_feature_names_out().tolist()
     filled = imputer.transform(gaps)
     for i, j in zip(*np.nonzero(gaps.isna().to_numpy()), strict=True):
         column, sample = gaps.columns[j], bits[i]

@@ -10,9 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import preprocessing as oracle
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -61,7 +65,7 @@ def cells(frame):
 @given(frames(), st.integers(2, 6), st.booleans())
 def test_each_feature_is_the_condition_that_its_name_states(frame, n_bins, complement):
     encoder = BooleanEncoder(n_bins=n_bins, complement=complement)
-    features = encoder.fit_transform(frame)
+    features = encoder.fit_transform(frame).to_numpy()
     names, columns = encoder.get_feature_names_out(), cells(frame)
     assert features.dtype == bool
     assert features.shape == (len(frame), len(names))
@@ -96,7 +100,7 @@ def test_values_of_the_inverse_have_the_same_features(frame, n_bins, both, propa
 @given(frames())
 def test_missing_values_propagate(frame):
     encoder = BooleanEncoder(missing="propagate").fit(frame)
-    features = encoder.transform(frame)
+    features = encoder.transform(frame).to_numpy()
     for column in frame:
         of_column = features[:, encoder.feature_groups_ == column]
         for bits, is_missing in zip(of_column, frame[column].isna(), strict=True):
@@ -219,9 +223,10 @@ def test_unknown_levels():
     train = pd.DataFrame({"c": list("aabbc")})
     test = pd.DataFrame({"c": ["z", None]})
     encoder = BooleanEncoder(min_frequency=2).fit(train)
-    assert not encoder.transform(test).any()
+    assert not encoder.transform(test).to_numpy().any()
     encoder.set_params(handle_unknown="infrequent_if_exist").fit(train)
-    assert encoder.transform(test).tolist() == [[False, False, True], [False] * 3]
+    rare = [[False, False, True], [False] * 3]
+    assert encoder.transform(test).to_numpy().tolist() == rare
     encoder.set_params(handle_unknown="error").fit(train)
     with pytest.raises(ValueError, match=r"'c' of X holds 'z'.*handle_unknown"):
         encoder.transform(test[:1])
@@ -291,6 +296,49 @@ def test_set_output_has_the_names(container):
     assert {str(each).lower() for each in frame.dtypes} <= {"bool", "boolean"}
 
 
+@pytest.mark.parametrize("convert", [lambda X: X, pl.from_pandas, pa.Table.from_pandas])
+def test_a_frame_gives_a_frame_with_the_names(convert):
+    given, values = convert(mixed()), mixed().to_numpy()
+    frame = BooleanEncoder().fit_transform(given)
+    assert type(frame) is type(given)
+    names = getattr(frame, "column_names", None) or list(frame.columns)
+    encoder = BooleanEncoder().fit(given)
+    assert names == encoder.get_feature_names_out().tolist()
+    for container, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        assert isinstance(
+            clone(encoder).set_output(transform=container).fit_transform(given), kind
+        )
+        with config_context(transform_output=container):
+            assert isinstance(encoder.transform(given), kind)
+    assert isinstance(BooleanEncoder().fit_transform(values), np.ndarray)
+    assert issparse(BooleanEncoder(sparse_output=True).fit_transform(given))
+
+
+def test_a_pandas_frame_keeps_its_index_and_is_one_block():
+    X = mixed()
+    X.index = [f"sample {i}" for i in range(len(X))]
+    frame = BooleanEncoder().fit_transform(X)
+    assert frame.index.equals(X.index)
+    assert len(frame._mgr.blocks) == 1
+
+
+def test_frames_pass_through_columns_unions_folds_and_searches():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    columns = ColumnTransformer(
+        [("bits", BooleanEncoder(), list(X)[:3])], remainder="passthrough"
+    )
+    assert isinstance(columns.fit_transform(X), np.ndarray)
+    names = columns.set_output(transform="pandas").fit_transform(X).columns
+    assert names[0].startswith("bits__mean radius <= ")
+    pair = [("four", BooleanEncoder(n_bins=4)), ("two", BooleanEncoder(n_bins=2))]
+    union = FeatureUnion(pair)
+    assert union.fit_transform(X).shape == (len(X), len(union.get_feature_names_out()))
+    model = make_pipeline(BooleanEncoder(), BooleanStump())
+    search = GridSearchCV(model, {"booleanencoder__n_bins": [2, 4]}, cv=2).fit(X, y)
+    last = search.best_estimator_[-1]
+    assert last.feature_names_in_[last.feature_].startswith("worst ")
+
+
 def test_pickles_give_the_same_features():
     encoder = BooleanEncoder(min_frequency=2).fit(mixed())
     again = pickle.loads(pickle.dumps(encoder))
@@ -316,7 +364,7 @@ def test_encodes_what_one_hot_encoder_and_k_bins_discretizer_encode():
             ("levels", OneHotEncoder(sparse_output=False), ["color"]),
         ]
     ).fit_transform(X)  # fmt: skip
-    ours = BooleanEncoder(n_bins=3).fit_transform(X)
+    ours = BooleanEncoder(n_bins=3).fit_transform(X).to_numpy()
     np.testing.assert_array_equal(2 - ours[:, :2].sum(axis=1), peer[:, 0])
     np.testing.assert_array_equal(ours[:, 4:7], peer[:, 1:4])
 
@@ -325,9 +373,7 @@ def test_stands_before_a_classifier():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = make_pipeline(BooleanEncoder(), BooleanStump()).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.85
-    encoder = model[0].set_output(transform="pandas")
-    stump = BooleanStump().fit(encoder.transform(X), y)
-    assert "worst" in stump.feature_names_in_[stump.feature_]
+    assert "worst" in model[-1].feature_names_in_[model[-1].feature_]
 
 
 # Input that is refused

@@ -154,6 +154,7 @@ def test_share_of_rows_is_the_least_count_that_reaches_it():
         assert list(features.supports_) == expected
 
 
+@pytest.mark.filterwarnings("ignore:max_literals=.* columns")
 def test_as_many_columns_as_a_learner_takes():
     rng, n = np.random.default_rng(0), 65_535
     X = sparse.random_array((300, n), density=2e-4, random_state=rng, format="csr")
@@ -176,6 +177,7 @@ def test_as_many_columns_as_a_learner_takes():
     assert (features.transform(X) != output).nnz == 0
 
 
+@pytest.mark.filterwarnings("ignore:max_literals=.* columns")
 def test_only_columns_that_are_made_are_counted():
     """Short conjunctions that nobody asked for are no columns."""
     X = np.eye(3, 40, dtype=bool)
@@ -340,3 +342,10 @@ def test_threshold_decides_what_is_true():
     X = [[0.2, 0.6], [0.7, 0.9]]
     features = ConjunctionFeatures(binarize=0.5).fit(X)
     assert features.transform(X).toarray().tolist() == [[0, 1, 0], [1, 1, 1]]
+
+
+def test_very_many_columns_are_a_warning():
+    X = np.eye(3, 48, dtype=bool)
+    with pytest.warns(UserWarning, match=r"max_literals=5 gives 1.93e\+06 columns for 48"):
+        ConjunctionFeatures(max_literals=5).fit(X)
+    ConjunctionFeatures(max_literals=5, min_support=1).fit(X)
