@@ -47,7 +47,7 @@ X.head()
 # Features with names
 # -------------------
 
-encoder = BooleanEncoder(n_bins=5).set_output(transform="pandas")
+encoder = BooleanEncoder(n_bins=5)
 encoder.fit_transform(X).filter(like="bmi").head()
 
 # %%

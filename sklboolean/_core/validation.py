@@ -310,7 +310,7 @@ KEPT_DTYPES = [
 ]  # fmt: skip
 
 ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
-ENOUGH_TO_REFUSE = 50  # samples of which no column differs
+ENOUGH_TO_REFUSE = 200  # samples of which no column differs
 
 
 def as_boolean(X, binarize=0.0, name="X"):
@@ -388,10 +388,12 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
 
 
 def warn_of_lost_columns(estimator, X, always):
-    """Warn of columns above ``binarize`` in every sample though their values differ.
+    """Warn of columns of which ``binarize`` loses all, or hides much.
 
-    Ages and codes starting at 1 are such columns. They become constant. When no other
-    column is left and samples are many, this is an error.
+    Ages and codes starting at 1 are above it in every sample though their values
+    differ, so they become constant. When no other column is left and samples are many,
+    this is an error. Of standardised columns and other signed numbers only the sign is
+    left, by default.
 
     Parameters
     ----------
@@ -402,7 +404,19 @@ def warn_of_lost_columns(estimator, X, always):
     always : ndarray of shape (n_features,), dtype bool
         Columns that are true in every sample.
     """
-    _warn_of_signed_columns(estimator, X)
+    if X.dtype.kind in "fi" and estimator.binarize == 0 and X.size and X.min() < 0:
+        lowest = X.min(axis=0)
+        # Columns of -1 and 1 lose nothing, and another threshold was chosen.
+        cut = np.flatnonzero(((X <= 0) & (X != lowest) & (lowest < 0)).any(axis=0))
+        if len(cut):
+            names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+            others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
+            warn_user(
+                f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether "
+                "they are above binarize=0.0 is used. Encode them with BooleanEncoder, "
+                "which chooses thresholds and names them, or set binarize=None if X "
+                "should hold zeros and ones."
+            )
     # In a few samples, or a small first chunk, counts may be above 0 by chance.
     if len(X) < ENOUGH_ROWS or not always.any():
         return
@@ -422,38 +436,6 @@ def warn_of_lost_columns(estimator, X, always):
     if all_lost and len(X) >= ENOUGH_TO_REFUSE:
         raise ValueError(message)
     warn_user(message)
-
-
-def _warn_of_signed_columns(estimator, X):
-    """Warn of columns that are cut at 0 though different values of theirs are below.
-
-    Standardised columns and other real numbers are such columns; -1 and 1 are not.
-
-    Parameters
-    ----------
-    estimator : object
-        Has ``binarize``, and ``feature_names_in_`` where columns have names. Another
-        threshold than the default 0 was chosen by the user.
-    X : ndarray of shape (n_samples, n_features)
-        Dense data.
-    """
-    is_signed = X.dtype.kind in "fi" and estimator.binarize == 0 and X.size
-    if not is_signed or X.min() >= 0:
-        return
-    lowest = X.min(axis=0)
-    columns = np.flatnonzero(lowest < 0)
-    differs = (X[:, columns] <= 0) & (X[:, columns] != lowest[columns])
-    cut = columns[differs.any(axis=0)]
-    if not len(cut):
-        return
-    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
-    others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
-    warn_user(
-        f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether they are "
-        "above binarize=0.0 is used. Encode them with BooleanEncoder, which chooses "
-        "thresholds and names them, or set binarize=None if X should hold zeros and "
-        "ones."
-    )
 
 
 def warn_user(message, category=UserWarning):

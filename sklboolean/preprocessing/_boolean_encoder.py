@@ -414,7 +414,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         return features
 
     def _has_chosen_output(self):
-        """Test whether set_output or scikit-learn's configuration sets the container."""
+        """Test whether set_output or the configuration sets the container."""
         chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
         return (chosen or get_config()["transform_output"]) != "default"
 

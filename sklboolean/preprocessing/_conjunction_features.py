@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
-from sklboolean._core.formulas import check_input_names, feature_names_of
+from sklboolean._core.formulas import check_input_names
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.preprocessing._enumeration import (
@@ -202,7 +202,9 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     def _select(self, samples):
         n_samples, n_features = samples.shape[0], self.n_features_in_
         groups = encode_groups(
-            self.feature_groups, n_features, feature_names_of(self)
+            self.feature_groups,
+            n_features,
+            getattr(self, "feature_names_in_", None),
         )
         literals = Literals.build(n_features, self.monotone, groups)
         shortest, longest = self.min_literals, self.max_literals

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.formulas import feature_names_of, html_table
+from sklboolean._core.formulas import html_table
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean
 from sklboolean.rules._column_generation import (
@@ -93,7 +93,9 @@ class ConjunctionModel(RulesMixin, BaseEstimator):
         """
         words = as_words(X)
         groups = encode_groups(
-            self.feature_groups, self.n_features_in_, feature_names_of(self)
+            self.feature_groups,
+            self.n_features_in_,
+            getattr(self, "feature_names_in_", None),
         )
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, self.monotone,

@@ -246,7 +246,9 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
                 )
             samples, y = validate_boolean(self, X, y)
             groups = encode_groups(
-                self.feature_groups, self.n_features_in_, feature_names_of(self)
+                self.feature_groups,
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
             )
             params = replace(params, feature_groups=groups)
             self.classes_, codes = encode_classes(y)

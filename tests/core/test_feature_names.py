@@ -10,6 +10,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from sklboolean import (
+    BooleanEncoder,
+    ConjunctionFeatures,
+    ConjunctionLogisticRegression,
+    RuleClassifier,
+)
 from sklboolean._core.feature_names import (
     conjunction_words,
     exclusive_groups,
@@ -134,3 +140,31 @@ def test_names_are_read_through_a_pipeline():
     assert split_pipeline(alone) == (None, alone, ["a", "b"])
     assert split_pipeline(make_pipeline(alone))[2] == ["a", "b"]
     assert split_pipeline(alone.fit(bits.to_numpy(), [0, 1]))[2] is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RuleClassifier(random_state=0),
+        ConjunctionLogisticRegression(C=10.0),
+        ConjunctionFeatures(monotone=False),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_conjunctions_hold_one_level_of_a_column(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"color": rng.choice(list("rgbw"), 300), "shape": rng.choice(list("xyz"), 300)}
+    )
+    y = (frame["color"] + frame["shape"]).isin(["rx", "gy"])
+    pipeline = make_pipeline(BooleanEncoder(), model).fit(frame, y)
+    assert pipeline[-1].feature_names_in_[0] == "color = b"
+    if hasattr(model, "monotone") and hasattr(pipeline[-1], "literals_"):
+        literals = pipeline[-1].literals_.toarray() != 0
+        of_rules = [np.flatnonzero(row) for row in literals]
+    else:
+        of_rules = [[j for j, _ in rule.literals] for rule in pipeline[-1].rules_]
+    assert max(map(len, of_rules)) > 1
+    groups = pipeline[0].feature_groups_
+    for features in of_rules:
+        assert len(set(groups[features])) == len(features)

@@ -346,6 +346,6 @@ def test_threshold_decides_what_is_true():
 
 def test_very_many_columns_are_a_warning():
     X = np.eye(3, 48, dtype=bool)
-    with pytest.warns(UserWarning, match=r"max_literals=5 gives 1.93e\+06 columns for 48"):
+    with pytest.warns(UserWarning, match=r"=5 gives 1.93e\+06 columns for 48"):
         ConjunctionFeatures(max_literals=5).fit(X)
     ConjunctionFeatures(max_literals=5, min_support=1).fit(X)
