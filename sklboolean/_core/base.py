@@ -24,6 +24,12 @@ from sklboolean._core.partitions import (
     open_partitions,
     prefix_errors,
 )
+from sklboolean._core.progress import (
+    RUNNING,
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from sklboolean._core.weights import checked_weights, class_weights
 
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
@@ -38,6 +44,9 @@ def restore_on_error(estimator):
     try:
         yield
     except BaseException:
+        # Callbacks of a failed fit are still to be told that it ended.
+        now = vars(estimator)
+        before |= {name: now[name] for name in RUNNING if name in now}
         # One assignment: a second Ctrl-C may come at any time.
         estimator.__dict__ = before
         raise
@@ -175,12 +184,9 @@ class History:
         self.mistakes.append(int(mistakes))
         self.updates.append(int(updates))
 
-    def report(self, name):
-        """Print the counts of the last epoch."""
-        print(
-            f"[{name}] epoch {len(self.mistakes)}: {self.mistakes[-1]} mistakes, "
-            f"{self.updates[-1]} updates"
-        )
+    def last(self):
+        """Describe the last epoch."""
+        return f"{self.mistakes[-1]} mistakes, {self.updates[-1]} updates"
 
 
 def _has_partial_fit(classifier):
@@ -206,6 +212,7 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = not self._binary_only
         return tags
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier to labelled samples.
 
@@ -307,15 +314,18 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         self._set_fitted_attributes(state)
 
 
-class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
+class OnlineClassifier(
+    CallbackSupportMixin, DecisionClassifierMixin, IncrementalClassifier
+):
     """An incremental classifier with epochs, warm starts, calibration and partitions.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
     ``_check_class_weights(weights)``, ``_scores(state, data, samples)``,
     ``_has_converged(history, n_samples)`` and ``_check_partitions()``;
-    ``_train(state, data, codes, weights, samples=None, one_pass=False)`` returns the
-    trained state and its `History`. ``weights``, one for each sample or None, are the
-    sizes of updates; ``samples`` are the numbers of those to train on. States have
+    ``_train(state, data, codes, weights, samples=None, one_pass=False,
+    progress=None)`` returns the state and its `History`. ``weights``, one for each sample or
+    None, are the sizes of updates; ``samples`` are the numbers of those to train on;
+    each epoch is a step of ``progress``. States have
     ``average(states, updates, n_samples)``, which merges the states that an epoch over
     partitions made of it.
 
@@ -336,13 +346,18 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         if resume and one_pass:
             held_out = self._progressive_scores(data, codes, samples, sample_weight)
         state = self._state.copy() if resume else self._init_state()
-        state, history = self._train(state, data, codes, weights, samples, one_pass)
+        progress = None if one_pass else Progress(self, "epoch", self.max_iter, X, y)
+        state, history = self._train(
+            state, data, codes, weights, samples, one_pass, progress
+        )
         self._store_epochs(state, history, resume, one_pass=one_pass)
         if held_out is None:
             held_out = self._second_model_scores(
                 state, data, codes, weights, samples, sample_weight, one_pass
             )
         self._calibrate(held_out, resume and one_pass)
+        if progress is not None:
+            progress.finish()
 
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""
@@ -355,6 +370,7 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         sizes = self._check_class_weights(by_class)[codes]
         return sizes if sample_weight is None else sizes * sample_weight
 
+    @with_callbacks
     def fit_partitions(self, partitions, classes=None):
         """Fit the classifier to samples that are stored in several places.
 
@@ -441,6 +457,7 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         """Run epochs over the partitions, averaging the states after each."""
         n_samples = [info.n_samples for info in infos]
         worker, history = self._worker(infos[0]), History()
+        progress = Progress(self, "epoch", self.max_iter)
         for _ in range(self.max_iter):
             results = parallel(
                 delayed(_train_partition)(worker, state, info, *sources[info.number])
@@ -449,10 +466,10 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
             states, mistakes, updates = zip(*results, strict=True)
             state = state.average(states, updates, n_samples)
             history.append(sum(mistakes), sum(updates))
-            if self.verbose:
-                history.report(type(self).__name__)
+            progress.step(history.last)
             if self._has_converged(history, sum(n_samples)):
                 break
+        progress.finish()
         return state, history
 
     def _store_epochs(self, state, history, resume, *, one_pass=False):
@@ -485,9 +502,8 @@ class OnlineClassifier(DecisionClassifierMixin, IncrementalClassifier):
         """
         second, n_epochs = copy(self), 1 if one_pass else self.max_iter
         vars(second).update(
-            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False,
-            verbose=0,
-        )  # fmt: skip
+            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False
+        )
         samples = np.arange(len(codes)) if samples is None else samples
         # In random order, the same share of each class. Short codes are sorted quickly.
         samples = np.random.default_rng(0).permutation(samples)

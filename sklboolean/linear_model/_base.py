@@ -145,7 +145,9 @@ class BaseOnlineLinear(OnlineClassifier):
         n_classes = len(self.classes_)
         return LinearState(self._config(), 1 if n_classes == 2 else n_classes)
 
-    def _train(self, state, data, codes, weights, samples=None, one_pass=False):
+    def _train(
+        self, state, data, codes, weights, samples=None, one_pass=False, progress=None
+    ):
         """Train a state by epochs, or by one pass in the order of the samples."""
         state.config = self._config()
         codes = codes.astype(np.int32)
@@ -153,8 +155,9 @@ class BaseOnlineLinear(OnlineClassifier):
         sizes = NO_DATA if weights is None else weights
         n_epochs = 1 if one_pass else self.max_iter
         early_stopping = self.early_stopping and not one_pass
-        # The average is needed after each epoch; one epoch has little to gain.
-        defers = n_epochs > 1 and not early_stopping
+        # A look after each epoch needs the average; one epoch has little to gain.
+        is_watched = progress is not None and progress.context is not None
+        defers = n_epochs > 1 and not early_stopping and not is_watched
         n_updates = n_epochs * len(samples) if defers else 0
         loop = OnlineLoop(state, state.config, codes, sizes, data, n_updates)
         rng, history = check_random_state(self.random_state), History()
@@ -182,16 +185,18 @@ class BaseOnlineLinear(OnlineClassifier):
             state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
             history.mistakes.append(loop.n_mistakes - before[0])
             history.updates.append(loop.n_updates - before[1])
-            if self.verbose and not one_pass:
-                history.report(type(self).__name__)
+            stop = progress is not None and progress.step(
+                history.last, lambda model: model._store(state.copy())
+            )
             if early_stopping:
                 accuracy = self._accuracy(state, data, codes, held_out)
                 if accuracy > max(accuracies, default=-np.inf):
                     best = state.copy()
                 accuracies.append(accuracy)
-                if self._stopped_rising(accuracies, self.tol or 0.0):
-                    break
-            elif self.tol is not None and self._has_converged(history, len(samples)):
+                stop |= self._stopped_rising(accuracies, self.tol or 0.0)
+            elif self.tol is not None:
+                stop |= self._has_converged(history, len(samples))
+            if stop:
                 break
         loop.finish()
         return (best if early_stopping else state), history

@@ -1,0 +1,98 @@
+"""Progress of a fit: lines for ``verbose``, and scikit-learn's callbacks.
+
+All contact with ``sklearn.callback`` is in this module. It is experimental there, and
+older versions of scikit-learn do not have it.
+"""
+
+from copy import copy
+from time import perf_counter
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:
+        """Stand-in without ``set_callbacks``."""
+
+    def with_callbacks(method):
+        """Return the method as it is."""
+        return method
+
+
+# What a running fit holds for callbacks, besides the user's attributes.
+RUNNING = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+class Progress:
+    """Tell the user, and the callbacks of an estimator, about each step of a fit.
+
+    A method that makes one has the decorator `with_callbacks`.
+
+    Parameters
+    ----------
+    estimator : object
+        Has ``verbose``, and callbacks if `CallbackSupportMixin` gave it some.
+    unit : str
+        What a step is, for example "epoch".
+    n_steps : int or None
+        Largest number of steps; None: unknown.
+    X, y : array-like or None
+        The user's data, for callbacks.
+    every : int
+        With ``verbose=1`` only each step of so many prints a line.
+    """
+
+    def __init__(self, estimator, unit, n_steps=None, X=None, y=None, *, every=1):
+        self.estimator, self.unit, self.n_steps = estimator, unit, n_steps
+        self.data = {"X": X, "y": y}
+        self.every = every if estimator.verbose == 1 else 1
+        self.prints = bool(estimator.verbose)
+        self.n_done, self.start, self.context = 0, perf_counter(), None
+        if getattr(estimator, "_skl_callbacks", None):
+            self.context = estimator._init_callback_context(max_subtasks=n_steps)
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    def step(self, text, set_attributes=None):
+        """Report that a step ended.
+
+        Parameters
+        ----------
+        text : callable
+            Returns what the line of this step says.
+        set_attributes : callable or None
+            ``set_attributes(model)`` gives a copy of the estimator the fitted
+            attributes of a fit that ended here. None: it cannot be used yet.
+
+        Returns
+        -------
+        stop : bool
+            Whether a callback asks to stop the fit.
+        """
+        self.n_done += 1
+        if self.prints and self.n_done % self.every == 0:
+            of_all = f" of {self.n_steps}" if self.n_steps else ""
+            print(
+                f"[{type(self.estimator).__name__}] {self.unit} {self.n_done}{of_all}, "
+                f"{perf_counter() - self.start:.1f} s: {text()}"
+            )
+        if self.context is None:
+            return False
+        context = self.context.subcontext(task_name=self.unit)
+        context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+
+        def fitted_attributes():
+            model = copy(self.estimator)
+            set_attributes(model)
+            return vars(model)
+
+        return context.call_on_fit_task_end(
+            estimator=self.estimator, **self.data,
+            reconstruction_attributes=set_attributes and fitted_attributes,
+        )  # fmt: skip
+
+    def finish(self):
+        """Report that the fit ended and the estimator has its fitted attributes."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(
+                estimator=self.estimator, **self.data, reconstruction_attributes={}
+            )
