@@ -25,9 +25,9 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.progress import (
-    RUNNING,
     CallbackSupportMixin,
     Progress,
+    restore,
     with_callbacks,
 )
 from sklboolean._core.weights import checked_weights, class_weights
@@ -44,11 +44,7 @@ def restore_on_error(estimator):
     try:
         yield
     except BaseException:
-        # Callbacks of a failed fit are still to be told that it ended.
-        now = vars(estimator)
-        before |= {name: now[name] for name in RUNNING if name in now}
-        # One assignment: a second Ctrl-C may come at any time.
-        estimator.__dict__ = before
+        restore(estimator, before)
         raise
 
 
@@ -323,9 +319,9 @@ class OnlineClassifier(
     ``_check_class_weights(weights)``, ``_scores(state, data, samples)``,
     ``_has_converged(history, n_samples)`` and ``_check_partitions()``;
     ``_train(state, data, codes, weights, samples=None, one_pass=False,
-    progress=None)`` returns the state and its `History`. ``weights``, one for each sample or
-    None, are the sizes of updates; ``samples`` are the numbers of those to train on;
-    each epoch is a step of ``progress``. States have
+    progress=None)`` returns the trained state and its `History`. ``weights``, one for
+    each sample or None, are the sizes of updates; ``samples`` are the numbers of those
+    to train on; each epoch is a step of ``progress``. States have
     ``average(states, updates, n_samples)``, which merges the states that an epoch over
     partitions made of it.
 

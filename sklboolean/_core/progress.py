@@ -19,8 +19,16 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-# What a running fit holds for callbacks, besides the user's attributes.
+# What a running fit holds for its callbacks. They are told when it fails, too.
 RUNNING = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+
+
+def restore(estimator, before):
+    """Give an estimator whose fit failed the attributes that it had before."""
+    now = vars(estimator)
+    before |= {name: now[name] for name in RUNNING if name in now}
+    # One assignment: a second Ctrl-C may come at any time.
+    estimator.__dict__ = before
 
 
 class Progress:
@@ -51,6 +59,10 @@ class Progress:
         if getattr(estimator, "_skl_callbacks", None):
             self.context = estimator._init_callback_context(max_subtasks=n_steps)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    def count(self, unit, n_steps):
+        """Change what is counted, from the next step on."""
+        self.unit, self.n_steps, self.n_done, self.every = unit, n_steps, 0, 1
 
     def step(self, text, set_attributes=None):
         """Report that a step ended.

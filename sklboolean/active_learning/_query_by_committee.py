@@ -1,6 +1,7 @@
 """Query by committee: query labels of samples on which the members disagree."""
 
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
@@ -18,6 +19,12 @@ from sklboolean._core.parameters import (
     check_real,
     check_same_params,
     flat_params,
+)
+from sklboolean._core.progress import (
+    CallbackSupportMixin,
+    Progress,
+    restore,
+    with_callbacks,
 )
 from sklboolean._core.validation import readable_errors, validate_data_strict
 from sklboolean._core.weights import checked_weights
@@ -52,7 +59,7 @@ def _has_predict_proba(model):
     return True
 
 
-class QueryByCommittee(ClassifierMixin, BaseEstimator):
+class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Classifier that queries labels of samples on which a committee disagrees.
 
     Labels come from an array (``fit(X, y)`` reads only the labels that it queries),
@@ -197,6 +204,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X, y=None, oracle=None, classes=None, sample_weight=None):
         """Query the labels of a few samples, and learn from them.
 
@@ -234,7 +242,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             are kept in ``query_indices_`` and ``query_labels_``.
         """
         with self._training(oracle):
-            samples = X
+            samples, progress = X, Progress(self, "query", None, X, y)
             classes = None if classes is None else distinct_labels(classes, "classes")
             X, y, known = self._read(X, y, reset=True)
             check_source(y, known, oracle)
@@ -254,10 +262,12 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             if oracle is not None and len(given):
                 state.add(X[given], y[given], weights[given], queried=False)
             task = X, weights, candidates, ask
-            report = self._report if self.verbose else None
+            report = partial(self._report, progress)
             state.query_pool(*task, report, self.initial, self.batch_size)
+        progress.finish()
         return self
 
+    @with_callbacks
     def fit_stream(self, chunks, oracle=None, classes=None):
         """Learn from a stream in chunks; only labelled samples are kept.
 
@@ -290,7 +300,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             self._check_stream_params()
             if classes is not None:
                 classes = distinct_labels(classes, "classes")
-            report = self._report if self.verbose else None
+            report = partial(self._report, Progress(self, "query"))
             state, offset = None, 0
             for chunk in chunks:
                 samples, y = (chunk, None) if oracle is not None else chunk
@@ -727,7 +737,7 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             if oracle is not None and state is not None and state.n_queries:
                 self._set_fitted_attributes()
             else:
-                self.__dict__ = before
+                restore(self, before)
             raise
 
     def _set_fitted_attributes(self, *, fit_final=False):
@@ -755,11 +765,18 @@ class QueryByCommittee(ClassifierMixin, BaseEstimator):
             with readable_errors("X"):
                 self.estimator_ = model.fit(state.X, state.y, **weights)
 
-    def _report(self):
-        """Print the progress after a batch of labels."""
+    def _report(self, progress):
+        """Report a batch of labels; return whether a callback stops the fit."""
         state = self._state
-        entropy = state.entropies[-1] if state.entropies else np.nan
-        print(
-            f"[QueryByCommittee] {state.n_queries} labels, {state.n_seen} samples "
-            f"seen, label entropy {entropy:.4f}"
-        )
+
+        def text():
+            entropy = state.entropies[-1] if state.entropies else np.nan
+            return (
+                f"{state.n_queries} labels, {state.n_seen} samples seen, label "
+                f"entropy {entropy:.4f}"
+            )
+
+        def set_attributes(model):
+            model._set_fitted_attributes(fit_final=True)
+
+        return progress.step(text, set_attributes if state.is_ready else None)

@@ -333,7 +333,7 @@ class QueryState:
             Samples that may be queried.
         oracle : callable
             ``oracle(indices)`` returns their labels, and which of these are missing.
-        report : callable or None
+        report : callable
             Called after every batch.
         initial : array-like of int, or None
             Samples to begin with. A number is ignored.
@@ -373,8 +373,9 @@ class QueryState:
             self.learn(X, weights, chosen, oracle)
             kept = np.flatnonzero(~np.isin(groups[left], groups[chosen]))
             left, pool = left[kept], pool[kept]
-            if report is not None:
-                report()
+            if report():
+                self.termination = "callback"
+                return
 
     def query_stream(self, X, oracle, report, offset):
         """Query the samples on which two members disagree; read each sample once.
@@ -393,8 +394,9 @@ class QueryState:
                 return
             position = found + 1
             self.learn(X, weights, np.array([found]), oracle, offset)
-            if report is not None:
-                report()
+            if report():
+                self.termination = "callback"
+                return
 
     def learn(self, X, weights, chosen, oracle, offset=0):
         """Ask for the labels of some samples of X, and learn those that are known."""

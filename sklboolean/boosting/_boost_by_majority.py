@@ -1,7 +1,7 @@
 """Boost by majority: a vote of weak hypotheses, trained on what it still decides."""
 
-import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +18,8 @@ from sklboolean._core.parameters import (
     check_integer,
     check_real,
 )
-from sklboolean._core.validation import as_boolean, validate_data_strict
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.validation import as_boolean, validate_data_strict, warn_user
 from sklboolean._core.weights import check_finite_sum
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import (
@@ -51,7 +52,7 @@ from sklboolean.boosting._weak_learners import (
 N_CALIBRATION = 1000  # samples of a game that is played for calibration only
 
 
-class BoostByMajority(BaseMajorityVote):
+class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     """Majority vote of weak hypotheses, each trained on what the vote still decides.
 
     Unlike boosters that minimise a convex loss it gives up on samples that most
@@ -252,6 +253,7 @@ class BoostByMajority(BaseMajorityVote):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Boost the weak learner on training data.
 
@@ -278,6 +280,7 @@ class BoostByMajority(BaseMajorityVote):
         """
         with restore_on_error(self):
             schedule, chooser = self._check_params()
+            progress = Progress(self, "round", None, X, y, every=10)
             base = self._weak_estimator()
             X, y = validate_data_strict(self, X, y, **validation_options(base))
             X_given, n_given = X, len(y)
@@ -314,16 +317,22 @@ class BoostByMajority(BaseMajorityVote):
                 )  # fmt: skip
             self.estimator_, self._games = learner.estimator, games
             if games is None:
-                state = self._play(learner, schedule, kept, validation, rng)
+                state = self._play(learner, schedule, kept, validation, rng, progress)
                 self._warn(state)
             else:
                 seeds = [draw_seed(rng) for _ in games]
-                self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+                boosters = Parallel(n_jobs=self.n_jobs, return_as="generator")(
                     delayed(self._fit_game)(
                         learner, game, schedule, kept, validation, seed
                     )
                     for game, seed in zip(games, seeds, strict=True)
                 )
+                self.estimators_ = []
+                progress.count("game", len(games))
+                for booster in boosters:
+                    self.estimators_.append(booster)
+                    error = booster.training_error_
+                    progress.step(partial("training error {:.4f}".format, error))
                 self._set_games()
             self.label_quality_ = None
             if margins is not None:
@@ -340,6 +349,7 @@ class BoostByMajority(BaseMajorityVote):
             weights = None if weights is None else weights[tested]
             slope = fit_slope(margins[tested], codes[tested], weights)
             self.calibration_slope_ = slope
+            progress.finish()
         return self
 
     def _class_weighted(self, codes, weights):
@@ -400,13 +410,18 @@ class BoostByMajority(BaseMajorityVote):
         )  # fmt: skip
         return margins
 
-    def _play(self, learner, schedule, kept, validation, rng, *, alone=True):
-        """Play a game, and set the attributes of this booster; return its state."""
+    def _play(self, learner, schedule, kept, validation, rng, progress=None):
+        """Play a game, and set the attributes of this booster; return its state.
+
+        Without ``progress`` it is one of several games.
+        """
         votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
-        report = self._report if self.verbose else None
+        report = None
+        if progress is not None:
+            report = partial(self._report, progress, learner, kept)
         state = boost(learner, votes, schedule, rng, report, validation)
         if not state.hypotheses:
-            if alone:
+            if progress is not None:
                 self._check_best_failure(state)
             state.hypotheses.append(state.best_failure)
         self._set_fitted_attributes(learner, state, kept)
@@ -426,10 +441,8 @@ class BoostByMajority(BaseMajorityVote):
         booster.policy_, booster.policy_scores_ = self.policy_, None
         booster.estimator_ = learner.estimator
         booster._games = None
-        booster._play(
-            part, schedule, kept[samples], validation, check_random_state(seed),
-            alone=False,
-        )  # fmt: skip
+        rng = check_random_state(seed)
+        booster._play(part, schedule, kept[samples], validation, rng)
         return booster
 
     def _set_games(self):
@@ -499,14 +512,16 @@ class BoostByMajority(BaseMajorityVote):
         )  # fmt: skip
         return schedule, chooser
 
-    def _report(self, state):
-        n = state.votes.n_rounds
-        if self.verbose > 1 or n % 10 == 0:
-            print(
-                f"[BoostByMajority] round {n} of {state.k or '?'}: "
+    def _report(self, progress, learner, kept, state):
+        """Report a round; return whether a callback stops the fit."""
+        progress.n_steps = state.k
+        return progress.step(
+            lambda: (
                 f"edge {state.record['edge'][-1]:.4f}, gamma {state.gamma:.4f}, "
                 f"training error {state.votes.error():.4f}"
-            )
+            ),
+            lambda model: model._set_fitted_attributes(learner, state, kept),
+        )
 
     def _set_fitted_attributes(self, learner, state, kept):
         votes, hypotheses = state.votes, state.hypotheses
@@ -554,11 +569,9 @@ class BoostByMajority(BaseMajorityVote):
         fix = "a stronger estimator"
         if n_classes > 2:
             fix += ", or multi_class='ovo'"
-        warnings.warn(
+        warn_user(
             "No hypothesis was right on more than half of the weight, so there is "
-            f"nothing to boost: the best one is used alone. Use {fix}.",
-            UserWarning,
-            stacklevel=4,
+            f"nothing to boost: the best one is used alone. Use {fix}."
         )
 
     def _warn(self, state):
@@ -582,7 +595,7 @@ class BoostByMajority(BaseMajorityVote):
             )
         else:
             return
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn_user(message)
 
 
 def margins_of_labels(margins, codes):

@@ -285,7 +285,7 @@ def boost(learner, votes, schedule, rng, report=None, validation=None):
     schedule : Schedule
     rng : RandomState
     report : callable or None
-        ``report(state)`` is called after each round.
+        ``report(state)`` is called after each round; it returns whether to stop.
     validation : Validation or None
         It ends boosting early.
 
@@ -324,8 +324,8 @@ def boost(learner, votes, schedule, rng, report=None, validation=None):
         state.add_round(weights, hypothesis, predicted, edge, followed)
         if failed and failure == "replan":
             state.replan()
-        if report is not None:
-            report(state)
+        if report is not None and report(state):
+            state.termination = "callback"
         if validation is not None:
             new = [] if np.isnan(state.record["edge"][-1]) else [hypothesis]
             if validation.count(learner, new):

@@ -1,6 +1,5 @@
 """Boosting by majority on a stream: each round trains on the samples it accepts."""
 
-import warnings
 from itertools import count
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklboolean._core.base import fit_slope, restore_on_error
 from sklboolean._core.labels import distinct_labels, encode_classes, known_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import check_same_params, flat_params
-from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.validation import validate_data_strict, warn_user
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
@@ -336,4 +335,4 @@ class FilteringBoostByMajority(BaseMajorityVote):
             )
         else:
             return
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn_user(message)

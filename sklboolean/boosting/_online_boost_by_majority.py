@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import IncrementalClassifier, restore_on_error
 from sklboolean._core.labels import check_two_classes, known_classes
 from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._majority_game import check_edge, check_odd, log_binomial_pmf
@@ -304,7 +305,7 @@ class OnlineState:
         return sum(votes) / len(self.learners)
 
 
-class OnlineBoostByMajority(IncrementalClassifier):
+class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
     """Boost online learners by majority.
 
     Each sample passes through a sequence of weak learners. Each of them votes on it and
@@ -444,6 +445,7 @@ class OnlineBoostByMajority(IncrementalClassifier):
             tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
+    @with_callbacks
     def fit(self, X, y):
         """Train on labelled samples, in several epochs.
 
@@ -465,9 +467,11 @@ class OnlineBoostByMajority(IncrementalClassifier):
             For bad parameters and data. The booster then keeps its former state.
         """
         with restore_on_error(self):
+            given = X, y
             X, codes = self._check_Xy(X, y, None, resume=False)
             rng = check_random_state(self.random_state)
             state = self._init_state(rng)
+            progress = Progress(self, "epoch", self.max_iter, *given)
             order = np.arange(len(codes))
             for _ in range(self.max_iter):
                 if self.shuffle:
@@ -475,10 +479,14 @@ class OnlineBoostByMajority(IncrementalClassifier):
                 before = state.n_mistakes
                 self._train(state, X[order], codes[order])
                 state.mistakes_per_epoch.append(state.n_mistakes - before)
-                self._report(state, len(codes))
-                if state.mistakes_per_epoch[-1] == 0:
+                stop = progress.step(
+                    lambda: f"{state.mistakes_per_epoch[-1]} mistakes",
+                    lambda model: model._store(state.copy()),
+                )
+                if stop or state.mistakes_per_epoch[-1] == 0:
                     break
             self._store(state)
+            progress.finish()
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -514,7 +522,6 @@ class OnlineBoostByMajority(IncrementalClassifier):
             self._train(state, X, codes, weights)
             earlier = state.mistakes_per_epoch[:-1]
             state.mistakes_per_epoch = [*earlier, state.n_mistakes - sum(earlier)]
-            self._report(state, len(codes))
             self._store(state)
         return self
 
@@ -584,14 +591,6 @@ class OnlineBoostByMajority(IncrementalClassifier):
         weights = np.ones(len(signs)) if sample_weight is None else sample_weight
         for part, samples in state.parts(X, self.batch_size):
             state.learn(samples, signs[part], weights[part])
-
-    def _report(self, state, n_samples):
-        if self.verbose:
-            mistakes = state.mistakes_per_epoch
-            print(
-                f"[OnlineBoostByMajority] epoch {len(mistakes)}: {mistakes[-1]} "
-                f"mistakes on {n_samples} samples"
-            )
 
     def _set_fitted_attributes(self, state):
         self.estimators_ = [learner.estimator for learner in state.learners]

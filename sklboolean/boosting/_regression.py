@@ -1,6 +1,6 @@
 """Boosting by majority for real values: agreement up to delta, and the median."""
 
-import warnings
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -17,7 +17,8 @@ from sklboolean._core.parameters import (
     check_real,
     is_auto,
 )
-from sklboolean._core.validation import readable_errors, validate_data_strict
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
 from sklboolean.boosting._majority_game import (
     check_edge,
@@ -39,7 +40,7 @@ CAUTION = 0.7  # factor of measured edges: later rounds are harder than earlier 
 MAX_ROUNDS = 501  # of a game of no fixed length
 
 
-class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
+class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """Predict by the median of regressors that are mostly correct up to delta.
 
     A regressor is correct on a sample if its error is at most delta. In each round a
@@ -191,6 +192,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         tags.input_tags.allow_nan = inner.allow_nan
         return tags
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Boost the weak learner on training data.
 
@@ -221,6 +223,7 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
         """
         with restore_on_error(self):
             gamma, n_rounds, delta = self._check_params()
+            progress = Progress(self, "round", None, X, y)
             base = self._weak_estimator()
             X, y = validate_data_strict(
                 self, X, y, y_numeric=True, **validation_options(base)
@@ -238,21 +241,22 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
             # All samples have one class: that a regressor is correct.
             votes = MajorityVotes(np.ones(len(y), dtype=np.int8), 2, weights)
             rng = check_random_state(self.random_state)
+            report = partial(self._report, progress, learner)
             try:
-                state = boost(learner, votes, schedule, rng, self._report)
+                state = boost(learner, votes, schedule, rng, report)
             except WeakLearnerError as error:
                 raise ValueError(f"{error} A larger delta helps too.") from error
             self._set_fitted_attributes(learner, state)
+            progress.finish()
         target_error = schedule.target_error
         if self.training_error_ >= target_error:
-            warnings.warn(
+            warn_user(
                 f"{self.training_error_:.3g} of the training weight is further than "
                 f"delta={self.delta_:.6g} from the prediction, but less than "
                 f"target_error={target_error:.3g} is required. Use a larger delta, a "
                 "stronger estimator, or a larger target_error with a number for "
                 "n_estimators.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -293,13 +297,16 @@ class BoostByMajorityRegressor(RegressorMixin, BaseEstimator):
             weak_failure=failure,
         )  # fmt: skip
 
-    def _report(self, state):
-        if self.verbose:
-            print(
-                f"[BoostByMajorityRegressor] round {state.votes.n_rounds} of "
-                f"{state.k or '?'}: edge {state.record['followed'][-1]:.3f}, "
+    def _report(self, progress, learner, state):
+        """Report a round; return whether a callback stops the fit."""
+        progress.n_steps = state.k
+        return progress.step(
+            lambda: (
+                f"edge {state.record['followed'][-1]:.3f}, "
                 f"training error {state.votes.error():.3g}"
-            )
+            ),
+            lambda model: model._set_fitted_attributes(learner, state),
+        )
 
     def _set_fitted_attributes(self, learner, state):
         if not state.hypotheses:

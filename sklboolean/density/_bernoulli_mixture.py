@@ -1,7 +1,5 @@
 """BernoulliMixture: samples of a few hidden classes with independent bits."""
 
-import warnings
-
 import numpy as np
 from scipy.special import expit, logsumexp
 from sklearn.base import (
@@ -21,6 +19,7 @@ from sklboolean._core.parameters import (
     check_same_params,
     flat_params,
 )
+from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import (
     check_finite_sum,
     check_sample_weight,
@@ -251,11 +250,10 @@ class BernoulliMixture(
         with restore_on_error(self):
             self._fit(X, sample_weight, self._check_params())
         if not self.converged_:
-            warnings.warn(
+            warn_user(
                 f"EM had not converged after max_iter={self.max_iter} steps. Raise "
                 "max_iter or tol, or fit again with warm_start=True.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 
@@ -391,12 +389,10 @@ class BernoulliMixture(
             filled[i, missing] = np.where(true, 1, -1)
             n_inexact += not exact
         if n_inexact:
-            warnings.warn(
+            warn_user(
                 f"In {n_inexact} samples there are too many likely completions to "
                 "compare all of them. A good completion is returned, which may not be "
-                "the most probable one. method='mean' and 'sample' are exact.",
-                UserWarning,
-                stacklevel=5,
+                "the most probable one. method='mean' and 'sample' are exact."
             )
         return filled
 

@@ -1,6 +1,5 @@
 """The combination machine of Freund's chapter 4, with exact likelihood."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +22,7 @@ from sklboolean._core.parameters import (
     flat_params,
     is_auto,
 )
-from sklboolean._core.validation import check_array_strict
+from sklboolean._core.validation import check_array_strict, warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import BinaryDensityMixin
 from sklboolean.density._conditionals import (
@@ -655,13 +654,11 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
                     " The first should not be larger: the chains have not mixed. Fit "
                     "with a smaller learning_rate or a larger alpha."
                 )
-            warnings.warn(
+            warn_user(
                 "The log-likelihood is an estimate: annealed importance sampling "
                 "estimates the log of the sum over all states as "
                 f"{forward:.2f} forward and {reverse:.2f} backward. The larger is "
-                f"used, which gives the smaller likelihood.{advice}",
-                UserWarning,
-                stacklevel=3,
+                f"used, which gives the smaller likelihood.{advice}"
             )
 
     def _log_density(self, signs):

@@ -5,13 +5,13 @@ what is left is a machine of the missing bits alone. Samples that miss the same 
 share its sums, over the hidden states or over the missing bits, whichever are fewer.
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils import gen_batches
 
+from sklboolean._core.validation import warn_user
 from sklboolean.density._base import all_signs
 from sklboolean.density._forest import draw_signs
 from sklboolean.density._partition_function import (
@@ -404,12 +404,10 @@ def most_probable(params, signs):
             filled[samples] = _best_ascent(params, signs[samples], free)
     n_inexact = np.count_nonzero(n_missing > MAX_ENUMERATED)
     if n_inexact:
-        warnings.warn(
+        warn_user(
             f"In {n_inexact} samples more than {MAX_ENUMERATED} bits are missing, too "
             "many to compare all completions. A good completion is returned, which may "
-            "not be the most probable one. method='mean' and 'sample' are exact.",
-            UserWarning,
-            stacklevel=6,
+            "not be the most probable one. method='mean' and 'sample' are exact."
         )
     return filled
 

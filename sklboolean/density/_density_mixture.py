@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -289,13 +290,11 @@ class DensityMixture(
             filled[i] = candidates[self._log_density(candidates).argmax()]
         n_inexact = np.count_nonzero(n_missing > MAX_ENUMERATED)
         if n_inexact:
-            warnings.warn(
+            warn_user(
                 f"In {n_inexact} samples more than {MAX_ENUMERATED} bits are missing, "
                 "too many to compare all completions. The best completion of a single "
                 "component is returned, which may not be the most probable one. "
-                "method='mean' and 'sample' are exact.",
-                UserWarning,
-                stacklevel=5,
+                "method='mean' and 'sample' are exact."
             )
         return filled
 

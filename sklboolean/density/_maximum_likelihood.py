@@ -6,7 +6,6 @@ all gradients are exact, the one difficulty is local maxima. Successive halving 
 good ones at the price of a few: of many short ascents the better half continues.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean._core.parallel import each_slice
+from sklboolean._core.validation import warn_user
 from sklboolean.density._base import merge_equal_samples
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._partition_function import partition_moments
@@ -359,13 +359,12 @@ def warn_of_large_weights(params, alpha):
     if params.couplings is not None:
         largest = max(largest, np.abs(params.couplings).max())
     if largest > LARGE:
-        warnings.warn(
+        warn_user(
             f"A weight has grown to {largest:.3g}: some samples can be separated from "
             "all others, and weights without bound increase their likelihood. Raise "
             f"alpha, now {alpha}, set early_stopping=True (not for solver='pcd'), or "
             "take a smaller learning_rate (not for solver='lbfgs').",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -1,6 +1,5 @@
 """Soft-margin support vector machine on packed bits."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +18,7 @@ from sklboolean._core.base import (
 )
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real, is_auto
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
@@ -242,11 +241,10 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes(state, solutions)
             self.calibration_slope_ = self._held_out_slope(kernel, *data)
         if max(solution.gap for solution in solutions) > self.tol:
-            warnings.warn(
+            warn_user(
                 f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
                 "was reached. Increase max_iter or tol, or lower C.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self
 

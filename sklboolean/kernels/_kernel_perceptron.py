@@ -343,7 +343,9 @@ class KernelPerceptron(OnlineClassifier):
             )
         )  # fmt: skip
 
-    def _train(self, state, data, codes, weights, samples=None, one_pass=False):
+    def _train(
+        self, state, data, codes, weights, samples=None, one_pass=False, progress=None
+    ):
         """Train a state by epochs, or by one pass in the order of the samples."""
         verbose = self.verbose and not one_pass
         samples = np.arange(len(codes)) if samples is None else samples

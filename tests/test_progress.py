@@ -1,0 +1,168 @@
+"""Progress of fits: the lines of ``verbose``, and scikit-learn's callbacks."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklboolean import (
+    AveragedPerceptron,
+    BoostByMajority,
+    BoostByMajorityRegressor,
+    OnlineBoostByMajority,
+    QueryByCommittee,
+    Winnow,
+)
+
+ESTIMATORS = {
+    "averaged_perceptron": AveragedPerceptron(max_iter=4),
+    "averaged_perceptron_early": AveragedPerceptron(max_iter=4, early_stopping=True),
+    "winnow": Winnow(max_iter=4),
+    "boost_by_majority": BoostByMajority(n_estimators=11, gamma=0.1),
+    "boost_by_majority_auto": BoostByMajority(n_estimators=11),
+    "boost_by_majority_regressor": BoostByMajorityRegressor(n_estimators=11),
+    "online_boost_by_majority": OnlineBoostByMajority(n_estimators=11, max_iter=3),
+    "query_by_committee": QueryByCommittee(max_queries=20, random_state=0),
+}
+LINE = re.compile(r"^\[(\w+)\] \w+ (\d+)( of \d+)?, \d+\.\d s: .+$")
+
+
+class Recorder:
+    """A callback that notes the hooks that are called, and keeps fitted models.
+
+    Parameters
+    ----------
+    stop_after : int or None
+        Number of steps after which it stops the fit.
+    """
+
+    max_propagation_depth = None  # nested estimators get it, too
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.events, self.models = [], []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self.events.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.events.append(f"end {context.task_name}")
+        self.models.append(fitted_estimator)
+        n_steps = sum(event.startswith("end") for event in self.events)
+        return self.stop_after is not None and n_steps >= self.stop_after
+
+
+@pytest.fixture(scope="module")
+def data():
+    X = np.random.default_rng(0).integers(0, 2, (200, 12))
+    return X, (X[:, 0] & X[:, 1]) | X[:, 2]
+
+
+def answers(model, X):
+    if hasattr(model, "score_samples"):
+        return model.score_samples(X)
+    return model.predict(X)
+
+
+@pytest.fixture(params=ESTIMATORS)
+def estimator(request):
+    return clone(ESTIMATORS[request.param]).set_params(random_state=0)
+
+
+def test_lines_have_one_format(estimator, data, capsys):
+    estimator.fit(*data)
+    assert capsys.readouterr().out == ""
+    estimator.set_params(verbose=2).fit(*data)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    for line in lines:
+        assert LINE.match(line).group(1) == type(estimator).__name__
+    numbers = [int(LINE.match(line).group(2)) for line in lines]
+    assert numbers == list(range(1, len(lines) + 1))
+
+
+def test_callbacks_see_each_step_and_change_nothing(estimator, data, capsys):
+    pytest.importorskip("sklearn.callback")
+    alone = clone(estimator).set_params(verbose=2).fit(*data)
+    n_lines = len(capsys.readouterr().out.splitlines())
+    recorder = Recorder()
+    watched = clone(estimator).set_callbacks(recorder).fit(*data)
+    np.testing.assert_array_equal(answers(watched, data[0]), answers(alone, data[0]))
+    events = recorder.events
+    assert events[:2] == ["setup", "begin fit"]
+    assert events[-2:] == ["end fit", "teardown"]
+    steps = events[2:-2]
+    assert len(steps) == 2 * n_lines
+    assert steps[::2] == [step.replace("end", "begin") for step in steps[1::2]]
+    # The model of the last step, and the whole model, predict as the fitted one.
+    assert not {"_callback_fit_ctx", "_skl_callbacks_to_teardown"} & set(vars(watched))
+    for model in recorder.models[-2:]:
+        if model is not None:
+            assert answers(model, data[0]).shape == (len(data[0]),)
+    np.testing.assert_array_equal(
+        answers(recorder.models[-1], data[0]), answers(alone, data[0])
+    )
+
+
+def test_models_of_steps_are_those_of_shorter_fits(data):
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder()
+    model = AveragedPerceptron(max_iter=4, tol=None, random_state=0)
+    clone(model).set_callbacks(recorder).fit(*data)
+    for n_epochs in (1, 2, 3, 4):
+        shorter = clone(model).set_params(max_iter=n_epochs).fit(*data)
+        seen = recorder.models[n_epochs - 1]
+        np.testing.assert_array_equal(seen.raw_coef_, shorter.raw_coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_callback_stops_the_fit(estimator, data):
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder(stop_after=1)
+    estimator.set_callbacks(recorder).fit(*data)
+    assert sum(event.startswith("end") for event in recorder.events) == 2
+    assert answers(estimator, data[0]).shape == (len(data[0]),)
+
+
+def test_a_failed_fit_ends_callbacks_and_restores_the_estimator(estimator, data):
+    pytest.importorskip("sklearn.callback")
+
+    class Failing(Recorder):
+        def on_fit_task_end(self, estimator, context):
+            raise RuntimeError("a callback failed")
+
+    recorder = Failing()
+    estimator.set_callbacks(recorder)
+    before = dict(vars(estimator))
+    with pytest.raises(RuntimeError, match="a callback failed"):
+        estimator.fit(*data)
+    assert recorder.events[-1] == "teardown"
+    assert vars(estimator).keys() == before.keys()
+
+
+def test_callbacks_reach_the_estimator_of_a_pipeline_and_a_search(data):
+    pytest.importorskip("sklearn.callback")
+    recorder = Recorder()
+    pipeline = make_pipeline(
+        StandardScaler(with_mean=False), AveragedPerceptron(max_iter=3)
+    )
+    pipeline.set_callbacks(recorder).fit(*data)
+    assert recorder.events.count("setup") == 1
+    assert "end epoch" in recorder.events
+    recorder = Recorder()
+    search = GridSearchCV(AveragedPerceptron(tol=None), {"max_iter": [1, 2]}, cv=2)
+    search.set_callbacks(recorder).fit(*data)
+    # Two folds of 1 and 2 epochs, and the final fit.
+    best = search.best_params_["max_iter"]
+    assert recorder.events.count("end epoch") == 2 * (1 + 2) + best
+    assert is_classifier(search)
