@@ -193,7 +193,8 @@ def test_progress_is_printed(capsys):
     QueryByCommittee(verbose=1, max_queries=12, random_state=0).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[-1].startswith("[QueryByCommittee] 12 labels, 150 samples seen")
+    assert lines[-1].startswith("[QueryByCommittee] query 3, ")
+    assert " s: 12 labels, 150 samples seen, " in lines[-1]
 
 
 def test_initial_rows_of_the_users_choice():

@@ -686,7 +686,8 @@ def test_silent_by_default_and_rounds_on_request(capsys):
     model = BoostByMajority(n_estimators=11, gamma=0.05, verbose=2).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == model.n_rounds_
-    assert lines[0].startswith("[BoostByMajority] round 1 of 11: edge ")
+    assert lines[0].startswith("[BoostByMajority] round 1 of 11, ")
+    assert ": edge 0." in lines[0]
 
 
 # -- what it is for --------------------------------------------------------------------

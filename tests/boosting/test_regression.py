@@ -540,7 +540,8 @@ def test_verbose_prints_a_line_for_each_round(capsys):
     model.set_params(verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == model.n_rounds_
-    assert lines[0].startswith("[BoostByMajorityRegressor] round 1 of 3: edge 0.")
+    assert lines[0].startswith("[BoostByMajorityRegressor] round 1 of 3, ")
+    assert ": edge 0." in lines[0]
 
 
 # -- bad input ------------------------------------------------------------------------
