@@ -262,8 +262,8 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if oracle is not None and len(given):
                 state.add(X[given], y[given], weights[given], queried=False)
             task = X, weights, candidates, ask
-            report = partial(self._report, progress)
-            state.query_pool(*task, report, self.initial, self.batch_size)
+            task += (partial(self._report, progress),)
+            state.query_pool(*task, self.initial, self.batch_size)
         progress.finish()
         return self
 
@@ -768,15 +768,10 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _report(self, progress):
         """Report a batch of labels; return whether a callback stops the fit."""
         state = self._state
-
-        def text():
-            entropy = state.entropies[-1] if state.entropies else np.nan
-            return (
-                f"{state.n_queries} labels, {state.n_seen} samples seen, label "
-                f"entropy {entropy:.4f}"
-            )
-
-        def set_attributes(model):
-            model._set_fitted_attributes(fit_final=True)
-
-        return progress.step(text, set_attributes if state.is_ready else None)
+        text = f"{state.n_queries} labels, {state.n_seen} samples seen"
+        if state.entropies:
+            text += f", label entropy {state.entropies[-1]:.4f}"
+        fitted = None
+        if state.is_ready:
+            fitted = partial(type(self)._set_fitted_attributes, fit_final=True)
+        return progress.step(lambda: text, fitted)
