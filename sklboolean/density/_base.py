@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logsumexp, rel_entr
 from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,9 +18,13 @@ from sklboolean._core.validation import (
     column_of,
     validate_data_strict,
     warn_of_lost_columns,
+    warn_user,
     without_duplicates,
 )
+from sklboolean.density._attribute_forest import Attributes
 
+MAX_COMPLETIONS = 4096  # of a sample that are compared
+N_STARTS = 16  # of ascents to the most probable completion, besides the means
 BLOCK_SIZE = 4096  # samples at a time: bounds the memory for intermediate results
 MAX_COLUMNS = 20  # of a joint distribution: 2 ** 20 probabilities for each sample
 
@@ -118,6 +122,16 @@ def apply_in_blocks(function, samples):
     for start in range(0, len(samples), BLOCK_SIZE):
         results.append(function(samples[start : start + BLOCK_SIZE]))
     return np.concatenate(results)
+
+
+def log_in_blocks(function, samples, known=None):
+    """Apply ``apply_in_blocks`` to some samples; the others get -inf."""
+    if known is None or known.all():
+        return apply_in_blocks(function, samples)
+    results = np.full(len(samples), -np.inf)
+    if known.any():
+        results[known] = apply_in_blocks(function, samples[known])
+    return results
 
 
 class IncompleteDensityMixin(DensityMixin):
@@ -242,13 +256,17 @@ class BinaryDensityMixin(IncompleteDensityMixin):
 
     Besides ``_log_density(signs)`` a fitted model has ``codes_``,
     ``_complete_at_random(signs, rng)`` and ``_most_probable(signs, rng)``. It may
-    replace ``_log_odds`` and ``_complete_by_means`` by faster methods.
+    replace ``_log_odds`` and ``_complete_by_means`` by faster methods. With
+    ``feature_groups`` it needs ``_complete_by_means`` and neither ``_log_odds`` nor
+    ``_most_probable``, and it is only given samples that are possible.
     """
+
+    _attributes = None  # with feature_groups an object of class Attributes
 
     _completions = MappingProxyType(
         {
             "mean": "_complete_by_means",
-            "map": "_most_probable",
+            "map": "_complete_by_most_probable",
             "sample": "_complete_at_random",
         }
     )
@@ -258,7 +276,7 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         tags.input_tags.sparse = True
         return tags
 
-    def _read(self, X, *, reset=False, allow_missing=True):
+    def _read(self, X, *, reset=False, allow_missing=True, ignored=()):
         """Validate a data set and convert its values to signs.
 
         Sparse data become dense, with one byte for each value.
@@ -271,17 +289,20 @@ class BinaryDensityMixin(IncompleteDensityMixin):
             Whether to set ``n_features_in_``, ``feature_names_in_`` and ``codes_``.
         allow_missing : bool
             Whether bits may be missing.
+        ignored : list of int
+            Columns whose values count as missing.
 
         Returns
         -------
         signs : C-contiguous ndarray of shape (n_samples, n_features), dtype int8
-            1 where a bit is true, -1 where it is false, 0 where it is missing.
+            1 where a bit is true, -1 where it is false, 0 where it is missing and its
+            group does not tell it.
 
         Raises
         ------
         ValueError
-            For NaN where it is not allowed, and for codes that ``binarize=None`` does
-            not accept.
+            For NaN where it is not allowed, for codes that ``binarize=None`` does
+            not accept, and for groups without a true bit or with two.
         """
         check_binarize(self.binarize)
         given = X
@@ -302,18 +323,45 @@ class BinaryDensityMixin(IncompleteDensityMixin):
             signs = np.ascontiguousarray(signs)
             if reset:
                 warn_of_lost_columns(self, X, (signs == 1).all(axis=0))
+        signs[:, list(ignored)] = 0
+        if reset:
+            self._attributes = None
+            if getattr(self, "feature_groups", None) is not None:
+                n_features = signs.shape[1]
+                self._attributes = Attributes.from_labels(
+                    self.feature_groups, n_features
+                )
+        if self._attributes is not None:
+            self._check_groups(given, signs)
+            signs = self._attributes.complete(signs)
         if not allow_missing and not signs.all():
             place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
             remedy = "Fill them in with impute."
             if reset:
                 remedy = (
-                    "BernoulliMixture learns from samples with missing bits; its "
-                    "impute fills them in for other models. Or leave out those samples."
+                    "BernoulliMixture and ChowLiuTree learn from samples with missing "
+                    "bits; their impute fills them in for other models. Or leave out "
+                    "those samples."
                 )
             raise ValueError(f"Input X contains NaN in {place}. {remedy}")
         if reset:
             self.codes_ = codes
         return signs
+
+    def _check_groups(self, given, signs):
+        """Refuse samples with a group that can have no true bit, or that has two."""
+        impossible = np.argwhere(self._attributes.impossible(signs))
+        if not len(impossible):
+            return
+        sample, attribute = impossible[0]
+        columns = self._attributes.columns_of(attribute)
+        n_true = np.count_nonzero(signs[sample, columns] > 0)
+        first, last = (column_of(given, columns[k]) for k in (0, -1))
+        raise ValueError(
+            f"Sample {sample} of X has {n_true or 'no'} true columns in the group from "
+            f"{first} to {last}; feature_groups demands exactly one. Set its columns "
+            "to NaN if the value is not known, or give them labels of their own."
+        )
 
     def _write(self, signs):
         """Write signs, or means of signs, in the codes of the training data."""
@@ -367,15 +415,129 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         """
         check_is_fitted(self)
         columns = self._column_numbers(columns)
-        signs, states = self._read(X), all_signs(len(columns))
+        return self._joint_probabilities(self._read(X, ignored=columns), columns)
+
+    def _joint_probabilities(self, signs, columns):
+        """Compute the probabilities of all states of columns, a row per sample."""
+        states = all_signs(len(columns))
         joint = np.empty((len(signs), len(states)))
-        step = max(1, BLOCK_SIZE // len(states))
+        step, attributes = max(1, BLOCK_SIZE // len(states)), self._attributes
         for start in range(0, len(signs), step):
             copies = np.repeat(signs[start : start + step], len(states), axis=0)
             copies[:, columns] = np.tile(states, (len(copies) // len(states), 1))
-            scores = apply_in_blocks(self._log_density, copies)
+            possible = None
+            if attributes is not None:
+                possible = ~attributes.impossible(copies).any(axis=1)
+                copies = attributes.complete(copies)
+            scores = log_in_blocks(self._log_density, copies, possible)
             joint[start : start + step] = scores.reshape(-1, len(states))
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    def information_gain(self, X, columns):
+        """Compute how much each unknown bit would tell about chosen bits.
+
+        The mutual information of the bit and the chosen bits, given the known bits of
+        the sample: the expected fall of the entropy of the chosen bits when the bit
+        becomes known. Ask for the bit with the largest gain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN is a missing bit. The values in the chosen columns are ignored.
+        columns : sequence of int or str
+            Up to 19 columns, by number or name.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_samples, n_features), dtype float64
+            In nats, at least 0; 0 for known bits and in the chosen columns.
+
+        References
+        ----------
+        Lindley. "On a Measure of the Information Provided by an Experiment". Annals of
+        Mathematical Statistics 27, 1956, section 2.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklboolean import ChowLiuTree
+        >>> X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 10
+        >>> asked = [[np.nan, np.nan, np.nan]]
+        >>> ChowLiuTree().fit(X).information_gain(asked, [0]).round(1)
+        array([[0. , 0.6, 0. ]])
+        """
+        check_is_fitted(self)
+        columns = self._column_numbers(columns)
+        if len(columns) == MAX_COLUMNS:
+            raise ValueError(
+                f"columns must name at most {MAX_COLUMNS - 1} columns; got "
+                f"{MAX_COLUMNS}."
+            )
+        signs = self._read(X, ignored=columns)
+        gains = np.zeros(signs.shape)
+        for column in sorted(set(range(signs.shape[1])) - set(columns)):
+            unknown = np.flatnonzero(signs[:, column] == 0)
+            if not len(unknown):
+                continue
+            joint = self._joint_probabilities(signs[unknown], [column, *columns])
+            joint = joint.reshape(len(unknown), 2, -1)
+            apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
+            # Rounding may leave a small negative sum.
+            gains[unknown, column] = rel_entr(joint, apart).sum(axis=(1, 2)).clip(0)
+        return gains
+
+    def _complete_by_most_probable(self, signs, rng):
+        """Replace the missing bits by their jointly most probable values."""
+        if self._attributes is None:
+            return self._most_probable(signs, rng)
+        filled, n_inexact = signs.copy(), 0
+        for i, known in enumerate(signs):
+            filled[i], exact = self._most_probable_values(known[None])
+            n_inexact += not exact
+        if n_inexact:
+            warn_user(
+                f"In {n_inexact} samples there are more than {MAX_COMPLETIONS} "
+                "completions, too many to compare all. A good completion is returned, "
+                "which may not be the most probable one. method='mean' and 'sample' "
+                "are exact."
+            )
+        return filled
+
+    def _most_probable_values(self, known):
+        """Complete one sample with groups; tell if all completions were compared."""
+        attributes = self._attributes
+        allowed = attributes.allowed(known)[0]
+        choices = [np.flatnonzero(allowed[here]) for here in attributes.slices]
+        n_completions = np.prod([float(len(choice)) for choice in choices])
+        if n_completions <= MAX_COMPLETIONS:
+            grid = np.meshgrid(*choices, indexing="ij")
+            values = np.stack([axis.ravel() for axis in grid], axis=1)
+            candidates = attributes.to_signs(values)
+            return candidates[self._log_density(candidates).argmax()], True
+        rng = np.random.RandomState(0)  # the same completion in each call
+        means = self._complete_by_means(known.copy())
+        scores = attributes.spread(means)[0]
+        best = np.array(
+            [
+                c[scores[s][c].argmax()]
+                for c, s in zip(choices, attributes.slices, strict=True)
+            ]
+        )
+        drawn = self._complete_at_random(np.repeat(known, N_STARTS, axis=0), rng)
+        tops = np.concatenate([attributes.to_signs(best[None]), drawn])
+        free = [k for k, choice in enumerate(choices) if len(choice) > 1]
+        before, logs = None, self._log_density(tops)
+        while before is None or (logs > before + 1e-9).any():
+            before = logs
+            for attribute in free:  # the best value of one attribute at a time
+                columns = attributes.columns_of(attribute)
+                signs = attributes.value_signs(attribute)[choices[attribute]]
+                trials = np.repeat(tops, len(signs), axis=0)
+                trials[:, columns] = np.tile(signs, (len(tops), 1))
+                found = self._log_density(trials).reshape(len(tops), -1)
+                chosen, logs = found.argmax(axis=1), found.max(axis=1)
+                tops = trials.reshape(*found.shape, -1)[np.arange(len(tops)), chosen]
+        return tops[logs.argmax()], False
 
     def _column_numbers(self, columns):
         """Convert column names and numbers to checked column numbers."""
@@ -415,15 +577,35 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         error : float
             From 0 to 1, over all known bits of all samples (Freund, section 4.4, takes
             five bits of each sample at random). A bit with probability 1/2 is predicted
-            to be true.
+            to be true. With ``feature_groups``: over all known attributes, each
+            predicted as a whole.
         """
         signs, n_known = self._read_known(X, "predicted")
+
+        if self._attributes is not None:
+            return self._attribute_error(signs)
 
         def count_mistakes(signs):
             wrong = (self._log_odds(signs) >= 0) != (signs > 0)
             return np.array([np.count_nonzero(wrong & (signs != 0))])
 
         return float(apply_in_blocks(count_mistakes, signs).sum() / n_known)
+
+    def _attribute_error(self, signs):
+        n_wrong, n_known = 0, 0
+        for attribute in range(len(self._attributes.sizes)):
+            columns = self._attributes.columns_of(attribute)
+            own = signs[(signs[:, columns] != 0).all(axis=1)]
+            if not len(own):
+                continue
+            hidden = own.copy()
+            hidden[:, columns] = 0
+            means = apply_in_blocks(self._complete_by_means, hidden)[:, columns]
+            wrong = (means[:, 0] >= 0) != (own[:, columns[0]] > 0)
+            if len(columns) > 1:
+                wrong = means.argmax(axis=1) != own[:, columns].argmax(axis=1)
+            n_wrong, n_known = n_wrong + np.count_nonzero(wrong), n_known + len(own)
+        return n_wrong / n_known
 
     def scaled_log_loss(self, X):
         """Compute the mean log-loss per bit, scaled so that the uniform model has 1.

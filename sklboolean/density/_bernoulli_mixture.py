@@ -1,7 +1,7 @@
 """BernoulliMixture: samples of a few hidden classes with independent bits."""
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -40,7 +40,8 @@ from sklboolean.density._em import (
 )
 
 MAX_BRANCHES = 2**14
-STATE_PARAMS = ("n_components", "binarize")  # must not change while training is resumed
+# They must not change while training is resumed.
+STATE_PARAMS = ("n_components", "feature_groups", "binarize")
 
 
 def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
@@ -139,6 +140,10 @@ class BernoulliMixture(
         values give more weight to the samples at the beginning of the stream.
     warm_start : bool, default=False
         Whether ``fit`` starts from the mixture of the last ``fit``.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each column. Of the columns with one label exactly one is true, in
+        training data, likelihoods, samples and completions: they are the values of one
+        attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
     random_state : int, RandomState instance or None, default=None
@@ -200,8 +205,8 @@ class BernoulliMixture(
 
     def __init__(
         self, n_components=10, *, alpha=0.1, growth="doubling", n_init=1, max_iter=200,
-        tol=1e-3, batch_size=1000, learning_decay=0.7, warm_start=False, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        tol=1e-3, batch_size=1000, learning_decay=0.7, warm_start=False,
+        feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.alpha = alpha
@@ -212,6 +217,7 @@ class BernoulliMixture(
         self.batch_size = batch_size
         self.learning_decay = learning_decay
         self.warm_start = warm_start
+        self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -268,7 +274,7 @@ class BernoulliMixture(
             result = run_em(self._state.mixture, signs, weights, options)
         else:
             rng = check_random_state(self.random_state)
-            result = fit_best_start(signs, weights, options, rng)
+            result = fit_best_start(signs, weights, options, rng, self._attributes)
         history = result.log_likelihoods
         state = MixtureState(result.mixture, None, total)
         self._set_state(state, history, result.converged, len(history) - 1)
@@ -362,7 +368,7 @@ class BernoulliMixture(
         self._state = state
         self._fitted_params = flat_params(self, STATE_PARAMS)
         self.weights_ = np.exp(state.mixture.log_weights)
-        self.means_ = expit(state.mixture.logits)
+        self.means_ = state.mixture.means()
         self.log_likelihoods_ = np.array(history, dtype=np.float64)
         self.n_iter_, self.converged_ = n_iter, converged
 
@@ -372,11 +378,19 @@ class BernoulliMixture(
     def _log_odds(self, signs):
         return self._state.mixture.log_odds(signs)
 
+    def _complete_by_means(self, signs, rng=None):
+        if self._attributes is not None:
+            return self._state.mixture.means_of_groups(signs)
+        return super()._complete_by_means(signs)
+
     def _complete_at_random(self, signs, rng):
         shares, _ = posterior(self._state.mixture.log_joint(signs))
         reached = rng.uniform(size=(len(signs), 1)) < np.cumsum(shares, axis=1)
         # Rounding may leave the last sum below 1 and below the draw.
         reached[:, -1] = True
+        if self._attributes is not None:
+            chosen, mixture = reached.argmax(axis=1), self._state.mixture
+            return mixture.draw_of_groups(signs, chosen, rng)
         means = self.means_[reached.argmax(axis=1)]
         true = rng.uniform(size=signs.shape) < means
         return np.where(signs == 0, np.where(true, 1, -1), signs)
@@ -467,7 +481,10 @@ class BernoulliMixture(
         return float(-total / (n_known * np.log(2)))
 
     def _n_parameters(self):
-        return self.means_.size + len(self.weights_) - 1
+        n_free = self.means_.shape[1]
+        if self._attributes is not None:
+            n_free = int((self._attributes.sizes - 1).sum())
+        return n_free * len(self.weights_) + len(self.weights_) - 1
 
     def bic(self, X):
         """Compute the Bayesian information criterion; lower is better.

@@ -1,12 +1,10 @@
 """The combination machine of Freund's chapter 4, with exact likelihood."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import (
     BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
 )
 from sklearn.neural_network import BernoulliRBM
 from sklearn.utils import check_random_state
@@ -17,18 +15,16 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
-    check_real,
-    check_same_params,
-    flat_params,
-    is_auto,
 )
-from sklboolean._core.validation import check_array_strict, warn_user
+from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
-from sklboolean.density._base import BinaryDensityMixin
+from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._base import BinaryDensityMixin, apply_in_blocks
 from sklboolean.density._conditionals import (
     check_missing,
     complete_at_random,
     complete_by_means,
+    hidden_means,
     known_log_odds,
     log_sums_of_known,
     most_probable,
@@ -36,14 +32,9 @@ from sklboolean.density._conditionals import (
 )
 from sklboolean.density._initialization import (
     fit_binary_inputs,
-    given_start,
-    pursuit_starts,
-    random_starts,
 )
+from sklboolean.density._machine import MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (
-    TrainingOptions,
-    make_table,
-    maximise_likelihood,
     warn_of_large_weights,
 )
 from sklboolean.density._partition_function import (
@@ -54,7 +45,6 @@ from sklboolean.density._partition_function import (
     log_sums_over_inputs,
 )
 from sklboolean.density._pcd import (
-    PCDState,
     estimate_log_partition,
     fit_epoch,
     fit_pcd,
@@ -63,225 +53,13 @@ from sklboolean.density._pcd import (
 )
 from sklboolean.density._rbm_params import (
     RBMParams,
-    hidden_posteriors,
-    log_numerators,
 )
+from sklboolean.density._tree import fit_forest
 
-ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
+N_DRAWS = 3  # of the missing bits of each sample
+N_ROUNDS = 8  # of draws under the machine
+N_ITER_DRAWN = 30  # after each
 MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
-
-
-@dataclass(frozen=True)
-class MachineState:
-    """The state of a fitted machine; chains only where it learned from them."""
-
-    params: RBMParams
-    chains: PCDState | None = None
-    log_partition: float | None = None  # None: not known yet
-
-    def copy(self):
-        """Copy the state with its parameters; chains are never changed in place."""
-        return replace(self, params=self.params.copy())
-
-
-class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What machines with binary and with real inputs share.
-
-    Both have ``_state_params``, the parameters that must not change while training is
-    resumed, and ``_solvers``.
-    """
-
-    _log_base = None  # of the base measure: 0 for binary inputs
-
-    @property
-    def _n_features_out(self):
-        return self.n_components_
-
-    def _check_training_params(self, **more):
-        """Check the parameters of both machines and collect those of training."""
-        check_choice(self.solver, "solver", self._solvers)
-        if isinstance(self.init, str):
-            check_choice(self.init, "init", ("random", "projection_pursuit"))
-        if self.n_components != "auto":
-            check_integer(self.n_components, "n_components", 1)
-        elif "projection_pursuit" not in (self.solver, str(self.init)):
-            raise ValueError(
-                "n_components='auto' counts the hidden units of projection pursuit: "
-                "set init='projection_pursuit' or solver='projection_pursuit'."
-            )
-        check_integer(self.n_init, "n_init", 1)
-        check_integer(self.exact_limit, "exact_limit", 1, 30)
-        if self.max_active is not None:
-            check_integer(self.max_active, "max_active", 1)
-        if not 0 < check_real(self.validation_fraction, "validation_fraction") < 1:
-            raise ValueError(
-                "validation_fraction must be between 0 and 1; got "
-                f"{self.validation_fraction}."
-            )
-        if check_real(self.momentum, "momentum", 0.0) >= 1:
-            raise ValueError(f"momentum must be below 1; got {self.momentum}.")
-        return TrainingOptions(
-            solver=self.solver,
-            alpha=self._check_alpha(),
-            visible_bias=bool(self.visible_bias),
-            learning_rate=check_real(
-                self.learning_rate, "learning_rate", 0.0, strict=True
-            ),
-            momentum=self.momentum,
-            max_iter=check_integer(self.max_iter, "max_iter", 1),
-            tol=check_real(self.tol, "tol", 0.0),
-            n_jobs=self.n_jobs,
-            verbose=check_integer(self.verbose, "verbose", 0),
-            **more,
-        )
-
-    def _check_alpha(self):
-        if not is_auto(self.alpha, "alpha"):
-            return check_real(self.alpha, "alpha", 0.0)
-        if self.solver == "pcd":
-            raise ValueError(
-                "alpha='auto' compares likelihoods, which solver='pcd' does not "
-                "compute: give a number."
-            )
-        return ALPHAS[0]
-
-    def _fit_by_sums(self, samples, weights, options, rng):
-        """Maximise the exact likelihood."""
-        if self.alpha == "auto":
-            alpha = self._choose_alpha(samples, weights, options, rng)
-            options = replace(options, alpha=alpha)
-        self.alpha_ = options.alpha
-        held_out = None
-        if self.early_stopping:
-            apart = self._select_held_out(len(samples), rng)
-            held_out = make_table(samples[apart], weights[apart], self._log_base)
-            samples, weights = samples[~apart], weights[~apart]
-        table = make_table(samples, weights, self._log_base)
-        starts = self._starts(samples, weights, table.means, rng)
-        total = weights.sum()
-        ascent = maximise_likelihood(starts, table, total, options, rng, held_out)
-        state = MachineState(ascent.params, log_partition=ascent.log_z)
-        if self.early_stopping:
-            state = MachineState(ascent.best)
-        self._set_state(state, ascent.log_likelihoods)
-
-    def _choose_alpha(self, samples, weights, options, rng):
-        """Choose the penalty under which held-out samples are most likely."""
-        apart = self._select_held_out(len(samples), rng)
-        held_out = make_table(samples[apart], weights[apart], self._log_base)
-        samples, weights = samples[~apart], weights[~apart]
-        table, seed = make_table(samples, weights, self._log_base), rng.randint(2**31)
-        scores = []
-        for alpha in ALPHAS:
-            rng = np.random.RandomState(seed)
-            starts = self._starts(samples, weights, table.means, rng)
-            ascent = maximise_likelihood(
-                starts, table, weights.sum(), replace(options, alpha=alpha), rng
-            )
-            logs = log_numerators(ascent.params, held_out.samples)
-            scores.append(held_out.shares @ logs - ascent.log_z)
-        return ALPHAS[int(np.argmax(scores))]
-
-    def _select_held_out(self, n_samples, rng):
-        """Select samples to hold out: a mask with samples on both sides."""
-        if n_samples < 2:
-            raise ValueError(
-                "early_stopping=True and alpha='auto' need two samples or more; X has "
-                "1 sample."
-            )
-        n_apart = max(1, round(self.validation_fraction * n_samples))
-        apart = np.zeros(n_samples, dtype=bool)
-        apart[rng.permutation(n_samples)[: min(n_apart, n_samples - 1)]] = True
-        return apart
-
-    def _starts(self, samples, weights, centre, rng):
-        """Choose the parameters from which training starts: an iterable."""
-        m = self.n_components
-        if self.warm_start and hasattr(self, "_state"):
-            return [self._resumed_params(samples.shape[1])]
-        inputs = self._fit_inputs(samples, weights, centre)
-        if not isinstance(self.init, str):
-            return [given_start(inputs, self.init, m)]
-        if "projection_pursuit" in (self.init, self.solver):
-            table = make_table(samples, weights, self._log_base)
-            return pursuit_starts(
-                inputs, table, weights.sum(), m, self.n_init, self.exact_limit, rng
-            )
-        return random_starts(inputs, m, self.n_init, rng)
-
-    def _resumed_params(self, n_features):
-        """Take the parameters of the last fit if they suit the constructor and X."""
-        self._check_resumes()
-        params = self._state.params
-        if params.components.shape[1] != n_features:
-            raise ValueError(
-                f"X has {n_features} features; warm_start=True resumes from components "
-                f"of shape {params.components.shape}. Set warm_start=False to start "
-                "again."
-            )
-        return params.replace(max_active=self.max_active)
-
-    def _check_resumes(self):
-        names = set(self._state_params)
-        if self.n_components == "auto":  # any number will do
-            names.remove("n_components")
-        check_same_params(self, sorted(names), n_components=self.n_components_)
-
-    def _set_state(self, state, log_likelihoods=(), n_iter=None):
-        """Set all fitted attributes."""
-        self._state = state
-        self._fitted_params = flat_params(self, self._state_params)
-        params = state.params
-        self.components_ = params.components
-        self.hidden_bias_ = params.hidden_bias
-        self.visible_bias_ = params.visible_bias
-        self.n_components_ = len(params.components)
-        self.log_likelihoods_ = np.array(log_likelihoods, dtype=np.float64)
-        self.n_iter_ = len(log_likelihoods) if n_iter is None else n_iter
-
-    def transform(self, X):
-        """Compute the probability of each hidden unit given the sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without missing values.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_components), dtype float64
-            Probability that the unit is active.
-        """
-        check_is_fitted(self)
-        samples, params = self._read(X, allow_missing=False), self._state.params
-        return hidden_posteriors(params.activations(samples), params.max_active)[1]
-
-    def inverse_transform(self, X):
-        """Compute the means of the inputs given hidden units.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            States of the hidden units, from 0 to 1.
-
-        Returns
-        -------
-        samples : ndarray of shape (n_samples, n_features), dtype float64
-            Written as the training data.
-        """
-        check_is_fitted(self)
-        X = check_array_strict(X, dtype=np.float64)
-        if X.shape[1] != self.n_components_:
-            width = f"{X.shape[1]} columns for {self.n_components_} hidden units"
-            raise ValueError(f"X has {width}; it must have one for each.")
-        outside = np.argwhere((X < 0) | (X > 1))
-        if len(outside):
-            sample, unit = outside[0]
-            raise ValueError(
-                f"X holds {X[sample, unit]:g} in column {unit}; states of hidden units "
-                "are 0 or 1, and probabilities, as from transform, lie between."
-            )
-        return self._write(self._input_means(X))
 
 
 class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
@@ -357,6 +135,11 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         units leave unexplained. Not used by "pcd" and beyond `exact_limit`.
     warm_start : bool, default=False
         Whether ``fit`` starts from the weights of the last ``fit``.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each column. Of the columns with one label exactly one is true, in
+        training data, likelihoods, samples and completions: they are the values of one
+        attribute. A label that occurs once is a column of its own. Not
+        available with "pcd".
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
     exact_limit : int, default=20
@@ -393,7 +176,8 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         The penalty in force, where the likelihood was maximised.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training samples after each iteration, in nats. Empty where it
-        is unknown: for "pcd", and beyond `exact_limit`.
+        is unknown: for "pcd", and beyond `exact_limit`. With missing bits those of the
+        samples as they were completed last.
     n_iter_ : int
         Number of iterations of the ascent that was kept.
     n_components_ : int
@@ -437,15 +221,17 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
     """
 
     _solvers = ("lbfgs", "gradient", "projection_pursuit", "pcd")
-    _state_params = ("n_components", "base", "visible_bias", "binarize")
+    _state_params = (
+        "n_components", "base", "visible_bias", "binarize", "feature_groups",
+    )  # fmt: skip
 
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,
         max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
         learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-5,
         early_stopping=False, validation_fraction=0.1, tree_updates=4,
-        warm_start=False, binarize=0.0, exact_limit=20, random_state=None, n_jobs=None,
-        verbose=0,
+        warm_start=False, feature_groups=None, binarize=0.0, exact_limit=20,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.base = base
@@ -464,11 +250,17 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.tree_updates = tree_updates
         self.warm_start = warm_start
+        self.feature_groups = feature_groups
         self.binarize = binarize
         self.exact_limit = exact_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.solver != "pcd"
+        return tags
 
     def fit(self, X, y=None, sample_weight=None):
         """Learn the weights with the largest penalised likelihood.
@@ -476,12 +268,17 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without missing bits.
+            NaN is a missing bit (not with "pcd", and not beyond `exact_limit`). The
+            likelihood of the known bits is then maximised by stochastic EM: missing
+            bits are drawn from their exact conditional distribution, three times for
+            each sample, at first under a `ChowLiuTree` and after the ascent eight times
+            more under the machine, with 30 iterations after each. This is unbiased if
+            bits are missing regardless of their values.
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, at least 0. A sample of weight 2 counts as two
-            samples.
+            samples; not exactly so where bits are drawn.
 
         Returns
         -------
@@ -496,11 +293,15 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         """
         with restore_on_error(self):
             options = self._check_params()
-            signs = self._read(X, reset=True, allow_missing=False)
+            signs = self._read(X, reset=True, allow_missing=self.solver != "pcd")
             by_sums = self._check_sums(signs.shape[1])
+            if not by_sums:
+                self._read(X, reset=True, allow_missing=False)
             weights = checked_weights(sample_weight, len(signs), divides=True)
             rng = check_random_state(self.random_state)
-            if by_sums:
+            if not signs.all():
+                self._fit_incomplete(signs, weights, options, rng)
+            elif by_sums:
                 self._fit_by_sums(signs, weights, options, rng)
             else:
                 self._fit_without_sums(signs, weights, options, rng)
@@ -519,11 +320,13 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
 
     def _check_without_sums(self, remedy=""):
         """Refuse parameters that need sums over states where none are computed."""
-        if self.early_stopping or self.max_active or self.alpha == "auto":
+        groups = self.feature_groups is not None
+        if self.early_stopping or self.max_active or self.alpha == "auto" or groups:
             raise ValueError(
-                f"solver={self.solver!r} computes no sums here: neither max_active nor "
-                "the likelihood for early_stopping and alpha='auto' is available. Set "
-                f"early_stopping=False, max_active=None, and alpha to a number{remedy}."
+                f"solver={self.solver!r} computes no sums here: neither max_active, "
+                "feature_groups nor the likelihood for early_stopping and alpha='auto' "
+                "is available. Set early_stopping=False, max_active=None, "
+                f"feature_groups=None, and alpha to a number{remedy}."
             )
 
     def _check_sums(self, n):
@@ -533,7 +336,7 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         if self.n_components == "auto":  # at most exact_limit units
             return True
         size = n, self.n_components, self.max_active, self.exact_limit
-        hidden_only = self.base == "chow_liu"
+        hidden_only = self.base == "chow_liu" or self.feature_groups is not None
         if self.solver == "projection_pursuit":
             # As the solver it needs no sums; only the learning of scales does.
             by_sums = is_affordable(*size, hidden_only)
@@ -545,12 +348,36 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
 
     def _fit_inputs(self, signs, weights, centre):
         return fit_binary_inputs(
-            signs, weights, centre, self.base, self.visible_bias, self.max_active
-        )
+            signs, weights, centre, self.base, self.visible_bias, self.max_active,
+            self._attributes,
+        )  # fmt: skip
 
     def _first_start(self, signs, weights, rng):
         centre = (weights @ signs) / weights.sum()
         return next(iter(self._starts(signs, weights, centre, rng)))
+
+    def _fit_incomplete(self, signs, weights, options, rng):
+        """Draw missing bits and maximise the likelihood, in turns: stochastic EM."""
+        gaps = (signs == 0).any(axis=1)
+        repeated = np.repeat(signs[gaps], N_DRAWS, axis=0)
+        shares = np.repeat(weights[gaps] / N_DRAWS, N_DRAWS)
+        weights = np.concatenate([weights[~gaps], shares])
+
+        def fit(drawn, options, resumes=False):
+            samples = np.concatenate([signs[~gaps], drawn])
+            self._fit_by_sums(samples, weights, options, rng, resumes=resumes)
+
+        if self.warm_start and hasattr(self, "_state"):
+            self._resumed_params(signs.shape[1])
+            fit(complete_at_random(self._state.params, repeated, rng), options)
+            return
+        attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
+        known = np.concatenate([signs[~gaps], repeated])
+        fit(fit_forest(known, weights, attributes, 1.0).draw(repeated, rng), options)
+        options = replace(options, max_iter=N_ITER_DRAWN, tree_updates=0)
+        for _ in range(N_ROUNDS):
+            drawn = complete_at_random(self._state.params, repeated, rng)
+            fit(drawn, replace(options, alpha=self.alpha_), resumes=True)
 
     def _fit_without_sums(self, signs, weights, options, rng):
         """Learn by chains, or keep the units of projection pursuit as they are."""
@@ -563,7 +390,9 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         self._set_state(MachineState(params, chains), n_iter=n_iter)
         self._ensure_log_partition()
 
-    @available_if(lambda machine: machine.max_active is None)
+    @available_if(
+        lambda machine: machine.max_active is None and machine.feature_groups is None
+    )
     def partial_fit(self, X, y=None, sample_weight=None):
         """Make one pass over more samples, with "pcd" and a constant learning rate.
 
@@ -626,8 +455,9 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         params = self._state.params
         m, n = params.components.shape
         return self._state.chains is None or is_affordable(
-            n, m, params.max_active, self.exact_limit, params.parents is not None
-        )
+            n, m, params.max_active, self.exact_limit,
+            params.parents is not None or params.attributes is not None,
+        )  # fmt: skip
 
     def _ensure_log_partition(self):
         """Sum over all states, or estimate the sum from both ends, if not yet done."""
@@ -671,6 +501,18 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
         if signs.all():
             return known_log_odds(self._state.params, signs)
         return super()._log_odds(signs)
+
+    def _hidden_means(self, signs):
+        check_missing(self._state.params, signs, self.exact_limit)
+        complete = signs.all(axis=1)
+        if complete.all():
+            return super()._hidden_means(signs)
+        means = np.empty((len(signs), self.n_components_))
+        means[complete] = super()._hidden_means(signs[complete])
+        means[~complete] = apply_in_blocks(
+            lambda part: hidden_means(self._state.params, part), signs[~complete]
+        )
+        return means
 
     def _complete_by_means(self, signs, rng=None):
         check_missing(self._state.params, signs, self.exact_limit)
@@ -732,6 +574,11 @@ class CombinationMachine(MachineMixin, BinaryDensityMixin, BaseEstimator):
             raise ValueError(
                 "A BernoulliRBM has no tree: its inputs are independent given the "
                 "hidden units. Fit with base='independent' to convert."
+            )
+        if params.attributes is not None:
+            raise ValueError(
+                "A BernoulliRBM has no feature_groups: its inputs are independent "
+                "given the hidden units. Fit with feature_groups=None to convert."
             )
         if params.max_active is not None:
             raise ValueError(

@@ -15,6 +15,7 @@ from sklboolean._core.validation import warn_user
 from sklboolean.density._base import all_signs
 from sklboolean.density._forest import draw_signs
 from sklboolean.density._partition_function import (
+    forest_mixture,
     hidden_log_weights,
     log_marginals,
     log_sums_over_inputs,
@@ -25,8 +26,8 @@ from sklboolean.density._rbm_params import (
     hidden_posteriors,
     log_numerators,
 )
+from sklboolean.density._spanning_tree import parents_first
 from sklboolean.density._state_sums import unit_states
-from sklboolean.density._tree import parents_first
 
 BLOCK_STATES = 2**20  # states of a block of samples, times units
 CELLS_AT_A_TIME = 2**24  # of draws: an interrupt is seen between two batches
@@ -238,6 +239,9 @@ def log_sums_of_known(params, signs, n_jobs=None):
     log_sums, complete = np.empty(len(signs)), signs.all(axis=1)
     log_sums[complete] = log_numerators(params, signs[complete])
     incomplete = np.flatnonzero(~complete)
+    if params.attributes is not None and len(incomplete):
+        log_sums[incomplete] = forest_mixture(params).log_sums(signs[incomplete])
+        return log_sums
     for group in _missing_groups(params, signs[incomplete]):
         sums = np.empty(len(group.hidden_biases))
         if group.sums_over_inputs():
@@ -261,6 +265,8 @@ def complete_by_means(params, signs, n_jobs=None):
     -------
     filled : ndarray of shape (n_samples, n), dtype float64
     """
+    if params.attributes is not None:
+        return forest_mixture(params).means(signs)
     filled = signs.astype(np.float64)
     for group in _missing_groups(params, signs):
         means = np.empty((len(group.hidden_biases), len(group.missing)))
@@ -276,6 +282,43 @@ def complete_by_means(params, signs, n_jobs=None):
         means = np.clip(means, -1.0, 1.0)
         filled[np.ix_(group.samples, group.missing)] = means[group.which]
     return filled
+
+
+def hidden_means(params, signs):
+    """Compute the probability of each hidden unit given the known bits of samples.
+
+    Parameters
+    ----------
+    params, signs
+        As for ``log_sums_of_known``.
+
+    Returns
+    -------
+    means : ndarray of shape (n_samples, m), dtype float64
+    """
+    m, max_active = len(params.hidden_bias), params.max_active
+    if params.attributes is not None:
+        states = unit_states(m, max_active)
+        return forest_mixture(params).component_shares(signs) @ states
+    means = np.empty((len(signs), m))
+    for group in _missing_groups(params, signs):
+        biases = group.hidden_biases
+        if group.sums_over_inputs():
+            completions = all_signs(len(group.missing)).astype(np.float64)
+            effect = completions @ group.params.components.T
+            of_group = np.empty_like(biases)
+            for here, scores in _completion_scores(group):
+                for i, own in zip(
+                    range(*here.indices(len(biases))), scores, strict=True
+                ):
+                    given = hidden_posteriors(biases[i] + effect, max_active)[1]
+                    of_group[i] = softmax(own) @ given
+        else:
+            states = unit_states(m, max_active)
+            weights = hidden_log_weights(group.params.replace(hidden_bias=np.zeros(m)))
+            of_group = softmax(weights + biases @ states.T, axis=1) @ states
+        means[group.samples] = of_group[group.which]
+    return means
 
 
 def missing_probabilities(params, signs):
@@ -335,6 +378,8 @@ def complete_at_random(params, signs, rng):
     -------
     filled : ndarray of shape (n_samples, n), dtype int8
     """
+    if params.attributes is not None:
+        return forest_mixture(params).draw(signs, rng)
     filled = signs.copy()
     for group in _missing_groups(params, signs):
         uniform = rng.uniform(size=len(group.samples))

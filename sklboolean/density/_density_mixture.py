@@ -13,7 +13,7 @@ from sklearn.base import (
     clone,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -83,6 +83,11 @@ class DensityMixture(
         Maximum number of rounds of EM. In each round all components are fitted.
     tol : float, default=5e-3
         Stop when a round gains less, in nats per sample.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each column. Of the columns with one label exactly one is true, in
+        training data, likelihoods, samples and completions: they are the values of one
+        attribute. A label that occurs once is a column of its own. It is
+        passed on to `estimator`.
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
     random_state : int, RandomState instance or None, default=None
@@ -144,17 +149,24 @@ class DensityMixture(
     """
 
     def __init__(
-        self, estimator=None, *, n_components=10, max_iter=10, tol=5e-3, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        self, estimator=None, *, n_components=10, max_iter=10, tol=5e-3,
+        feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
+        self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        density = CombinationMachine() if self.estimator is None else self.estimator
+        tags.input_tags.allow_nan = get_tags(density).input_tags.allow_nan
+        return tags
 
     def fit(self, X, y=None, sample_weight=None):
         """Fit the mixture by rounds of EM.
@@ -162,7 +174,8 @@ class DensityMixture(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without missing bits.
+            NaN is a missing bit, if the components can be fitted with NaN. Components
+            are fitted to the known bits of their shares of the samples.
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -188,18 +201,20 @@ class DensityMixture(
             n_components = check_integer(self.n_components, "n_components", 1)
             max_iter = check_integer(self.max_iter, "max_iter", 1)
             tol = check_real(self.tol, "tol", 0.0)
-            signs = self._read(X, reset=True, allow_missing=False)
+            allow_missing = get_tags(self).input_tags.allow_nan
+            signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
             first, weights = merge_equal_samples(signs, weights)
             signs, weights = signs[first[weights > 0]], weights[weights > 0]
             rng = check_random_state(self.random_state)
             start = BernoulliMixture(
-                n_components, random_state=rng.randint(MAX_SEED), max_iter=20
-            )
+                n_components, random_state=rng.randint(MAX_SEED), max_iter=20,
+                feature_groups=self.feature_groups,
+            )  # fmt: skip
             with warnings.catch_warnings():  # a start need not have converged
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                start.fit(signs, sample_weight=weights)
-            shares = start.transform(signs)
+                start.fit(as_bits(signs), sample_weight=weights)
+            shares = start.transform(as_bits(signs))
             members = [self._new_member(rng) for _ in range(n_components)]
             history, converged = [], False
             while len(history) < max_iter and not converged:
@@ -225,6 +240,13 @@ class DensityMixture(
             )
         member = clone(member)
         params = member.get_params(deep=False)
+        if self.feature_groups is not None:
+            if "feature_groups" not in params:
+                raise ValueError(
+                    f"estimator={member!r} has no parameter feature_groups. Set "
+                    "feature_groups=None, or take a model that has it."
+                )
+            member.set_params(feature_groups=self.feature_groups)
         for name, value in (("warm_start", True), ("binarize", 0.0)):
             if name in params:
                 member.set_params(**{name: value})
@@ -308,7 +330,7 @@ class DensityMixture(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without missing bits.
+            NaN is a missing bit.
 
         Returns
         -------
@@ -318,5 +340,5 @@ class DensityMixture(
         check_is_fitted(self)
         return apply_in_blocks(
             lambda signs: softmax(self._state.log_joint(signs), axis=1),
-            self._read(X, allow_missing=False),
+            self._read(X),
         )

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import expit
+from scipy.special import expit, logsumexp
+
+from sklboolean.density._attribute_forest import Attributes
 
 BLOCK_SIZE = 4096
 MAX_SEED = 2**31 - 1
@@ -56,11 +58,42 @@ class ProductMixture:
     log_weights : ndarray of shape (n_components,), dtype float64
         Finite.
     logits : ndarray of shape (n_components, n_features), dtype float64
-        Log-odds of each bit. Finite.
+        Log-odds of each bit; log-probability of each bit of a group. Finite.
+    attributes : Attributes or None
+        Groups of bits of which exactly one is true. None: no groups.
     """
 
     log_weights: np.ndarray
     logits: np.ndarray
+    attributes: Attributes | None = None
+
+    def with_logits(self, log_weights, logits):
+        """Build a mixture with the same groups, and normalise it in each group."""
+        attributes = self.attributes
+        if attributes is not None:
+            logits = logits.copy()
+            for attribute in np.flatnonzero(attributes.grouped):
+                columns = attributes.columns_of(attribute)
+                sums = logsumexp(logits[:, columns], axis=1, keepdims=True)
+                logits[:, columns] -= sums
+        return ProductMixture(log_weights, logits, attributes)
+
+    def log_values(self):
+        """Compute the log-probability of each value of all attributes."""
+        attributes, logits = self.attributes, self.logits
+        alone = ~attributes.grouped[attributes.of_column]
+        values = attributes.true_values
+        logs = np.empty((len(logits), attributes.sizes.sum()))
+        logs[:, values] = logits
+        logs[:, values[alone]] = -np.logaddexp(0, -logits[:, alone])
+        logs[:, values[alone] - 1] = -np.logaddexp(0, logits[:, alone])
+        return logs
+
+    def means(self):
+        """Compute the probability of each bit in each component."""
+        if self.attributes is None:
+            return expit(self.logits)
+        return np.exp(self.log_values()[:, self.attributes.true_values])
 
     def log_joint(self, signs):
         """Compute the log-probability of each component with the known bits of samples.
@@ -74,12 +107,44 @@ class ProductMixture:
         -------
         log_joint : ndarray of shape (n_samples, n_components), dtype float64
         """
+        if self.attributes is not None:
+            return self._log_joint_of_groups(signs)
         signs, half = signs.astype(np.float64), self.logits / 2
         # log P(x) = x logit / 2 - |x| log(2 cosh(logit / 2)): a missing bit adds 0.
         scale = np.logaddexp(half, -half)
         if signs.all():
             return signs @ half.T + (self.log_weights - scale.sum(axis=1))
         return signs @ half.T - np.abs(signs) @ scale.T + self.log_weights
+
+    def _log_joint_of_groups(self, signs):
+        allowed, logs = self.attributes.allowed(signs), self.log_values()
+        if signs.all():
+            return allowed.astype(np.float64) @ logs.T + self.log_weights
+        values, log_joint = np.exp(logs), np.tile(self.log_weights, (len(signs), 1))
+        for here in self.attributes.slices:
+            log_joint += np.log(allowed[:, here].astype(np.float64) @ values[:, here].T)
+        return log_joint
+
+    def means_of_groups(self, signs):
+        """Compute the mean sign of each bit given the known bits of its sample."""
+        shares, _ = posterior(self.log_joint(signs))
+        allowed, values = self.attributes.allowed(signs), np.exp(self.log_values())
+        means = np.empty(allowed.shape)
+        for here in self.attributes.slices:
+            own, of_value = allowed[:, here].astype(np.float64), values[:, here]
+            means[:, here] = own * ((shares / (own @ of_value.T)) @ of_value)
+        return np.clip(2 * means[:, self.attributes.true_values] - 1, -1.0, 1.0)
+
+    def draw_of_groups(self, signs, components, rng):
+        """Draw the missing bits of samples of known components."""
+        allowed, values = self.attributes.allowed(signs), np.exp(self.log_values())
+        drawn = np.empty((len(signs), len(self.attributes.sizes)), dtype=np.int64)
+        for attribute, here in enumerate(self.attributes.slices):
+            shares = np.where(allowed[:, here], values[components, here], 0.0)
+            reached = np.cumsum(shares, axis=1)
+            goal = rng.uniform(size=len(signs)) * reached[:, -1]
+            drawn[:, attribute] = (reached <= goal[:, None]).sum(axis=1)
+        return self.attributes.to_signs(drawn)
 
     def log_odds(self, signs):
         """Compute the log-odds of each bit given all other known bits of its sample.
@@ -102,6 +167,8 @@ def log_prior(mixture, alpha):
     Beta(1 + alpha, 1 + alpha) for the probability of each bit in each component,
     Dirichlet(1 + alpha) for the weights.
     """
+    if mixture.attributes is not None:
+        return alpha * (mixture.log_values().sum() + mixture.log_weights.sum())
     half = mixture.logits / 2
     spread = -2 * np.logaddexp(half, -half).sum()
     return alpha * (spread + mixture.log_weights.sum())
@@ -135,8 +202,9 @@ class MixtureState:
     def copy(self):
         """Copy the state with its arrays."""
         mixture = ProductMixture(
-            self.mixture.log_weights.copy(), self.mixture.logits.copy()
-        )
+            self.mixture.log_weights.copy(), self.mixture.logits.copy(),
+            self.mixture.attributes,
+        )  # fmt: skip
         counts = self.counts and Counts(*(part.copy() for part in self.counts))
         return MixtureState(mixture, counts, self.total)
 
@@ -175,7 +243,7 @@ def expected_counts(mixture, signs, weights):
     return Counts(members, sums, known), log_likelihood
 
 
-def maximising_mixture(counts, alpha):
+def maximising_mixture(counts, alpha, attributes=None):
     """Compute the mixture with the largest smoothed likelihood of counts: the M-step.
 
     Parameters
@@ -183,6 +251,8 @@ def maximising_mixture(counts, alpha):
     counts : Counts
     alpha : float
         Above 0: added to each count.
+    attributes : Attributes or None
+        A group with missing bits and without a true bit is not counted.
 
     Returns
     -------
@@ -193,7 +263,12 @@ def maximising_mixture(counts, alpha):
     true = np.maximum((known + sums) / 2, 0.0) + alpha
     false = np.maximum((known - sums) / 2, 0.0) + alpha
     log_weights = np.log((members + alpha) / (members.sum() + len(members) * alpha))
-    return ProductMixture(log_weights, np.log(true) - np.log(false))
+    logits = np.log(true) - np.log(false)
+    if attributes is None:
+        return ProductMixture(log_weights, logits)
+    alone = ~attributes.grouped[attributes.of_column]
+    unscaled = ProductMixture(log_weights, logits, attributes)
+    return unscaled.with_logits(log_weights, np.where(alone, logits, np.log(true)))
 
 
 def em_step(mixture, signs, weights, alpha):
@@ -214,7 +289,7 @@ def em_step(mixture, signs, weights, alpha):
         Weighted sum over the samples, of the mixture before the step.
     """
     counts, log_likelihood = expected_counts(mixture, signs, weights)
-    return maximising_mixture(counts, alpha), log_likelihood
+    return maximising_mixture(counts, alpha, mixture.attributes), log_likelihood
 
 
 class EMResult(NamedTuple):
@@ -271,21 +346,22 @@ def split_components(mixture, n_more, rng, spread=0.5):
     logits, log_weights = mixture.logits.copy(), mixture.log_weights.copy()
     logits[chosen] += noise
     log_weights[chosen] -= np.log(2)
-    return ProductMixture(
+    return mixture.with_logits(
         np.concatenate([log_weights, log_weights[chosen]]),
         np.concatenate([logits, mixture.logits[chosen] - noise]),
     )
 
 
-def fit_from_seed(seed, signs, weights, options):
+def fit_from_seed(seed, signs, weights, options, attributes=None):
     """Run EM from one random start: a component that is doubled, or all at once."""
     rng, n_features = np.random.RandomState(seed), signs.shape[1]
-    uniform = ProductMixture(np.zeros(1), np.zeros((1, n_features)))
+    uniform = ProductMixture(np.zeros(1), np.zeros((1, n_features)), attributes)
+    uniform = uniform.with_logits(uniform.log_weights, uniform.logits)
     result = run_em(uniform, signs, weights, options)
     if options.growth is None:
         noise = rng.standard_normal((options.n_components, n_features))
         log_weights = np.full(options.n_components, -np.log(options.n_components))
-        mixture = ProductMixture(log_weights, result.mixture.logits + noise)
+        mixture = uniform.with_logits(log_weights, result.mixture.logits + noise)
         return run_em(mixture, signs, weights, options)
     history = result.log_likelihoods
     while len(result.mixture.logits) < options.n_components:
@@ -297,7 +373,7 @@ def fit_from_seed(seed, signs, weights, options):
     return result._replace(log_likelihoods=history)
 
 
-def fit_best_start(signs, weights, options, rng):
+def fit_best_start(signs, weights, options, rng, attributes=None):
     """Run EM from several random starts and select the most likely mixture.
 
     Parameters
@@ -306,6 +382,7 @@ def fit_best_start(signs, weights, options, rng):
     weights : ndarray of shape (n_samples,), dtype float64
     options : EMOptions
     rng : RandomState
+    attributes : Attributes or None
 
     Returns
     -------
@@ -314,7 +391,8 @@ def fit_best_start(signs, weights, options, rng):
     seeds = rng.randint(MAX_SEED, size=options.n_init)
     # BLAS releases the GIL: threads share the data.
     results = Parallel(n_jobs=options.n_jobs, prefer="threads")(
-        delayed(fit_from_seed)(seed, signs, weights, options) for seed in seeds
+        delayed(fit_from_seed)(seed, signs, weights, options, attributes)
+        for seed in seeds
     )
     if options.verbose:
         for number, result in enumerate(results, 1):
@@ -346,10 +424,15 @@ def implied_counts(mixture, total, alpha):
     -------
     counts : Counts
     """
-    weights, means = np.exp(mixture.log_weights), np.tanh(mixture.logits / 2)
+    weights, means = np.exp(mixture.log_weights), 2 * mixture.means() - 1
     members = np.maximum(weights * (total + len(weights) * alpha) - alpha, 0.0)
     known = np.tile(members[:, None], means.shape[1])
-    sums = np.clip(means * (known + 2 * alpha), -known, known)
+    n_values = 2
+    if mixture.attributes is not None:
+        n_values = mixture.attributes.sizes[mixture.attributes.of_column]
+    # Of n_values alpha pseudocounts each column got alpha.
+    sums = (1 + means) * (known + n_values * alpha) - 2 * alpha - known
+    sums = np.clip(sums, -known, known)
     return Counts(members, sums, known)
 
 
@@ -418,6 +501,6 @@ def stepwise_em(state, signs, weights, options):
         more, log_likelihood = expected_counts(mixture, signs[batch], weights[batch])
         log_likelihoods.append(log_likelihood / weight)
         counts = blend_counts(counts, total, more, weight, options.learning_decay)
-        mixture = maximising_mixture(counts, options.alpha)
+        mixture = maximising_mixture(counts, options.alpha, mixture.attributes)
         total += weight
     return MixtureState(mixture, counts, total), log_likelihoods

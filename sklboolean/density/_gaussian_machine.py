@@ -19,9 +19,9 @@ from sklboolean._core.parallel import each_slice
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import IncompleteDensityMixin
-from sklboolean.density._combination_machine import MachineMixin
 from sklboolean.density._conditionals import group_rows, members_of
 from sklboolean.density._initialization import gaussian_inputs
+from sklboolean.density._machine import MachineMixin
 from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import Moments, RBMParams, hidden_posteriors
 from sklboolean.density._state_sums import split_units

@@ -13,8 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._rbm_params import Coordinates
-from sklboolean.density._tree import chow_liu_parents, log_conditionals
+from sklboolean.density._tree import (
+    chow_liu_parents,
+    log_conditionals,
+    mutual_information_matrix,
+    pair_sums,
+)
 
 SCALE = 0.1  # of random components: near the base, but away from the saddle point at 0
 ALPHA = 1.0  # smoothing of the base, as a number of samples
@@ -66,6 +72,7 @@ class InputModel(NamedTuple):
     centre: np.ndarray  # (n,), means of the inputs
     visible_bias: bool  # whether visible biases are learned
     max_active: int | None
+    attributes: Attributes | None = None
 
     def with_units(self, components):
         """Add hidden units that are active half of the time.
@@ -80,7 +87,7 @@ class InputModel(NamedTuple):
         """
         coordinates = Coordinates(
             len(components), self.centre, self.visible_bias, self.parents,
-            self.max_active,
+            self.max_active, self.attributes,
         )  # fmt: skip
         parts = [components.ravel(), np.zeros(len(components))]
         parts += [self.biases] * self.visible_bias
@@ -88,7 +95,9 @@ class InputModel(NamedTuple):
         return coordinates.to_params(np.concatenate(parts))
 
 
-def fit_binary_inputs(signs, weights, centre, base, visible_bias, max_active):
+def fit_binary_inputs(
+    signs, weights, centre, base, visible_bias, max_active, attributes=None
+):
     """Fit the base distribution of binary inputs.
 
     Parameters
@@ -99,12 +108,26 @@ def fit_binary_inputs(signs, weights, centre, base, visible_bias, max_active):
     base : {"independent", "chow_liu"}
     visible_bias : bool
     max_active : int or None
+    attributes : Attributes or None
 
     Returns
     -------
     input_model : InputModel
     """
     parents = None
+    if attributes is not None:
+        total, sums, _ = pair_sums(signs, weights)
+        # exp(2 b) is proportional to the frequency in a group, and to the odds without.
+        counts = (np.array([total - sums, total + sums]) + ALPHA) / 2
+        alone = ~attributes.grouped[attributes.of_column]
+        biases = (np.log(counts[1]) - np.where(alone, np.log(counts[0]), 0.0)) / 2
+        couplings = None
+        if base == "chow_liu":
+            gains = mutual_information_matrix(signs, weights, ALPHA)
+            parents, couplings = attributes.parents_of(gains), np.zeros(len(biases))
+        return InputModel(
+            biases, parents, couplings, centre, visible_bias, max_active, attributes
+        )
     if base == "chow_liu":
         parents = chow_liu_parents(signs, weights, ALPHA)
     biases, couplings = fit_inputs(signs, parents, weights)

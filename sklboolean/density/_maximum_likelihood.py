@@ -28,7 +28,8 @@ from sklboolean.density._rbm_params import (
     hidden_posteriors,
     log_numerators,
 )
-from sklboolean.density._tree import maximum_spanning_tree, pair_counts
+from sklboolean.density._spanning_tree import maximum_spanning_tree
+from sklboolean.density._tree import pair_counts
 
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
 N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
@@ -445,7 +446,10 @@ def with_new_tree(params, table, n_samples, rng):
         _pair_shares(drawn, even, 1 / N_TREE_DRAWS),
         couplings,
     )
-    parents = maximum_spanning_tree(gains + gains.T)
+    if params.attributes is not None:
+        parents = params.attributes.parents_of(gains + gains.T)
+    else:
+        parents = maximum_spanning_tree(gains + gains.T)
     kept = couplings[np.arange(n), parents]
     if _edges(parents) == _edges(params.parents):
         return params

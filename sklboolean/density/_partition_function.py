@@ -9,7 +9,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from sklboolean._core.parallel import each_slice
+from sklboolean.density._attribute_forest import AttributeForest, ForestMixture
 from sklboolean.density._rbm_params import Moments, RBMParams, count_hidden_states
+from sklboolean.density._spanning_tree import parents_first
 from sklboolean.density._state_sums import (
     N_SLABS,
     build_tables,
@@ -18,7 +20,6 @@ from sklboolean.density._state_sums import (
     sum_tables,
     unit_states,
 )
-from sklboolean.density._tree import parents_first
 
 MAX_TABLE = 1 << 22  # states whose log-weights are stored at once
 SAFE = 1e-250  # sums below it may have lost terms that matter
@@ -52,6 +53,9 @@ def log_sums_over_inputs(params, states):
     """
     fields = params.input_fields(states)
     total = states @ params.hidden_bias
+    if params.attributes is not None:
+        exponents = params.attributes.spread(fields)
+        return total + attribute_forest(params).upward(exponents)[0], fields
     if params.parents is None:
         return total + log_cosh2(fields).sum(1), fields
     for child in parents_first(params.parents)[::-1]:
@@ -75,6 +79,11 @@ def input_means(params, fields):
     fields : ndarray of shape (n_states, n)
         From ``log_sums_over_inputs``.
     """
+    if params.attributes is not None:
+        forest, attributes = attribute_forest(params), params.attributes
+        _, *rest = forest.upward(attributes.spread(fields))
+        values = forest.downward(*rest)[0]
+        return 2 * values[:, attributes.true_values] - 1, None
     if params.parents is None:
         return np.tanh(fields), None
     inputs, edges = np.empty_like(fields), np.zeros_like(fields)
@@ -102,11 +111,6 @@ def _transposed(params):
     biases = 2 * params.visible_bias + components.sum(0)
     constant = columns.sum() - params.visible_bias.sum()
     return RBMParams(components.T, biases, columns), constant
-
-
-def _has_fewer_inputs(params):
-    m, n = params.components.shape
-    return n < m and params.parents is None and params.max_active is None
 
 
 def _half_tables(params):
@@ -138,7 +142,10 @@ def log_partition(params, n_jobs=None):
     -------
     log_z : float
     """
-    if _has_fewer_inputs(params):
+    if params.attributes is not None:
+        return forest_mixture(params).moments()[0]
+    m, n = params.components.shape
+    if n < m and params.parents is None and params.max_active is None:
         transposed, constant = _transposed(params)
         return log_partition(transposed, n_jobs) + float(constant)
     return sum_tables(_half_tables(params)[2], gradient=False, n_jobs=n_jobs)
@@ -157,7 +164,10 @@ def partition_moments(params, n_jobs=None):
     log_z : float
     moments : Moments
     """
-    if _has_fewer_inputs(params):
+    if params.attributes is not None:
+        return _moments_of_attributes(params)
+    m, n = params.components.shape
+    if n < m and params.parents is None and params.max_active is None:
         transposed, constant = _transposed(params)
         log_z, moments = partition_moments(transposed, n_jobs)
         visible = 2 * moments.hidden - 1
@@ -172,6 +182,57 @@ def partition_moments(params, n_jobs=None):
     products = np.vstack([right.T @ right_means, left.T @ left_means])
     edges = None if params.parents is None else edges
     return log_z, Moments(hidden, left_means.sum(0), products, edges)
+
+
+def attribute_forest(params):
+    """Build the forest between the attributes of the inputs of a machine."""
+    attributes = params.attributes
+    n_attributes = len(attributes.sizes)
+    if params.parents is None:
+        tables = [np.zeros((1, size)) for size in attributes.sizes]
+        return AttributeForest(attributes, np.full(n_attributes, -1), tables)
+    above = np.append(attributes.of_column, -1)[params.parents]
+    parents = above[attributes.columns[attributes.first_columns]]
+    tables = []
+    for attribute, parent in enumerate(parents):
+        columns, of_values = _edge_signs(params, attribute, parent)
+        own = attributes.value_signs(attribute)
+        tables.append((of_values * params.couplings[columns]) @ own.T)
+    return AttributeForest(attributes, parents, tables)
+
+
+def _edge_signs(params, attribute, parent):
+    """List an attribute's columns, and by the parent's value their parents' signs."""
+    attributes = params.attributes
+    columns = attributes.columns_of(attribute)
+    if parent < 0:
+        return columns, np.zeros((1, len(columns)))
+    places = np.searchsorted(attributes.columns_of(parent), params.parents[columns])
+    return columns, attributes.value_signs(parent)[:, places]
+
+
+def forest_mixture(params):
+    """Build the mixture of forests, one for each hidden state, that a machine is."""
+    states = unit_states(len(params.hidden_bias), params.max_active)
+    exponents = params.attributes.spread(params.input_fields(states))
+    forest = attribute_forest(params)
+    return ForestMixture(forest, states @ params.hidden_bias, exponents)
+
+
+def _moments_of_attributes(params):
+    attributes = params.attributes
+    states = unit_states(len(params.hidden_bias), params.max_active)
+    mixture = forest_mixture(params)
+    log_z, shares, means, pairs = mixture.moments()
+    means = 2 * means[:, attributes.true_values] - shares[:, None]
+    edges = None
+    if params.parents is not None:
+        edges = np.zeros(len(params.parents))
+        for attribute, parent in enumerate(mixture.forest.parents):
+            columns, of_values = _edge_signs(params, attribute, parent)
+            own = attributes.value_signs(attribute)
+            edges[columns] = ((of_values.T @ pairs[attribute]) * own.T).sum(axis=1)
+    return log_z, Moments(shares @ states, means.sum(axis=0), states.T @ means, edges)
 
 
 def hidden_log_weights(params):

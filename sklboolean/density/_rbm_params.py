@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from sklboolean.density._attribute_forest import Attributes
+
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
 MAX_FACTORS = 512  # of at most 2 each: their product is far from overflow
 
@@ -33,6 +35,9 @@ class RBMParams:
         J, 0 at roots.
     max_active : int or None
         Only hidden states with at most this number of active units exist. None: all.
+    attributes : Attributes or None
+        Only inputs with exactly one true column in each group exist. The parents of all
+        columns of an attribute belong to one attribute. None: all inputs.
     """
 
     components: np.ndarray
@@ -41,6 +46,7 @@ class RBMParams:
     parents: np.ndarray | None = None
     couplings: np.ndarray | None = None
     max_active: int | None = None
+    attributes: Attributes | None = None
 
     def __post_init__(self):
         limit = self.max_active
@@ -198,6 +204,7 @@ class Coordinates:
         Whether visible biases are learned.
     parents : ndarray of shape (n,) or None
     max_active : int or None
+    attributes : Attributes or None
     """
 
     n_components: int
@@ -205,12 +212,16 @@ class Coordinates:
     visible_bias: bool
     parents: np.ndarray | None = None
     max_active: int | None = None
+    attributes: Attributes | None = None
 
     @classmethod
     def of(cls, params, centre, visible_bias):
         """Choose coordinates for the parameters of a machine."""
         m = len(params.hidden_bias)
-        return cls(m, centre, visible_bias, params.parents, params.max_active)
+        return cls(
+            m, centre, visible_bias, params.parents, params.max_active,
+            params.attributes,
+        )  # fmt: skip
 
     def _split(self, vector):
         m, n = self.n_components, len(self.centre)
@@ -232,6 +243,7 @@ class Coordinates:
             self.parents,
             None if self.parents is None else couplings,
             self.max_active,
+            self.attributes,
         )
 
     def to_vector(self, params):

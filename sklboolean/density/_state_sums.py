@@ -13,6 +13,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from sklboolean._core.parallel import each_slice
+from sklboolean.density._spanning_tree import parents_first
 from sklboolean.density._states import (
     BLOCK,
     GROUP,
@@ -21,7 +22,6 @@ from sklboolean.density._states import (
     sum_states,
     weigh_states,
 )
-from sklboolean.density._tree import parents_first
 
 LOG_2 = np.log(2.0)
 MAX_FIELD = 200.0  # of each half: its ratio times UNIT is a normal number

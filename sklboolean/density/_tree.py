@@ -7,17 +7,23 @@ whose inputs may form a tree.
 from dataclasses import astuple, dataclass
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import expit, xlogy
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_real
 from sklboolean._core.weights import checked_weights
-from sklboolean.density._base import BinaryDensityMixin
+from sklboolean.density._attribute_forest import (
+    AttributeForest,
+    Attributes,
+    ForestMixture,
+)
+from sklboolean.density._base import BinaryDensityMixin, merge_equal_samples
+from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
 BLOCK_SIZE = 4096
+MAX_ITER = 200  # steps of EM, where bits are missing
+TOL = 1e-6  # nats per sample
 
 
 def pair_sums(signs, sample_weight=None):
@@ -95,38 +101,6 @@ def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
     information = (information + information.T) / 2
     np.fill_diagonal(information, 0.0)
     return np.maximum(information, 0.0)
-
-
-def maximum_spanning_tree(gains):
-    """Find the spanning tree whose edges have the largest total gain.
-
-    Parameters
-    ----------
-    gains : ndarray of shape (n_features, n_features)
-        Symmetric.
-
-    Returns
-    -------
-    parents : ndarray of shape (n_features,), dtype int64
-        Column number of the parent of each column; -1 for the root, which is column 0.
-    """
-    # Only the order of the gains matters; a cost near zero would mean no edge.
-    costs = rankdata(-gains, "dense").reshape(gains.shape)
-    tree = minimum_spanning_tree(costs)
-    _, parents = breadth_first_order(tree, 0, directed=False)
-    return np.where(parents < 0, -1, parents).astype(np.int64)
-
-
-def parents_first(parents):
-    """Sort the columns of a forest so that parents come before their children."""
-    ancestors = np.append(parents, -1)  # of ever higher degree; that of none is none
-    depths = (ancestors >= 0).astype(np.int64)
-    for _ in range(len(parents).bit_length()):
-        depths += depths[ancestors]
-        ancestors = ancestors[ancestors]
-    if (ancestors >= 0).any():
-        raise ValueError("parents has a cycle: give a forest, -1 at each root.")
-    return np.argsort(depths[:-1], kind="stable")
 
 
 def chow_liu_parents(signs, sample_weight=None, alpha=0.0):
@@ -292,6 +266,110 @@ class TreeDistribution:
         return 2 * true - 1
 
 
+def known_value_counts(allowed, attributes, weights):
+    """Count pairs of values, in the samples in which both attributes are known."""
+    n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
+    known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)
+    counts = np.zeros((allowed.shape[1],) * 2)
+    for start in range(0, len(allowed), BLOCK_SIZE):
+        here = slice(start, start + BLOCK_SIZE)
+        values = (allowed[here] & known[here]).astype(np.float64)
+        counts += (values * weights[here, None]).T @ values
+    return counts
+
+
+def fit_forest(signs, weights, attributes, alpha):
+    """Find the Chow-Liu tree of attributes, from samples with missing bits.
+
+    The tree has the largest total mutual information; that of two attributes is
+    estimated from the samples in which both are known. The probabilities given the tree
+    maximise the smoothed likelihood of the known bits: EM with exact sums (Dempster,
+    Laird, Rubin), which takes one step if no bit is missing.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_samples, n_features)
+        0 where a bit is missing.
+    weights : ndarray of shape (n_samples,), dtype float64
+    attributes : Attributes
+    alpha : float
+        Weight of the uniform distribution, as a number of samples.
+
+    Returns
+    -------
+    mixture : ForestMixture
+        With one component, normalised.
+    """
+    allowed, slices = attributes.allowed(signs), attributes.slices
+    counts = known_value_counts(allowed, attributes, weights)
+    parents, pairs = maximum_spanning_tree(_information(counts, attributes, alpha)), []
+    for here, parent in zip(slices, parents, strict=True):
+        pair = counts[slices[parent], here] if parent >= 0 else counts.diagonal()[here]
+        pairs.append(np.atleast_2d(pair))
+    mixture, before = _normalised_forest(pairs, parents, attributes, alpha), -np.inf
+    if signs.all():
+        return mixture
+    for _ in range(MAX_ITER):
+        objective, pairs = _expected_pairs(mixture, allowed, weights)
+        for here, table in zip(slices, mixture.forest.tables, strict=True):
+            logs = table + mixture.exponents[:, here]
+            objective += alpha * logs.mean()
+        if objective - before < TOL * weights.sum():
+            break
+        mixture = _normalised_forest(pairs, parents, attributes, alpha)
+        before = objective
+    return mixture
+
+
+def _information(counts, attributes, alpha):
+    """Compute the mutual information of all pairs of attributes from counts."""
+    starts, sizes = attributes.first_values, attributes.sizes
+    per_value = np.repeat(sizes, sizes)
+
+    def total(array, axis):
+        return np.add.reduceat(array, starts, axis=axis)
+
+    def expand(array, axis):
+        return np.repeat(array, sizes, axis=axis)
+
+    # Each pair is smoothed by the uniform distribution.
+    joint = counts + alpha / np.outer(per_value, per_value)
+    joint /= expand(expand(total(total(counts, 0), 1) + alpha, 0), 1)
+    first, second = expand(total(joint, 1), 1), expand(total(joint, 0), 0)
+    terms = xlogy(joint, joint) - xlogy(joint, first * second)
+    information = total(total(terms, 0), 1)
+    information = (information + information.T) / 2
+    np.fill_diagonal(information, 0.0)
+    return np.maximum(information, 0.0)
+
+
+def _normalised_forest(pairs, parents, attributes, alpha):
+    """Compute the most likely forest from counts of each value and its parent's."""
+    tables, roots = [], np.zeros((1, attributes.sizes.sum()))
+    for attribute, pair in enumerate(pairs):
+        smoothed = pair + alpha / pair.size
+        logs = np.log(smoothed / smoothed.sum(axis=1, keepdims=True))
+        if parents[attribute] < 0:
+            roots[:, attributes.slices[attribute]] = logs
+            logs = np.zeros_like(logs)
+        tables.append(logs)
+    forest = AttributeForest(attributes, parents, tables)
+    return ForestMixture(forest, np.zeros(1), roots)
+
+
+def _expected_pairs(mixture, allowed, weights):
+    """Count each value and its parent's, expected given the known bits: the E-step."""
+    forest, log_likelihood, pairs = mixture.forest, 0.0, None
+    for start in range(0, len(allowed), BLOCK_SIZE):
+        here = slice(start, start + BLOCK_SIZE)
+        cases = np.where(allowed[here], mixture.exponents, -np.inf)
+        scores, *rest = forest.upward(cases)
+        log_likelihood += float(weights[here] @ scores)
+        _, more = forest.downward(*rest, weights[here])
+        pairs = more if pairs is None else list(map(np.add, pairs, more))
+    return log_likelihood, pairs
+
+
 class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 
@@ -304,6 +382,10 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         Smoothing, above 0: weight of the uniform distribution that is mixed with that
         of the samples, as a number of samples. No bit gets probability 0. Raise it for
         small training sets.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each column. Of the columns with one label exactly one is true, in
+        training data, likelihoods, samples and completions: they are the values of one
+        attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
     random_state : int, RandomState instance or None, default=None
@@ -314,10 +396,11 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     ----------
     parents_ : ndarray of shape (`n_features_in_`,), dtype int64
         Column number of the parent of each bit; -1 for the root, which is column 0. The
-        density does not depend on the choice of the root.
+        density does not depend on the choice of the root. With `feature_groups`: the
+        first column of the attribute on which that of the column depends.
     probabilities_ : ndarray of shape (`n_features_in_`, 2), dtype float64
         Probability of a true bit if its parent is false, and if it is true. For the
-        root both are the same.
+        root both are the same. None with `feature_groups`.
     codes_ : ndarray of shape (2,), dtype float64
         The codes of false and true in results: (-1, 1) if all training values were -1
         or 1, else (0, 1).
@@ -347,10 +430,18 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     array([[1.  , 0.99, 0.  ]])
     """
 
-    def __init__(self, *, alpha=1.0, binarize=0.0, random_state=None):
+    def __init__(
+        self, *, alpha=1.0, feature_groups=None, binarize=0.0, random_state=None
+    ):  # fmt: skip
         self.alpha = alpha
+        self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def fit(self, X, y=None, sample_weight=None):
         """Find the tree and its probabilities.
@@ -358,7 +449,10 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples without missing bits.
+            NaN is a missing bit. The tree is then found from the pairs of bits that are
+            both known, and its probabilities maximise the smoothed likelihood of the
+            known bits (EM). This is unbiased if bits are missing regardless of their
+            values.
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -377,22 +471,49 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         """
         with restore_on_error(self):
             alpha = check_real(self.alpha, "alpha", 1e-10)
-            signs = self._read(X, reset=True, allow_missing=False)
+            signs = self._read(X, reset=True)
             weights = None
             if sample_weight is not None:
                 weights = checked_weights(sample_weight, len(signs), divides=True)
+            self._set_state(self._fit_tree(signs, weights, alpha))
+        return self
+
+    def _fit_tree(self, signs, weights, alpha):
+        if self._attributes is None and signs.all():
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
-            self._set_state(TreeDistribution.from_tables(parents, log_tables))
-        return self
+            return TreeDistribution.from_tables(parents, log_tables)
+        first, weights = merge_equal_samples(signs, weights)
+        attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
+        weights = weights.astype(np.float64)
+        mixture = fit_forest(signs[first], weights, attributes, alpha)
+        if self._attributes is not None:
+            return mixture
+        forest, roots = mixture.forest, mixture.exponents.reshape(-1, 1, 2)
+        tables = [t + r for t, r in zip(forest.tables, roots, strict=True)]
+        log_tables = np.stack([np.broadcast_to(table, (2, 2)) for table in tables])
+        return TreeDistribution.from_tables(forest.parents, log_tables)
 
     def _set_state(self, state):
         self._state = state
-        self.parents_ = state.parents
-        self.probabilities_ = np.exp(state.log_tables[:, :, 1])
+        if self._attributes is None:
+            self.parents_ = state.parents
+            self.probabilities_ = np.exp(state.log_tables[:, :, 1])
+            return
+        attributes = self._attributes
+        firsts = np.append(attributes.columns[attributes.first_columns], -1)
+        self.parents_ = firsts[state.forest.parents][attributes.of_column]
+        self.probabilities_ = None
 
     def _log_density(self, signs):
+        if self._attributes is not None:
+            return self._state.log_sums(signs)
         return self._state.log_density(signs)
+
+    def _complete_by_means(self, signs, rng=None):
+        if self._attributes is not None:
+            return self._state.means(signs)
+        return super()._complete_by_means(signs)
 
     def _log_odds(self, signs):
         return self._state.log_odds(signs)
@@ -401,6 +522,8 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         return self._state.complete(signs, lambda odds: odds >= 0, np.maximum)
 
     def _complete_at_random(self, signs, rng):
+        if self._attributes is not None:
+            return self._state.draw(signs, rng)
         return self._state.complete(
             signs, lambda odds: rng.uniform(size=len(odds)) < expit(odds)
         )

@@ -344,3 +344,37 @@ def gaussian_conditional(weights, x, max_active=None):
         logs += [multivariate_normal.logpdf(x[known], mean[known]) for mean in means]
     log_density = logsumexp(logs)
     return log_density, np.exp(logs - log_density), means[:, ~known]
+
+
+# Attributes: groups of columns of which exactly one is true
+
+
+def attributes_of(labels):
+    """The columns of each attribute."""
+    labels = list(labels)
+    return [
+        [k for k, other in enumerate(labels) if other == label]
+        for label in dict.fromkeys(labels)
+    ]
+
+
+def attribute_rows(labels):
+    """All possible samples, one true column in each group; 0 and 1."""
+    columns = [group for group in attributes_of(labels) if len(group) > 1]
+    rows = every_row(len(labels))
+    return rows[[all(row[group].sum() == 1 for group in columns) for row in rows]]
+
+
+def attribute_trees(X, labels, alpha):
+    """The mean log-likelihood of every tree of attributes, fitted by counts."""
+    groups = attributes_of(labels)
+    values = [X[:, g].argmax(1) if len(g) > 1 else X[:, g[0]] for g in groups]
+    for edges in spanning_trees(len(groups)):
+        total = 0.0
+        for child, parent in enumerate(directed(edges, len(groups))):
+            above = values[parent] if parent >= 0 else np.zeros(len(X))
+            for i in range(len(X)):
+                same = above == above[i]
+                share = np.mean(values[child][same] == values[child][i])
+                total += math.log(share + alpha) / len(X)
+        yield total

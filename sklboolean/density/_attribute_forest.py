@@ -1,0 +1,430 @@
+"""Attributes with several values, forests of them, and mixtures of such forests.
+
+A column is an attribute with the values false and true. Columns of one group are the
+values of one attribute: exactly one of them is true. Sums over all values of attributes
+that form a forest are exact: messages are passed along its edges.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from sklboolean._core.conjunction_search import encode_groups
+from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
+
+CELLS_AT_A_TIME = 2**21  # values of a block of samples, times components
+MAX_EXPONENT = 300.0  # of exp: products of two factors and their quotients are finite
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The attributes of a data set and their values.
+
+    Attributes
+    ----------
+    of_column : ndarray of shape (n_features,), dtype int64
+        Number of the attribute of each column.
+    """
+
+    of_column: np.ndarray
+
+    def __getstate__(self):
+        return {"of_column": self.of_column}
+
+    @classmethod
+    def from_labels(cls, feature_groups, n_features):
+        """Number the attributes; a label that occurs once is a column of its own."""
+        return cls(encode_groups(feature_groups, n_features).astype(np.int64))
+
+    @cached_property
+    def n_columns(self):
+        """Number of columns of each attribute."""
+        return np.bincount(self.of_column)
+
+    @cached_property
+    def grouped(self):
+        """Whether the attribute is a group of several columns."""
+        return self.n_columns > 1
+
+    @cached_property
+    def columns(self):
+        """Columns, attribute by attribute."""
+        return np.argsort(self.of_column, kind="stable")
+
+    @cached_property
+    def first_columns(self):
+        """Place of the first column of each attribute in ``columns``."""
+        return np.cumsum(self.n_columns) - self.n_columns
+
+    @cached_property
+    def sizes(self):
+        """Number of values of each attribute: 2, or one for each column of a group."""
+        return np.where(self.grouped, self.n_columns, 2)
+
+    @cached_property
+    def first_values(self):
+        """Number of the first value of each attribute among all values."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def slices(self):
+        """Slice of the values of each attribute among all values."""
+        ends = np.cumsum(self.sizes).tolist()
+        sizes = self.sizes.tolist()
+        return [slice(end - k, end) for end, k in zip(ends, sizes, strict=True)]
+
+    @cached_property
+    def true_values(self):
+        """Value at which each column is true, among all values."""
+        starts = self.first_values
+        values = np.empty(len(self.of_column), dtype=np.int64)
+        own = self.of_column[self.columns]
+        rank = np.arange(len(own)) - self.first_columns[own]
+        values[self.columns] = starts[own] + np.where(self.grouped[own], rank, 1)
+        return values
+
+    def value_signs(self, attribute):
+        """Return the signs of the columns of an attribute, a row for each value."""
+        if self.grouped[attribute]:
+            return 2 * np.eye(self.n_columns[attribute]) - 1
+        return np.array([[-1.0], [1.0]])
+
+    def columns_of(self, attribute):
+        """List the columns of an attribute."""
+        first = self.first_columns[attribute]
+        return self.columns[first : first + self.n_columns[attribute]]
+
+    def _per_attribute(self, of_columns):
+        return np.add.reduceat(of_columns[:, self.columns], self.first_columns, axis=1)
+
+    def complete(self, signs):
+        """Complete groups with a known true bit, or with one bit that is not false."""
+        true = self._per_attribute((signs > 0).astype(np.int64))
+        false = self._per_attribute((signs < 0).astype(np.int64))
+        decided = (self.grouped & (true == 1))[:, self.of_column]
+        left = (self.grouped & (true == 0) & (false == self.n_columns - 1))[
+            :, self.of_column
+        ]
+        gaps = signs == 0
+        return np.where(gaps & decided, -1, np.where(gaps & left, 1, signs)).astype(
+            signs.dtype
+        )
+
+    def impossible(self, signs):
+        """Find groups with two true bits, or with none among known bits only.
+
+        Returns
+        -------
+        impossible : ndarray of shape (n_samples, n_attributes), dtype bool
+        """
+        true = self._per_attribute((signs > 0).astype(np.int64))
+        false = self._per_attribute((signs < 0).astype(np.int64))
+        return self.grouped & ((true > 1) | (false == self.n_columns))
+
+    def allowed(self, signs):
+        """Find the values that agree with the known bits.
+
+        Parameters
+        ----------
+        signs : ndarray of shape (n_samples, n_features)
+            0 where a bit is missing.
+
+        Returns
+        -------
+        allowed : ndarray of shape (n_samples, n_values), dtype bool
+        """
+        allowed = np.ones((len(signs), self.sizes.sum()), dtype=bool)
+        true = self._per_attribute((signs > 0).astype(np.int64))[:, self.of_column]
+        alone = ~self.grouped[self.of_column]
+        allowed[:, self.true_values[alone] - 1] = signs[:, alone] <= 0
+        allowed[:, self.true_values] = (signs >= 0) & (alone | (true == (signs > 0)))
+        return allowed
+
+    def spread(self, fields):
+        """Compute the exponent of each value from a field for the sign of each column.
+
+        Parameters
+        ----------
+        fields : ndarray of shape (n_states, n_features)
+
+        Returns
+        -------
+        exponents : ndarray of shape (n_states, n_values), dtype float64
+        """
+        all_false = -self._per_attribute(fields)
+        exponents = np.repeat(all_false, self.sizes, axis=1)
+        exponents[:, self.true_values] += 2 * fields
+        return exponents
+
+    def to_signs(self, values):
+        """Convert the number of the value of each attribute to signs of columns.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples, n_attributes), dtype int64
+            Each counted from 0.
+        """
+        chosen = (values + self.first_values)[:, self.of_column]
+        return np.where(chosen == self.true_values, 1, -1).astype(np.int8)
+
+    def parents_of(self, gains):
+        """Find a tree of attributes and give each column a parent column.
+
+        Parameters
+        ----------
+        gains : ndarray of shape (n_features, n_features)
+            From an edge between two columns. Symmetric.
+
+        Returns
+        -------
+        parents : ndarray of shape (n_features,), dtype int64
+            The column of the parent attribute with the largest gain; -1 at the root.
+        """
+        n = len(self.of_column)
+        ordered = gains[np.ix_(self.columns, self.columns)]
+        best = np.maximum.reduceat(ordered, self.first_columns, axis=1)
+        totals = np.add.reduceat(best, self.first_columns, axis=0)
+        of_attributes = maximum_spanning_tree(totals + totals.T)
+        above = of_attributes[self.of_column]
+        among = np.where(self.of_column == above[:, None], gains, -np.inf)
+        return np.where(above < 0, -1, among.argmax(axis=1) if n else 0)
+
+
+@dataclass(frozen=True)
+class AttributeForest:
+    """Attributes that depend on each other along the edges of a forest.
+
+    Attributes
+    ----------
+    attributes : Attributes
+    parents : ndarray of shape (n_attributes,), dtype int64
+        -1 for a root.
+    tables : list of ndarrays
+        For each attribute the exponents of its values (second axis) with each value of
+        its parent; of shape (1, n_values) and 0 for a root. Finite.
+    """
+
+    attributes: Attributes
+    parents: np.ndarray
+    tables: list
+
+    @cached_property
+    def order(self):
+        """Attributes, parents before their children."""
+        return parents_first(self.parents).tolist()
+
+    def copy(self):
+        """Copy the forest with its arrays."""
+        tables = [table.copy() for table in self.tables]
+        return AttributeForest(self.attributes, self.parents.copy(), tables)
+
+    def upward(self, exponents):
+        """Sum over the values of all attributes, from the leaves to the roots.
+
+        Parameters
+        ----------
+        exponents : ndarray of shape (n_cases, n_values), dtype float64
+            Of each value, besides the tables; -inf excludes a value, but not all
+            values of an attribute.
+
+        Returns
+        -------
+        log_sums : ndarray of shape (n_cases,)
+        below : ndarray of shape (n_cases, n_values)
+            Exponents with the messages of the children.
+        messages : list of ndarrays of shape (n_cases, n_values of the parent)
+        """
+        below, messages = exponents.copy(), [None] * len(self.parents)
+        log_sums, slices = np.zeros(len(exponents)), self.attributes.slices
+        for attribute in self.order[::-1]:
+            own, parent = below[:, slices[attribute]], self.parents[attribute]
+            if parent < 0:
+                log_sums += logsumexp(own, axis=1)
+                continue
+            messages[attribute] = _log_matmul(own, self.tables[attribute].T)
+            below[:, slices[parent]] += messages[attribute]
+        return log_sums, below, messages
+
+    def downward(self, below, messages, weights=None):
+        """Compute the probability of each value, from the roots to the leaves.
+
+        Parameters
+        ----------
+        below, messages
+            From ``upward``.
+        weights : ndarray of shape (n_cases,) or None
+            Of the cases, to sum up pairs.
+
+        Returns
+        -------
+        marginals : ndarray of shape (n_cases, n_values)
+        pairs : list of ndarrays, or None without weights
+            Like ``tables``: the weighted sum over cases of the probability of each
+            value together with each value of the parent.
+        """
+        marginals, slices = np.empty_like(below), self.attributes.slices
+        pairs = None if weights is None else [None] * len(self.parents)
+        for attribute in self.order:
+            here, parent = slices[attribute], self.parents[attribute]
+            own = below[:, here]
+            top = own.max(axis=1, keepdims=True)
+            shares = np.exp(own - top)
+            if parent < 0:
+                marginals[:, here] = shares / shares.sum(axis=1, keepdims=True)
+                if weights is not None:
+                    pairs[attribute] = (weights @ marginals[:, here])[None]
+                continue
+            table, message = self.tables[attribute], messages[attribute]
+            if np.abs(table).max() > MAX_EXPONENT:  # products may be beyond doubles
+                given = np.exp(table + own[:, None] - message[:, :, None])
+                joint = marginals[:, slices[parent], None] * given
+                marginals[:, here] = joint.sum(axis=1)
+                if weights is not None:
+                    pairs[attribute] = np.tensordot(weights, joint, 1)
+                continue
+            ratios = marginals[:, slices[parent]] * np.exp(top - message)
+            joint = np.exp(table)
+            own_shares = (ratios @ joint) * shares
+            total = own_shares.sum(axis=1, keepdims=True)
+            marginals[:, here] = own_shares / total
+            if weights is not None:
+                scaled = ratios * (weights[:, None] / total)
+                pairs[attribute] = (scaled.T @ shares) * joint
+        return marginals, pairs
+
+    def draw(self, below, rng):
+        """Draw the values of all attributes, from the roots to the leaves.
+
+        Parameters
+        ----------
+        below
+            From ``upward``.
+        rng : RandomState
+
+        Returns
+        -------
+        values : ndarray of shape (n_cases, n_attributes), dtype int64
+        """
+        values = np.zeros((len(below), len(self.parents)), dtype=np.int64)
+        uniform = rng.uniform(size=values.shape)
+        for attribute in self.order:
+            parent, scores = self.parents[attribute], self.tables[attribute][:1]
+            if parent >= 0:
+                scores = self.tables[attribute][values[:, parent]]
+            scores = scores + below[:, self.attributes.slices[attribute]]
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            reached = np.cumsum(shares, axis=1)
+            # A value of probability zero is never drawn: its step of the sum is zero.
+            goal = uniform[:, attribute] * reached[:, -1]
+            values[:, attribute] = (reached <= goal[:, None]).sum(axis=1)
+        return values
+
+
+def _log_matmul(exponents, table):
+    """Compute log(exp(exponents) @ exp(table)) without overflow."""
+    top, peak = exponents.max(axis=1, keepdims=True), table.max()
+    sums = np.exp(exponents - top) @ np.exp(table - peak)
+    if sums.all():
+        return np.log(sums) + (top + peak)
+    return logsumexp(exponents[:, :, None] + table, axis=1)  # beyond doubles
+
+
+@dataclass(frozen=True)
+class ForestMixture:
+    """A mixture of forests with the same edges and tables.
+
+    Attributes
+    ----------
+    forest : AttributeForest
+    log_weights : ndarray of shape (n_components,), dtype float64
+        They need not be normalised.
+    exponents : ndarray of shape (n_components, n_values), dtype float64
+        Of each value in each component.
+    """
+
+    forest: AttributeForest
+    log_weights: np.ndarray
+    exponents: np.ndarray
+
+    def _blocks(self, signs):
+        """Yield slices of samples with the sums over each component."""
+        n_components, n_values = self.exponents.shape
+        step = max(1, CELLS_AT_A_TIME // self.exponents.size)
+        for start in range(0, len(signs), step):
+            here = slice(start, start + step)
+            allowed = self.forest.attributes.allowed(signs[here])
+            cases = np.where(allowed[:, None], self.exponents, -np.inf)
+            sums, *rest = self.forest.upward(cases.reshape(-1, n_values))
+            yield here, sums.reshape(-1, n_components) + self.log_weights, rest
+
+    def log_sums(self, signs):
+        """Compute the log of the sum over all completions of each sample."""
+        log_sums = np.empty(len(signs))
+        for here, joint, _ in self._blocks(signs):
+            log_sums[here] = logsumexp(joint, axis=1)
+        return log_sums
+
+    def component_shares(self, signs):
+        """Compute the probability of each component given the known bits."""
+        shares = np.empty((len(signs), len(self.log_weights)))
+        for here, joint, _ in self._blocks(signs):
+            shares[here] = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        return shares
+
+    def means(self, signs):
+        """Compute the mean sign of each bit given the known bits of its sample."""
+        means = np.empty(signs.shape)
+        for here, joint, rest in self._blocks(signs):
+            shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+            marginals, _ = self.forest.downward(*rest)
+            marginals = marginals.reshape(*shares.shape, -1)
+            of_values = np.einsum("ik,ikj->ij", shares, marginals)
+            means[here] = 2 * of_values[:, self.forest.attributes.true_values] - 1
+        return np.clip(means, -1.0, 1.0)  # rounding
+
+    def draw(self, signs, rng):
+        """Draw the missing bits of each sample given its known bits."""
+        drawn = np.empty(signs.shape, dtype=np.int8)
+        for here, joint, (below, _) in self._blocks(signs):
+            reached = np.cumsum(np.exp(joint - joint.max(axis=1, keepdims=True)), 1)
+            goal = rng.uniform(size=len(reached)) * reached[:, -1]
+            chosen = (reached <= goal[:, None]).sum(axis=1)
+            cases = np.arange(len(chosen)) * joint.shape[1] + chosen
+            values = self.forest.draw(below[cases], rng)
+            drawn[here] = self.forest.attributes.to_signs(values)
+        return drawn
+
+    def moments(self):
+        """Compute the sum over all components and samples, and expectations.
+
+        Returns
+        -------
+        log_sum : float
+        shares : ndarray of shape (n_components,)
+            Probability of each component.
+        means : ndarray of shape (n_components, n_values)
+            Probability of each value, times the share of its component.
+        pairs : list of ndarrays
+            As of ``AttributeForest.downward``.
+        """
+        n_components, n_values = self.exponents.shape
+        step = max(1, CELLS_AT_A_TIME // n_values)
+        blocks = [slice(i, i + step) for i in range(0, n_components, step)]
+        joint = self.log_weights + np.concatenate(
+            [self.forest.upward(self.exponents[here])[0] for here in blocks]
+        )
+        log_sum = logsumexp(joint)
+        shares = np.exp(joint - log_sum)
+        means, pairs = np.empty_like(self.exponents), None
+        for here in blocks:
+            _, *rest = self.forest.upward(self.exponents[here])
+            marginals, more = self.forest.downward(*rest, shares[here])
+            means[here] = marginals * shares[here, None]
+            pairs = (
+                more
+                if pairs is None
+                else [a + b for a, b in zip(pairs, more, strict=True)]
+            )
+        return float(log_sum), shares, means, pairs
