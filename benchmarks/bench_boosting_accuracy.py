@@ -1,12 +1,7 @@
 """BoostByMajority under label noise, and its rounds to no training error.
 
     python benchmarks/bench_boosting_accuracy.py [--quick] [--data DIR] [--jobs N]
-        [--seeds N]
 
-* Defaults: error on clean test rows with 0 to 30 % of the training labels flipped, and
-  the processor time of a fit, beside HistGradientBoosting with early stopping, a forest
-  with leaves of five samples and, where it is installed, LightGBM. With --data also car
-  and nursery, which have several classes. At most 1000 rows to train.
 * Error on clean test rows, with 0, 10 and 20 % of the training labels flipped:
   ``BoostByMajority`` over 101 stumps, beside 101 stumps of AdaBoost and
   of GradientBoosting, each with the best of four learning rates by 3-fold
@@ -28,13 +23,11 @@ thermometer); a pixel of the digits becomes "at least 8 of 16".
 """
 
 import argparse
-import contextlib
 import os
 import sys
 import warnings
 from pathlib import Path
 from statistics import median
-from time import process_time
 
 import numpy as np
 from _timing import print_header, print_table
@@ -45,7 +38,6 @@ from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
-    RandomForestClassifier,
 )
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.preprocessing import KBinsDiscretizer
@@ -266,72 +258,6 @@ def compare_policies(tables, seeds, n_rounds, n_samples, n_jobs):
     )
 
 
-def default_models(seed):
-    """Return the learners that are compared at their defaults."""
-    models = {
-        "BoostByMajority": BoostByMajority(random_state=seed),
-        "HistGB, early stopping": HistGradientBoostingClassifier(
-            early_stopping=True, random_state=seed
-        ),
-        "forest, leaves of 5": RandomForestClassifier(
-            min_samples_leaf=5, random_state=seed
-        ),
-    }
-    with contextlib.suppress(ImportError):
-        from lightgbm import LGBMClassifier
-
-        models["LightGBM"] = LGBMClassifier(n_jobs=1, verbose=-1, random_state=seed)
-    return models
-
-
-def default_errors(table, noise, seed):
-    """Return the test error in percent and the seconds of a fit, by learner."""
-    X, X_test, y, y_test = split_table(table, seed, 10**6)
-    X, y, X_test = X[:1000], flip_labels(y[:1000], noise, random_state=seed), X_test
-    found = {}
-    for name, model in default_models(seed).items():
-        start = process_time()
-        model.fit(X.astype(np.float32), y)
-        seconds = process_time() - start
-        predicted = model.predict(X_test.astype(np.float32))
-        found[name] = 100 * np.mean(predicted != y_test), seconds
-    return found
-
-
-def compare_defaults(tables, seeds, n_jobs):
-    """Print errors at defaults by table and noise, and their means."""
-    cells = [(name, noise) for noise in (*NOISE, 0.3) for name in tables]
-    results = Parallel(n_jobs=n_jobs)(
-        delayed(default_errors)(tables[name], noise, seed)
-        for name, noise in cells
-        for seed in seeds
-    )
-    names, rows = list(default_models(0)), []
-    figures = np.array([[run[name] for name in names] for run in results])
-    figures = figures.reshape(4, len(tables), len(seeds), len(names), 2)
-    for level, noise in zip(figures, (*NOISE, 0.3), strict=True):
-        for table, runs in zip(tables, level[..., 0], strict=True):
-            spread = runs.std(axis=0, ddof=len(seeds) > 1) / len(seeds) ** 0.5
-            rows.append(
-                (
-                    table, f"{noise:.0%}",
-                    *(
-                        f"{mean:.1f} ± {error:.1f}"
-                        for mean, error in zip(runs.mean(axis=0), spread, strict=True)
-                    ),
-                )
-            )  # fmt: skip
-        means = level[..., 0].mean(axis=(0, 1))
-        rows.append(("mean", f"{noise:.0%}", *(f"{mean:.2f}" for mean in means)))
-    seconds = figures[..., 1].mean(axis=(0, 1, 2))
-    rows.append(("seconds of a fit", "", *(f"{each:.2f}" for each in seconds)))
-    print_table(
-        f"Defaults: test error in percent, {len(seeds)} seeds, ± one standard error",
-        ["data", "noise", *names],
-        rows,
-    )
-
-
 def short(policy):
     """Return a policy's name as it fits a table."""
     return {
@@ -399,7 +325,6 @@ def main(arguments=None):
         "--data", default=os.environ.get("SKLBOOLEAN_DATA"),
         help="folder with uci_kr_vs_kp.npz (see README.md)",
     )  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=3, help="for the defaults")
     parser.add_argument("--jobs", type=int, default=1, help="fits at the same time")
     options = parser.parse_args(arguments)
     print_header("Boosting by majority: accuracy and rounds")
@@ -407,12 +332,6 @@ def main(arguments=None):
     seeds, more_seeds, n_rounds, n_samples = range(3), range(3, 23), 101, 6000
     if options.quick:
         seeds, more_seeds, n_rounds, n_samples = range(1), range(2), 5, 150
-    some = ["breast cancer"] if options.quick else list(tables)
-    several = {name: tables[name] for name in some}
-    for name in ("uci_car", "uci_nursery"):
-        if options.data and (Path(options.data) / f"{name}.npz").exists():
-            several[name] = load_part(options.data, name, "all")
-    compare_defaults(several, range(options.seeds), options.jobs)
     compare_errors(tables, seeds, n_rounds, n_samples, options.jobs)
     compare_policies(tables, more_seeds, n_rounds, n_samples, options.jobs)
     compare_rounds(tables, seeds, n_samples, options.jobs)

@@ -5,32 +5,37 @@ from inspect import signature
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.utils import check_random_state, gen_batches, get_tags
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import IncrementalClassifier, restore_on_error
-from sklboolean._core.labels import check_two_classes, known_classes
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    IncrementalClassifier,
+    fit_slope,
+    restore_on_error,
+)
+from sklboolean._core.labels import known_classes
+from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import checked_weights
-from sklboolean.boosting._majority_game import check_edge, check_odd, log_binomial_pmf
-from sklboolean.boosting._online import vote_and_learn, write_votes
+from sklboolean.boosting._cross_validated_schedule import stratified_split
+from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._online import add_votes, vote_and_learn, write_weights
 
 BLOCK_CELLS = 2**22
+# Samples of a stream that calibrate the vote, the last ones.
+N_HELD_OUT = 1000
 
 
 class BitPerceptron:
     """An averaged perceptron over bits, the default weak learner.
 
-    It reads the signed bits that `parts` makes. It needs no learning rate: weights
-    times a constant give the same votes.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features, at least 1.
+    It needs no learning rate: weights times a constant give the same votes.
 
     Attributes
     ----------
@@ -49,15 +54,8 @@ class BitPerceptron:
     True
     """
 
-    def __init__(self, n_features):
-        self._coef = np.zeros(n_features + 1)
-        self._late = np.zeros(n_features + 1)
-        self._n_shown = np.zeros(1)
-
-    @property
-    def estimator(self):
-        """The fitted attribute of the booster: this object."""
-        return self
+    def __init__(self, game, number):
+        self._game, self._number = game, number
 
     @property
     def coef_(self):
@@ -70,73 +68,8 @@ class BitPerceptron:
         return float(self._average()[-1])
 
     def _average(self):
-        return self._coef - self._late / max(self._n_shown[0], 1.0e-300)
-
-    @staticmethod
-    def parts(X, _batch_size, n_most):
-        """Cut samples into slices, and compute signed bits: 1 above 0, else -1.
-
-        Parameters
-        ----------
-        X : {ndarray, csr_array} of shape (n_samples, n_features)
-            Checked samples.
-        _batch_size : int
-            Unused: the samples are trained on one after the other.
-        n_most : int
-            Maximum number of samples of a slice.
-
-        Yields
-        ------
-        part : slice
-            The samples.
-        signed : ndarray of shape (n_samples, n_features + 1), dtype int8
-            Their signed bits and a constant 1.
-        """
-        for part in gen_batches(X.shape[0], n_most):
-            bits = X[part].toarray() if sparse.issparse(X) else X[part]
-            signed = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
-            signed[:, :-1] = np.where(bits > 0, 1, -1)
-            yield part, signed
-
-    def votes(self, samples):
-        """Compute the signs of the average's scores; 0 is undecided.
-
-        Parameters
-        ----------
-        samples : ndarray of shape (n_samples, n_features + 1), dtype int8
-            Signed bits, as of ``parts``.
-
-        Returns
-        -------
-        votes : ndarray of shape (n_samples,), dtype int8
-            -1, 0 or 1.
-        """
-        votes = np.empty(len(samples), dtype=np.int8)
-        write_votes(samples, self._coef, self._late, self._n_shown, votes)
-        return votes
-
-    def vote_and_learn(self, samples, signs, weights):
-        """Train on samples one after the other, and vote on each before.
-
-        Parameters
-        ----------
-        samples : ndarray of shape (n_samples, n_features + 1), dtype int8
-            Signed bits, as of ``parts``.
-        signs : ndarray of shape (n_samples,), dtype int8
-            Labels, -1 or 1.
-        weights : ndarray of shape (n_samples,), dtype float64
-            Sample weights.
-
-        Returns
-        -------
-        votes : ndarray of shape (n_samples,), dtype int8
-            -1, 0 or 1.
-        """
-        votes = np.empty(len(samples), dtype=np.int8)
-        vote_and_learn(
-            samples, signs, weights, self._coef, self._late, self._n_shown, votes
-        )
-        return votes
+        game, i = self._game, self._number
+        return game.coef[i] - game.late[i] / max(game.weight_seen[i], 1.0e-300)
 
 
 class PartialFitLearner:
@@ -157,12 +90,6 @@ class PartialFitLearner:
         parameters = signature(estimator.partial_fit).parameters
         self._takes_weights = "sample_weight" in parameters
         self._options = {"classes": classes} if "classes" in parameters else {}
-
-    @staticmethod
-    def parts(X, batch_size, _n_most):
-        """Cut samples into batches."""
-        for part in gen_batches(X.shape[0], batch_size):
-            yield part, X[part]
 
     def votes(self, samples):
         """Predict -1 for the first class and 1 for the second; 0 before training."""
@@ -204,23 +131,19 @@ def online_weights(k, i, gamma, n_correct):
         From 0 to 1; 1 in the heaviest of the states from 0 to i. They are computed as
         differences of logarithms, so that no k is too large.
     """
-    n_left = k - i - 1
-    # The mode of the binomial distribution, or the state next to it that can occur.
-    mode = np.floor((n_left + 1) * (0.5 + gamma))
-    mode = np.clip(mode, max(k // 2 - i, 0), min(k // 2, n_left))
-    missing = k // 2 - np.append(n_correct, k // 2 - int(mode))
-    logs = log_binomial_pmf(missing, n_left, gamma)
-    return np.exp(np.minimum(logs[:-1] - logs[-1], 0.0))
+    weights = np.empty(len(n_correct))
+    write_weights(k, i, gamma, gammaln(np.arange(1, k + 1)), n_correct, weights)
+    return weights
 
 
-class OnlineState:
-    """Weak learners and what they have seen.
+class OnlineGame:
+    """Learners that play a game of two classes, and what they have seen.
 
     Parameters
     ----------
-    learners : list of BitPerceptron or PartialFitLearner
-        An odd number. Both kinds have ``votes(samples)``, with -1 for the first class,
-        1 for the second and 0 while undecided, and ``vote_and_learn(samples, signs,
+    learners : list
+        An odd number of objects with ``votes(samples)``, -1 for the first class, 1 for
+        the second and 0 while undecided, and ``vote_and_learn(samples, signs,
         weights)``, which returns the votes from before the samples were learned.
     gamma : float
     seed : int or None
@@ -230,32 +153,24 @@ class OnlineState:
     ----------
     n_samples : int
         Number of samples seen.
-    n_mistakes : int
-        Number of samples that the vote, before they were learned, misclassified.
     n_shown : ndarray of shape (n_learners,), dtype int64
         Number of samples that each learner was shown.
     weights_correct, weights_shown : ndarray of shape (n_learners,), dtype float64
         The weight of these samples: of those that it predicted correctly before
         learning them, and of all.
-    mistakes_per_epoch : list of int
     """
 
     def __init__(self, learners, gamma, seed):
         self.learners, self.gamma, self.seed = learners, gamma, seed
-        self.n_samples, self.n_mistakes = 0, 0
+        self.n_samples = 0
         self.n_shown = np.zeros(len(learners), dtype=np.int64)
         self.weights_correct = np.zeros(len(learners))
         self.weights_shown = np.zeros(len(learners))
-        self.mistakes_per_epoch = []
 
-    def copy(self):
-        """Copy the state, the learners included."""
-        return deepcopy(self)
-
-    def parts(self, X, batch_size):
-        """Cut samples into slices, each with what the learners read at once."""
-        n_most = BLOCK_CELLS // max(X.shape[1] + 1, len(self.learners))
-        return self.learners[0].parts(X, batch_size, max(1, n_most))
+    @property
+    def estimators(self):
+        """The fitted learners, as the booster shows them."""
+        return [learner.estimator for learner in self.learners]
 
     def learn(self, samples, signs, sample_weight):
         """Show samples to all learners, one learner after the other.
@@ -267,21 +182,24 @@ class OnlineState:
         signs : ndarray of shape (n_samples,), dtype int8
             -1 or 1.
         sample_weight : ndarray of shape (n_samples,), dtype float64
+
+        Returns
+        -------
+        votes : ndarray of shape (n_samples,), dtype int64
+            Sum of the votes before the samples were learned.
+        n_correct : ndarray of shape (n_samples,), dtype int64
+            Number of these votes that were correct.
         """
-        k, uniform = len(self.learners), None
-        if self.seed is not None:
-            # They depend on the position in the stream only.
-            generators = [
-                np.random.default_rng([self.seed, self.n_samples + i])
-                for i in range(len(signs))
-            ]
-            uniform = np.stack([generator.random(k) for generator in generators])
-        n_correct = np.zeros(len(signs), dtype=np.int64)
+        k, uniform = len(self.learners), self._draw(len(signs))
+        votes = np.zeros(len(signs), dtype=np.int64)
+        n_correct = votes.copy()
         for i, learner in enumerate(self.learners):
             weights = sample_weight * online_weights(k, i, self.gamma, n_correct)
-            if uniform is not None:
+            if uniform.size:
                 weights = np.floor(weights + uniform[:, i])
-            hits = learner.vote_and_learn(samples, signs, weights) == signs
+            vote = learner.vote_and_learn(samples, signs, weights)
+            hits = vote == signs
+            votes += vote
             n_correct += hits
             self.n_shown[i] += np.count_nonzero(weights)
             for sums, terms in [
@@ -289,29 +207,179 @@ class OnlineState:
             ]:  # fmt: skip
                 # Added in order, so that the parts of a stream give the same sums.
                 sums[i] = np.cumsum(np.append(sums[i], terms))[-1]
-        self.n_samples += len(signs)
-        self.n_mistakes += int(np.count_nonzero(n_correct <= k // 2))
+        return votes, n_correct
+
+    def _draw(self, n_samples):
+        """Draw a number for each of the next samples and each learner, or none."""
+        first, k = self.n_samples, len(self.n_shown)
+        self.n_samples += n_samples
+        if self.seed is None:
+            return np.zeros((n_samples, 0))
+        # They depend on the position in the stream only.
+        generators = (
+            np.random.default_rng([self.seed, first + i]) for i in range(n_samples)
+        )
+        return np.stack([generator.random(k) for generator in generators])
+
+    def votes(self, samples):
+        """Sum the votes on each sample."""
+        return sum(learner.votes(samples).astype(np.int64) for learner in self.learners)
 
     def edges(self):
         """Compute the weighted accuracy of each learner minus 1/2; 0 without weight."""
-        shares = np.full(len(self.learners), 0.5)
+        shares = np.full(len(self.n_shown), 0.5)
         shown = self.weights_shown > 0
         np.divide(self.weights_correct, self.weights_shown, out=shares, where=shown)
         return shares - 0.5
 
+
+class BitGame(OnlineGame):
+    """The same with averaged perceptrons over signed bits, compiled.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of features, and 1 for the constant.
+    n_learners : int
+    gamma, seed
+        As for `OnlineGame`.
+
+    Attributes
+    ----------
+    coef, late : ndarray of shape (n_learners, n_columns), dtype float64
+    weight_seen : ndarray of shape (n_learners,), dtype float64
+        The averages are ``coef - late / weight_seen``.
+    """
+
+    def __init__(self, n_columns, n_learners, gamma, seed):
+        super().__init__([None] * n_learners, gamma, seed)
+        self.coef = np.zeros((n_learners, n_columns))
+        self.late, self.weight_seen = np.zeros_like(self.coef), np.zeros(n_learners)
+
+    @property
+    def estimators(self):
+        """The perceptrons, as the booster shows them."""
+        return [BitPerceptron(self, i) for i in range(len(self.n_shown))]
+
+    def learn(self, samples, signs, sample_weight):
+        """Show samples to all learners, one sample after the other."""
+        votes = np.zeros(len(signs), dtype=np.int64)
+        n_correct, k = votes.copy(), len(self.n_shown)
+        vote_and_learn(
+            samples, signs, sample_weight, self._draw(len(signs)), self.gamma,
+            gammaln(np.arange(1, k + 1)), self.coef, self.late, self.weight_seen,
+            self.n_shown, self.weights_correct, self.weights_shown, votes, n_correct,
+        )  # fmt: skip
+        return votes, n_correct
+
+    def votes(self, samples):
+        """Sum the votes on each sample."""
+        votes = np.zeros(len(samples), dtype=np.int64)
+        add_votes(samples, self.coef, self.late, self.weight_seen, votes)
+        return votes
+
+
+class OnlineState:
+    """The games of a booster, and the last margins from before learning.
+
+    Parameters
+    ----------
+    games : list of OnlineGame
+        One for two classes, otherwise one of each class against the rest.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples seen.
+    n_mistakes : int
+        Number of samples that the vote, before they were learned, misclassified.
+    mistakes_per_epoch : list of int
+    held_out : tuple of ndarrays
+        Margins, class numbers and weights of the last samples, before learning.
+    """
+
+    def __init__(self, games):
+        self.games, self.n_samples, self.n_mistakes = games, 0, 0
+        self.mistakes_per_epoch = []
+        shape = (0,) if len(games) == 1 else (0, len(games))
+        self.held_out = np.zeros(shape), np.zeros(0, dtype=np.intp), np.zeros(0)
+        self._slope = None
+
+    def copy(self):
+        """Copy the state, the learners included."""
+        return deepcopy(self)
+
+    def parts(self, X, batch_size):
+        """Cut samples into slices, each with what the learners read at once."""
+        n_learners = len(self.games[0].n_shown)
+        n_most = BLOCK_CELLS // max(X.shape[1] + 1, n_learners)
+        if not isinstance(self.games[0], BitGame):
+            for part in gen_batches(X.shape[0], batch_size):
+                yield part, X[part]
+            return
+        for part in gen_batches(X.shape[0], max(1, n_most)):
+            bits = X[part].toarray() if sparse.issparse(X) else X[part]
+            signed = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
+            signed[:, :-1] = np.where(bits > 0, 1, -1)
+            yield part, signed
+
+    def learn(self, samples, codes, sample_weight):
+        """Show samples to all games; weights are factors of those of the game."""
+        n_mistakes = self.n_mistakes
+        if len(self.games) == 1:
+            signs = np.where(codes == 1, 1, -1).astype(np.int8)
+            votes, n_correct = self.games[0].learn(samples, signs, sample_weight)
+            n_learners = len(self.games[0].n_shown)
+            n_mistakes += np.count_nonzero(n_correct <= n_learners // 2)
+        else:
+            votes = np.empty((len(codes), len(self.games)), dtype=np.int64)
+            for code, game in enumerate(self.games):
+                signs = np.where(codes == code, 1, -1).astype(np.int8)
+                votes[:, code], _correct = game.learn(samples, signs, sample_weight)
+            # A tie is a mistake.
+            own = votes[np.arange(len(codes)), codes]
+            n_mistakes += np.count_nonzero(
+                (votes >= own[:, np.newaxis]).sum(axis=1) > 1
+            )
+        self.n_samples, self.n_mistakes = self.n_samples + len(codes), int(n_mistakes)
+        new = votes / len(self.games[0].n_shown), codes, sample_weight
+        self.hold_out(
+            *(np.concatenate(p) for p in zip(self.held_out, new, strict=True))
+        )
+
     def margins(self, samples):
-        """Compute the mean of all votes on each sample."""
-        votes = (learner.votes(samples).astype(np.int64) for learner in self.learners)
-        return sum(votes) / len(self.learners)
+        """Compute the mean of all votes on each sample, for each game."""
+        k = len(self.games[0].n_shown)
+        if len(self.games) == 1:
+            return self.games[0].votes(samples) / k
+        return np.stack([game.votes(samples) for game in self.games], axis=1) / k
+
+    def hold_out(self, margins, codes, weights):
+        """Keep the last of some held-out margins."""
+        last = slice(-N_HELD_OUT, None)
+        self.held_out, self._slope = (margins[last], codes[last], weights[last]), None
+
+    def slope(self):
+        """Fit the slope of the probabilities to the held-out margins."""
+        if self._slope is None:
+            margins, codes, weights = self.held_out
+            has_weight = weights > 0
+            self._slope = fit_slope(
+                margins[has_weight], codes[has_weight], weights[has_weight]
+            )
+        return self._slope
 
 
-class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
+class OnlineBoostByMajority(
+    CallbackSupportMixin, DecisionClassifierMixin, IncrementalClassifier
+):
     """Boost online learners by majority.
 
     Each sample passes through a sequence of weak learners. Each of them votes on it and
     then learns it, with a weight that follows from the votes before and the number of
     votes to come: the more the outcome depends on this vote, the larger the weight. The
-    prediction is the majority of one vote for each learner. Two classes.
+    prediction is the majority of one vote for each learner. With more than two classes
+    each class plays a game of its own against the rest.
 
     Parameters
     ----------
@@ -336,23 +404,32 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         a mistake.
     shuffle : bool, default=True
         Whether ``fit`` shuffles the samples before each epoch.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of the weights of each class. "balanced", in ``fit`` only: in inverse
+        proportion to the weight of the class. None: 1.
     random_state : int, RandomState instance or None, default=None
-        Seed for shuffling, for "reject" and for the estimators.
+        Seed for shuffling, for calibration, for "reject" and for the estimators.
     verbose : int, default=0
         1 prints the mistakes of each epoch.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels.
     estimators_ : list of n_estimators objects
-        The fitted weak learners. Those of the default have ``coef_`` and ``intercept_``
-        of their hypothesis over features read as -1 and 1.
+        The fitted weak learners; with more than two classes a list of such lists, one
+        for each class, and so for the next two attributes. Those of the default have
+        ``coef_`` and ``intercept_`` of their hypothesis over features read as -1 and 1.
     estimator_edges_ : ndarray of shape (n_estimators,), dtype float64
         The share of the weight that each predicted correctly, voting on samples before
         it learned them, minus 1/2. 0 where it was shown nothing.
     n_updates_ : ndarray of shape (n_estimators,), dtype int64
         Number of samples that each was shown.
+    calibration_slope_ : float
+        Slope of the sigmoid, or softmax, of ``predict_proba``. It is fitted to the
+        margins of the last 1000 samples of a stream from before they were learned. In
+        ``fit``, a second booster that learns a quarter of the samples in half of the
+        epochs gives the margins of others.
     n_mistakes_ : int
         Number of samples on which the majority was wrong or tied before they were
         learned.
@@ -371,7 +448,6 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
     --------
     FilteringBoostByMajority : For streams and any weak learner, with few hypotheses.
     BooleanStump : A weak learner for data in memory.
-    sklearn.multiclass.OneVsRestClassifier : For more than two classes.
 
     Notes
     -----
@@ -399,8 +475,8 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
     misleads it. One learner that is good already is not improved by a vote of its kind,
     and with label noise the vote is often worse: compare with ``n_estimators=1``.
 
-    ``fit`` takes no weights, because learning a sample of weight 2 is not the same as
-    learning it twice.
+    A sample weight is a factor of the weight of the update. Learning a sample of weight
+    2 is not the same as learning it twice.
 
     References
     ----------
@@ -423,7 +499,8 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
 
     def __init__(
         self, estimator=None, *, n_estimators=51, gamma=0.05, sampling="auto",
-        batch_size=1, max_iter=20, shuffle=True, random_state=None, verbose=0,
+        batch_size=1, max_iter=20, shuffle=True, class_weight=None, random_state=None,
+        verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -432,12 +509,12 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         if self.estimator is not None:
             inner = get_tags(self.estimator).input_tags
             tags.input_tags.sparse = inner.sparse
@@ -446,7 +523,7 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         return tags
 
     @with_callbacks
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Train on labelled samples, in several epochs.
 
         Parameters
@@ -454,7 +531,10 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features, as the estimator takes them.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Factors of the weights of updates, finite and at least 0. Samples of weight
+            0 are left out. None: 1.
 
         Returns
         -------
@@ -469,25 +549,47 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         with restore_on_error(self):
             given = X, y
             X, codes = self._check_Xy(X, y, None, resume=False)
+            weights = checked_weights(sample_weight, len(codes))
+            if self.class_weight is not None:
+                factors = compute_class_weight(
+                    self.class_weight, classes=self.classes_,
+                    y=self.classes_[codes], sample_weight=weights,
+                )  # fmt: skip
+                weights = checked_weights(weights * factors[codes], len(codes))
+            kept = np.flatnonzero(weights)
+            X, codes, weights = X[kept], codes[kept], weights[kept]
             rng = check_random_state(self.random_state)
             state = self._init_state(rng)
             progress = Progress(self, "epoch", self.max_iter, *given)
-            order = np.arange(len(codes))
-            for _ in range(self.max_iter):
-                if self.shuffle:
-                    order = rng.permutation(len(codes))
-                before = state.n_mistakes
-                self._train(state, X[order], codes[order])
-                state.mistakes_per_epoch.append(state.n_mistakes - before)
+            self._run_epochs(state, X, codes, weights, rng, self.max_iter, progress)
+            # The probabilities: a second booster scores samples that it does not learn.
+            second, n_epochs = self._init_state(rng), max(1, self.max_iter // 2)
+            own, others = stratified_split(codes, 0.25, rng)
+            self._run_epochs(second, X[own], codes[own], weights[own], rng, n_epochs)
+            others = others[:N_HELD_OUT]
+            if len(others):
+                margins = self._margins(second, X[others])
+                state.hold_out(margins, codes[others], weights[others])
+            self._store(state)
+            progress.finish()
+        return self
+
+    def _run_epochs(self, state, X, codes, weights, rng, n_epochs, progress=None):
+        """Train until an epoch has no mistake, or for so many."""
+        order, stop = np.arange(len(codes)), False
+        for _ in range(n_epochs):
+            if self.shuffle:
+                order = rng.permutation(len(codes))
+            before = state.n_mistakes
+            self._train(state, X[order], codes[order], weights[order])
+            state.mistakes_per_epoch.append(state.n_mistakes - before)
+            if progress is not None:
                 stop = progress.step(
                     lambda: f"{state.mistakes_per_epoch[-1]} mistakes",
                     lambda model: model._store(state.copy()),
                 )
-                if stop or state.mistakes_per_epoch[-1] == 0:
-                    break
-            self._store(state)
-            progress.finish()
-        return self
+            if stop or state.mistakes_per_epoch[-1] == 0:
+                break
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Train on more samples, in their order.
@@ -498,8 +600,8 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
             Features, as the estimator takes them.
         y : array-like of shape (n_samples,)
             Labels among ``classes``.
-        classes : array-like of shape (2,), default=None
-            Both labels; required in the first call.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; required in the first call.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Factors of the weights, finite and at least 0. With "reject" a sample is
             shown an integer number of times, which on average is the product.
@@ -514,9 +616,21 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
             classes = known_classes(self, classes)
             X, codes = self._check_Xy(X, y, classes, resume=resume)
             weights = checked_weights(sample_weight, len(codes))
+            if self.class_weight is not None:
+                # A stream does not show all labels; it has no "balanced" weights.
+                factors = compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=self.classes_
+                )
+                if self.class_weight == "balanced":
+                    raise ValueError(
+                        "class_weight='balanced' needs all labels at once: use fit, or "
+                        "a dict of weights."
+                    )
+                weights = checked_weights(weights * factors[codes], len(codes))
             if resume:
                 state = self._state.copy()
-                state.gamma = check_edge(self.gamma)
+                for game in state.games:
+                    game.gamma = check_edge(self.gamma)
             else:
                 state = self._init_state(check_random_state(self.random_state))
             self._train(state, X, codes, weights)
@@ -556,27 +670,24 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
             ensure_all_finite=not tags.allow_nan,
         )  # fmt: skip
 
-    def _check_Xy(self, X, y, classes, *, resume):
-        X, codes = super()._check_Xy(X, y, classes, resume=resume)
-        check_two_classes(None, self.classes_)
-        return X, codes
-
     def _init_state(self, rng):
-        seed = int(rng.randint(2**31 - 1))
-        if self.estimator is None:
+        gamma, n_classes = check_edge(self.gamma), len(self.classes_)
+        is_sampled = self.sampling == "reject"
+        is_sampled |= self.estimator is not None and not self._takes_weights()
+        games, labels = [], self.classes_ if n_classes == 2 else np.arange(2)
+        for _ in range(1 if n_classes == 2 else n_classes):
+            seed = draw_seed(rng)
+            seed = seed if is_sampled else None
+            if self.estimator is None:
+                n_columns = self.n_features_in_ + 1
+                games.append(BitGame(n_columns, self.n_estimators, gamma, seed))
+                continue
             learners = [
-                BitPerceptron(self.n_features_in_) for _ in range(self.n_estimators)
-            ]
-            is_sampled = self.sampling == "reject"
-        else:
-            learners = [
-                PartialFitLearner(self._seeded_clone(rng), self.classes_)
+                PartialFitLearner(self._seeded_clone(rng), labels)
                 for _ in range(self.n_estimators)
             ]
-            is_sampled = self.sampling == "reject" or not self._takes_weights()
-        return OnlineState(
-            learners, check_edge(self.gamma), seed if is_sampled else None
-        )
+            games.append(OnlineGame(learners, gamma, seed))
+        return OnlineState(games)
 
     def _seeded_clone(self, rng):
         """Clone the estimator, with a seed of its own for each random state."""
@@ -586,19 +697,27 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
         seeds = {name: int(rng.randint(2**31 - 1)) for name in states}
         return copy.set_params(**seeds)
 
-    def _train(self, state, X, codes, sample_weight=None):
-        signs = np.where(codes == 1, 1, -1).astype(np.int8)
-        weights = np.ones(len(signs)) if sample_weight is None else sample_weight
+    def _train(self, state, X, codes, sample_weight):
         for part, samples in state.parts(X, self.batch_size):
-            state.learn(samples, signs[part], weights[part])
+            state.learn(samples, codes[part], sample_weight[part])
 
     def _set_fitted_attributes(self, state):
-        self.estimators_ = [learner.estimator for learner in state.learners]
-        self.estimator_edges_ = state.edges()
-        self.n_updates_ = state.n_shown
-        self.n_mistakes_ = state.n_mistakes
+        games = state.games
+        estimators = [game.estimators for game in games]
+        edges = np.stack([game.edges() for game in games])
+        shown = np.stack([game.n_shown for game in games])
+        if len(games) == 1:
+            estimators, edges, shown = estimators[0], edges[0], shown[0]
+        self.estimators_, self.estimator_edges_ = estimators, edges
+        self.n_updates_, self.n_mistakes_ = shown, state.n_mistakes
         self.mistakes_per_epoch_ = state.mistakes_per_epoch
         self.n_iter_, self.t_ = len(state.mistakes_per_epoch), state.n_samples
+
+    @property
+    def calibration_slope_(self):
+        """Slope of the sigmoid of the probabilities."""
+        check_is_fitted(self)
+        return self._state.slope()
 
     def decision_function(self, X):
         """Compute the margin of the vote.
@@ -610,28 +729,15 @@ class OnlineBoostByMajority(CallbackSupportMixin, IncrementalClassifier):
 
         Returns
         -------
-        margins : ndarray of shape (n_samples,), dtype float64
-            Votes for the second class minus votes for the first, as a share of
-            ``n_estimators``: from -1 to 1.
+        margins : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            From -1 to 1. Two classes: votes for the second class minus votes for the
+            first, as a share of ``n_estimators``; in a tie the first class is
+            predicted. More classes: votes for each class minus votes against it.
         """
         check_is_fitted(self)
-        X = self._check_X(X)
-        parts = self._state.parts(X, X.shape[0])
-        return np.concatenate([self._state.margins(samples) for _, samples in parts])
+        return self._margins(self._state, self._check_X(X))
 
-    def predict(self, X):
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features, as the estimator takes them.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The label of the majority; the first class if learners abstain and votes are
-            tied.
-        """
-        margins = self.decision_function(X)
-        return self.classes_[(margins > 0).astype(np.intp)]
+    def _margins(self, state, X):
+        """Compute the margins of checked samples."""
+        parts = [state.margins(each) for _, each in state.parts(X, X.shape[0])]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import boost_row_by_row
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import OnlineBoostByMajority
+from sklboolean._core.base import fit_slope
 from sklboolean.datasets import make_dnf, make_long_servedio, make_threshold
 
 
@@ -113,7 +113,7 @@ def test_rejection_shows_rows_as_often_as_weights_say(base):
         batch_size=100,
     )  # fmt: skip
     model.partial_fit(X, y, [0, 1], sample_weight=values)
-    counted = model._state.weights_shown[0]
+    counted = model._state.games[0].weights_shown[0]
     assert counted == int(counted)
     variance = n / 4 * (0.25 * 0.75 + 0.5 * 0.5)
     assert abs(counted - values.sum()) < 5 * np.sqrt(variance)
@@ -269,25 +269,97 @@ def test_rows_are_shown_by_chance_where_partial_fit_takes_no_weights():
         BASES["no weights"], n_estimators=3, gamma=0.1, batch_size=20, random_state=0
     ).partial_fit(X, y, [0, 1])
     assert 0 < model.n_updates_[2] < 200
-    assert np.all(model._state.weights_shown == model.n_updates_)
+    assert np.all(model._state.games[0].weights_shown == model.n_updates_)
 
 
-def test_several_labels_go_through_one_vs_rest():
+@pytest.mark.parametrize("base", ["default", "weights", "no weights"])
+def test_several_classes_are_games_against_the_rest(base):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 9))
+    labels = np.array(["a", "b", "c"])
+    y = labels[X[:, :3].argmax(axis=1)]
+    options = {"n_estimators": 5, "batch_size": 10, "random_state": 0}
+    model = OnlineBoostByMajority(BASES[base], **options)
+    model.partial_fit(X, y, classes=labels)
+    margins = model.decision_function(X)
+    assert margins.shape == (400, 3)
+    assert_array_equal(model.predict(X), labels[margins.argmax(axis=1)])
+    assert model.n_updates_.shape == model.estimator_edges_.shape == (3, 5)
+    if base != "no weights":  # else samples are drawn by a seed of each game
+        for code, label in enumerate(labels):
+            alone = OnlineBoostByMajority(BASES[base], **options)
+            alone.partial_fit(X, y == label, classes=[False, True])
+            assert_array_equal(alone.decision_function(X), margins[:, code])
+    whole = OnlineBoostByMajority(BASES[base], max_iter=5, **options).fit(X, y)
+    assert whole.score(X, y) > 0.95
+    shares = whole.predict_proba(X)
+    assert_allclose(shares.sum(axis=1), 1)
+    assert_array_equal(labels[shares.argmax(axis=1)], whole.predict(X))
+
+
+def test_mistakes_of_several_classes_are_counted_before_learning():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (60, 6))
     y = X[:, :3].argmax(axis=1)
-    with pytest.raises(ValueError, match="Only binary classification"):
-        OnlineBoostByMajority().fit(X, y)
-    with pytest.raises(ValueError, match="Only binary classification"):
-        OnlineBoostByMajority().partial_fit(X, y, [0, 1, 2])
-    with pytest.raises(ValueError, match="Only binary classification"):
-        OnlineBoostByMajority().partial_fit(X, y > 0, [0, 1, 2])
-    model = OneVsRestClassifier(OnlineBoostByMajority(n_estimators=5, random_state=0))
-    assert model.fit(X, y).score(X, y) == 1.0
-    model = OneVsRestClassifier(OnlineBoostByMajority(n_estimators=5, random_state=0))
-    for _ in range(5):
-        model.partial_fit(X, y, classes=[0, 1, 2])
-    assert model.score(X, y) > 0.95
+    model = OnlineBoostByMajority(n_estimators=3)
+    n_mistakes = 0
+    for i in range(60):
+        row, own = X[i : i + 1], y[i]
+        if i == 0:
+            n_mistakes += 1  # nobody votes
+        else:
+            margins = model.decision_function(row)[0]
+            n_mistakes += not (np.delete(margins, own) < margins[own]).all()
+        model.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+        assert model.n_mistakes_ == n_mistakes
+
+
+@pytest.mark.parametrize("base", ["default", "weights"])
+def test_sample_and_class_weights_are_factors_of_updates(base):
+    X, y = make_long_servedio(100, noise=0.2, random_state=0)
+    weights = np.random.default_rng(0).integers(0, 4, 100) / 2
+    options = {"n_estimators": 5, "max_iter": 2, "batch_size": 10, "random_state": 0}
+    model = OnlineBoostByMajority(BASES[base], **options).fit(X, y, weights)
+    kept = weights > 0
+    fewer = OnlineBoostByMajority(BASES[base], **options)
+    fewer.fit(X[kept], y[kept], weights[kept])
+    assert_array_equal(fewer.decision_function(X), model.decision_function(X))
+    assert fewer.calibration_slope_ == model.calibration_slope_
+    by_class = OnlineBoostByMajority(
+        BASES[base], class_weight={0: 1.0, 1: 3.0}, **options
+    )
+    factors = np.where(y == 1, 3.0, 1.0)
+    plain = OnlineBoostByMajority(BASES[base], **options)
+    plain.partial_fit(X, y, [0, 1], sample_weight=weights * factors)
+    by_class.partial_fit(X, y, [0, 1], sample_weight=weights)
+    assert_array_equal(by_class.decision_function(X), plain.decision_function(X))
+    plain.fit(X, y, weights * factors), by_class.fit(X, y, weights)
+    assert_array_equal(by_class.decision_function(X), plain.decision_function(X))
+    balanced = OnlineBoostByMajority(class_weight="balanced", **options)
+    assert np.isfinite(balanced.fit(X, y).decision_function(X)).all()
+    with pytest.raises(ValueError, match=r"^class_weight='balanced' needs all labels"):
+        balanced.partial_fit(X, y)
+
+
+def test_probabilities_of_a_stream_come_from_margins_before_learning():
+    X, y = make_long_servedio(1500, noise=0.2, random_state=0)
+    model = OnlineBoostByMajority(n_estimators=11, random_state=0)
+    margins = []
+    for i in range(0, 1500, 50):
+        part = slice(i, i + 50)
+        if i:
+            margins.append(model.decision_function(X[part]))
+        for j in range(i, i + 50):
+            model.partial_fit(X[j : j + 1], y[j : j + 1], [0, 1])
+    held, codes, weights = model._state.held_out
+    assert len(held) == len(codes) == len(weights) == 1000
+    assert_array_equal(codes, y[500:])
+    assert model.calibration_slope_ == fit_slope(held, codes, weights)
+    whole = OnlineBoostByMajority(n_estimators=11, random_state=0)
+    whole.partial_fit(X, y, [0, 1])
+    assert_array_equal(whole.predict_proba(X), model.predict_proba(X))
+    # The first sample of a part is scored by the same learners.
+    assert_array_equal(held[::50], np.stack(margins)[9:, 0])
 
 
 def test_learners_that_were_shown_nothing_abstain():
@@ -310,7 +382,7 @@ def test_models_survive_pickling_and_learn_on(base):
     again = pickle.loads(pickle.dumps(model))
     assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert state(again.partial_fit(X, y)) == state(model.partial_fit(X, y))
-    assert again.estimators_[0] is again._state.learners[0].estimator
+    assert again.estimators_[0].__dict__.keys() == model.estimators_[0].__dict__.keys()
 
 
 def test_progress_is_shown_when_asked_for(capsys):

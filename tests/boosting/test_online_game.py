@@ -9,7 +9,8 @@ from oracles.boosting import Perceptron, relative_weight
 
 from sklboolean.boosting._majority_game import majority_weights
 from sklboolean.boosting._online_boost_by_majority import (
-    BitPerceptron,
+    BitGame,
+    OnlineGame,
     OnlineState,
     online_weights,
 )
@@ -57,10 +58,12 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     signs = np.array(data.draw(sign_lists), dtype=np.int8)
     values = np.arange(1.0, n_samples + 1)
     learners = [Scripted(row) for row in votes]
-    state = OnlineState(learners, float(gamma), None)
+    game = OnlineGame(learners, float(gamma), None)
     cut = data.draw(st.integers(0, n_samples))
+    counted = []
     for part in (slice(0, cut), slice(cut, n_samples)):
-        state.learn(np.zeros((len(signs[part]), 1)), signs[part], values[part])
+        rows = np.zeros((len(signs[part]), 1))
+        counted.append(game.learn(rows, signs[part], values[part]))
     expected = np.zeros((n_samples, k))
     for t in range(n_samples):
         right = 0
@@ -70,13 +73,15 @@ def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     shown = np.array([learner.weights for learner in learners]).T
     assert_allclose(shown, expected, rtol=1e-12)
     hits = votes.T == signs[:, np.newaxis]
-    assert state.n_mistakes == np.count_nonzero(2 * hits.sum(axis=1) < k)
-    assert state.n_samples == n_samples
-    assert_array_equal(state.n_shown, np.count_nonzero(expected, axis=0))
+    sums, n_correct = np.concatenate(counted, axis=1)
+    assert_array_equal(n_correct, hits.sum(axis=1))
+    assert_array_equal(sums, votes.sum(axis=0))
+    assert game.n_samples == n_samples
+    assert_array_equal(game.n_shown, np.count_nonzero(expected, axis=0))
     totals = expected.sum(axis=0)
     shares = np.divide((expected * hits).sum(axis=0), totals, where=totals > 0,
                        out=np.full(k, 0.5))  # fmt: skip
-    assert_allclose(state.edges(), shares - 0.5, atol=1e-12)
+    assert_allclose(game.edges(), shares - 0.5, atol=1e-12)
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 0.02, 0.3, 0.499999])
@@ -115,14 +120,14 @@ def test_rejection_frequencies_of_every_learner():
     votes = rng.choice(np.array([-1, 1], dtype=np.int8), (k, n))
     signs = np.ones(n, dtype=np.int8)
     learners = [Scripted(row) for row in votes]
-    state = OnlineState(learners, gamma, seed=1)
-    state.learn(np.zeros((n, 1)), signs, np.ones(n))
+    game = OnlineGame(learners, gamma, seed=1)
+    game.learn(np.zeros((n, 1)), signs, np.ones(n))
     right = np.cumsum(votes > 0, axis=0) - (votes > 0)
     for i in range(k):
         p = online_weights(k, i, gamma, right[i])
         assert set(learners[i].weights) <= {0.0, 1.0}
         spread = np.sqrt((p * (1 - p)).sum()) + 1e-9
-        assert abs(state.n_shown[i] - p.sum()) < 5 * spread
+        assert abs(game.n_shown[i] - p.sum()) < 5 * spread
 
 
 # The default learner
@@ -137,15 +142,55 @@ def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_samples, seed):
     weights = (
         rng.integers(0, 4, n_samples) / 4
     )  # exact in binary, so that ties are ties
-    learner, oracle = BitPerceptron(n_features), Perceptron(n_features + 1)
-    ((_, rows),) = learner.parts(X, 1, n_samples)
+    # A single learner is given all samples with their own weights.
+    game, oracle = BitGame(n_features + 1, 1, 0.1, None), Perceptron(n_features + 1)
+    ((_, rows),) = OnlineState([game]).parts(X, 1)
     assert_array_equal(rows, np.hstack([2 * X - 1, np.ones((n_samples, 1))]))
-    votes = learner.vote_and_learn(rows, signs, weights)
+    votes, n_correct = game.learn(rows, signs, weights)
     expected = []
     for row, sign, weight in zip(rows.tolist(), signs, weights, strict=True):
         expected.append(oracle.vote(row))
         oracle.learn(row, int(sign), Fraction(weight))
     assert_array_equal(votes, expected)
-    assert_array_equal(learner.votes(rows), [oracle.vote(row) for row in rows.tolist()])
+    assert_array_equal(n_correct, votes == signs)
+    assert_array_equal(game.votes(rows), [oracle.vote(row) for row in rows.tolist()])
     average = np.array(oracle.total, dtype=float) / max(weights.sum(), 1e-300)
+    (learner,) = game.estimators
     assert_allclose([*learner.coef_, learner.intercept_], average, atol=1e-12)
+
+
+class OneBit:
+    """An averaged perceptron as a learner that the booster asks by itself."""
+
+    def __init__(self, n_columns):
+        self.oracle = Perceptron(n_columns)
+
+    def vote_and_learn(self, rows, signs, weights):
+        votes = []
+        for row, sign, weight in zip(rows.tolist(), signs, weights, strict=True):
+            votes.append(self.oracle.vote(row))
+            if weight:
+                self.oracle.learn(row, int(sign), Fraction(weight))
+        return np.array(votes, dtype=np.int8)
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+@pytest.mark.parametrize("k", [1, 7])
+def test_compiled_game_is_the_game_of_single_learners(k, seed):
+    rng = np.random.default_rng(k)
+    rows = np.where(rng.integers(0, 2, (60, 5)), 1, -1).astype(np.int8)
+    signs = np.where(rows[:, :3].sum(axis=1) > 0, 1, -1).astype(np.int8)
+    signs[::7] *= -1
+    weights = rng.integers(0, 8, 60) / 4
+    compiled = BitGame(5, k, 0.125, seed)
+    plain = OnlineGame([OneBit(5) for _ in range(k)], 0.125, seed)
+    for part in (slice(0, 20), slice(20, 60)):
+        for one, other in zip(
+            compiled.learn(rows[part], signs[part], weights[part]),
+            plain.learn(rows[part], signs[part], weights[part]),
+            strict=True,
+        ):
+            assert_array_equal(one, other)
+    assert_array_equal(compiled.n_shown, plain.n_shown)
+    assert_array_equal(compiled.weights_shown, plain.weights_shown)
+    assert_array_equal(compiled.edges(), plain.edges())
