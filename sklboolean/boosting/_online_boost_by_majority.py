@@ -37,6 +37,13 @@ class BitPerceptron:
 
     It needs no learning rate: weights times a constant give the same votes.
 
+    Parameters
+    ----------
+    game : object
+        Holds the weights of all perceptrons of a booster.
+    number : int
+        Which of them this is.
+
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,), dtype float64
