@@ -432,11 +432,6 @@ class OnlineBoostByMajority(
         it learned them, minus 1/2. 0 where it was shown nothing.
     n_updates_ : ndarray of shape (n_estimators,), dtype int64
         Number of samples that each was shown.
-    calibration_slope_ : float
-        Slope of the sigmoid, or softmax, of ``predict_proba``. It is fitted to the
-        margins of the last 1000 samples of a stream from before they were learned. In
-        ``fit``, a second booster that learns a quarter of the samples in half of the
-        epochs gives the margins of others.
     n_mistakes_ : int
         Number of samples on which the majority was wrong or tied before they were
         learned.
@@ -722,7 +717,12 @@ class OnlineBoostByMajority(
 
     @property
     def calibration_slope_(self):
-        """Slope of the sigmoid of the probabilities."""
+        """Slope of the sigmoid, or softmax, of ``predict_proba``.
+
+        It is fitted to the margins of the last 1000 samples of a stream from before
+        they were learned. In ``fit``, a second booster that learns a quarter of the
+        samples in half of the epochs gives the margins of others.
+        """
         check_is_fitted(self)
         return self._state.slope()
 
