@@ -25,6 +25,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.progress import (
+    SILENT,
     CallbackSupportMixin,
     Progress,
     restore,
@@ -319,7 +320,7 @@ class OnlineClassifier(
     ``_check_class_weights(weights)``, ``_scores(state, data, samples)``,
     ``_has_converged(history, n_samples)`` and ``_check_partitions()``;
     ``_train(state, data, codes, weights, samples=None, one_pass=False,
-    progress=None)`` returns the trained state and its `History`. ``weights``, one for
+    progress=SILENT)`` returns the trained state and its `History`. ``weights``, one for
     each sample or None, are the sizes of updates; ``samples`` are the numbers of those
     to train on; each epoch is a step of ``progress``. States have
     ``average(states, updates, n_samples)``, which merges the states that an epoch over
@@ -342,7 +343,9 @@ class OnlineClassifier(
         if resume and one_pass:
             held_out = self._progressive_scores(data, codes, samples, sample_weight)
         state = self._state.copy() if resume else self._init_state()
-        progress = None if one_pass else Progress(self, "epoch", self.max_iter, X, y)
+        progress = SILENT
+        if not one_pass:
+            progress = Progress(self, "epoch", self.max_iter, X, y)
         state, history = self._train(
             state, data, codes, weights, samples, one_pass, progress
         )
@@ -352,8 +355,7 @@ class OnlineClassifier(
                 state, data, codes, weights, samples, sample_weight, one_pass
             )
         self._calibrate(held_out, resume and one_pass)
-        if progress is not None:
-            progress.finish()
+        progress.finish()
 
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""

@@ -108,3 +108,22 @@ class Progress:
             self.context.call_on_fit_task_end(
                 estimator=self.estimator, **self.data, reconstruction_attributes={}
             )
+
+
+class NoProgress:
+    """Stands in for `Progress` where nothing is reported."""
+
+    context = None
+
+    def count(self, unit, n_steps):
+        """Do nothing."""
+
+    def step(self, text, set_attributes=None):
+        """Go on."""
+        return False
+
+    def finish(self):
+        """Do nothing."""
+
+
+SILENT = NoProgress()

@@ -1,7 +1,7 @@
 """Soft-margin support vector machine on packed bits."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,12 @@ from sklboolean._core.base import (
 )
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real, is_auto
+from sklboolean._core.progress import (
+    SILENT,
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
@@ -71,7 +77,9 @@ class SupportState:
         return sums.T + self.intercept
 
 
-class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+class BooleanSVC(
+    CallbackSupportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+):
     """Support vector machine with a soft margin over conjunctions of Boolean features.
 
     The same machine as ``sklearn.svm.SVC``, for kernels that are computed from packed
@@ -109,6 +117,8 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         Values above this threshold are true. None accepts only 0 and 1.
     n_jobs : int or None, default=None
         Number of threads. The model does not depend on it.
+    verbose : int, default=0
+        1 prints a line for each block; with more than two classes, for each class.
 
     Attributes
     ----------
@@ -187,6 +197,7 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
         class_weight=None, tol=1e-3, max_iter=10000, binarize=0.0, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.C = C
@@ -197,12 +208,14 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.binarize = binarize
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the machine to labelled samples.
 
@@ -232,14 +245,16 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         """
         with restore_on_error(self):
             kernel = self._check_params()
+            progress = Progress(self, "block", None, X, y)
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
             weights = self._box_weights(codes, sample_weight)
             first, weights = merge_equal_samples(table, codes, weights)
             data = table[first], codes[first], weights, first
-            state, solutions = self._solve(kernel, *data)
+            state, solutions = self._solve(kernel, *data, progress)
             self._set_fitted_attributes(state, solutions)
             self.calibration_slope_ = self._held_out_slope(kernel, *data)
+            progress.finish()
         if max(solution.gap for solution in solutions) > self.tol:
             warn_user(
                 f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
@@ -295,7 +310,7 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
                 )
         return weights * factors[codes]
 
-    def _solve(self, kernel, table, codes, weights, numbers):
+    def _solve(self, kernel, table, codes, weights, numbers, progress=SILENT):
         """Solve the problem of two classes, or of each class against the rest."""
         n_classes = len(self.classes_)
         n_jobs = self.n_jobs if n_classes == 2 else None
@@ -307,16 +322,22 @@ class BooleanSVC(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         self.C_ = float(C)
         targets = [1] if n_classes == 2 else range(n_classes)
 
-        def solve(target):
+        def solve(target, report=None):
             y = np.where(codes == target, 1.0, -1.0)
-            return solve_dual(bits, y, self.C_ * weights, self.tol, self.max_iter)
+            box = self.C_ * weights
+            return solve_dual(bits, y, box, self.tol, self.max_iter, report)
 
         if len(targets) == 1:
-            solutions = [solve(1)]
+            solutions = [solve(1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
         else:
-            solutions = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(solve)(target) for target in targets
+            parallel = Parallel(
+                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
             )
+            solutions = []
+            progress.count("class", n_classes)
+            for solution in parallel(delayed(solve)(target) for target in targets):
+                solutions.append(solution)
+                progress.step(partial("gap {:.3g}".format, solution.gap))
         coef = np.stack([solution.coef for solution in solutions])
         order = np.argsort(numbers)
         order = order[coef[:, order].any(axis=0)]

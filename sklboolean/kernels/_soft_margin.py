@@ -224,7 +224,7 @@ def sample_keys(table):
     return keys
 
 
-def solve_dual(bits, y, box, tol, max_iter):
+def solve_dual(bits, y, box, tol, max_iter, report=None):
     """Solve the dual for one vector of labels.
 
     Parameters
@@ -239,6 +239,8 @@ def solve_dual(bits, y, box, tol, max_iter):
         Largest gap.
     max_iter : int
         Largest number of blocks.
+    report : callable or None
+        ``report(gap)`` is called before each block; it returns whether to stop.
 
     Returns
     -------
@@ -279,6 +281,8 @@ def solve_dual(bits, y, box, tol, max_iter):
                 n_iter += 1
                 continue
         n_iter += 1
+        if report is not None and report(gap):
+            max_iter = n_iter
         if K is None:
             block = choose_block(up, down, here, block, size)
             rows = bits.take(block)

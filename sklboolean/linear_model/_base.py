@@ -14,6 +14,7 @@ from sklboolean._core.parameters import (
     check_integer,
     check_real,
 )
+from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     as_boolean,
@@ -146,7 +147,7 @@ class BaseOnlineLinear(OnlineClassifier):
         return LinearState(self._config(), 1 if n_classes == 2 else n_classes)
 
     def _train(
-        self, state, data, codes, weights, samples=None, one_pass=False, progress=None
+        self, state, data, codes, weights, samples=None, one_pass=False, progress=SILENT
     ):
         """Train a state by epochs, or by one pass in the order of the samples."""
         state.config = self._config()
@@ -156,8 +157,8 @@ class BaseOnlineLinear(OnlineClassifier):
         n_epochs = 1 if one_pass else self.max_iter
         early_stopping = self.early_stopping and not one_pass
         # A look after each epoch needs the average; one epoch has little to gain.
-        is_watched = progress is not None and progress.context is not None
-        defers = n_epochs > 1 and not early_stopping and not is_watched
+        is_watched = early_stopping or progress.context is not None
+        defers = n_epochs > 1 and not is_watched
         n_updates = n_epochs * len(samples) if defers else 0
         loop = OnlineLoop(state, state.config, codes, sizes, data, n_updates)
         rng, history = check_random_state(self.random_state), History()
@@ -185,9 +186,7 @@ class BaseOnlineLinear(OnlineClassifier):
             state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
             history.mistakes.append(loop.n_mistakes - before[0])
             history.updates.append(loop.n_updates - before[1])
-            stop = progress is not None and progress.step(
-                history.last, lambda model: model._store(state.copy())
-            )
+            stop = progress.step(history.last, lambda model: model._store(state.copy()))
             if early_stopping:
                 accuracy = self._accuracy(state, data, codes, held_out)
                 if accuracy > max(accuracies, default=-np.inf):

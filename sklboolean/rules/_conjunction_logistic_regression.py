@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
@@ -71,6 +72,8 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
     n_jobs : int or None, default=None
         Number of parallel jobs for folds and for the branches of the exact search. The
         result does not depend on it, except under ``time_limit``.
+    verbose : int, default=0
+        1 prints a line for each C and each part that is held out.
 
     Attributes
     ----------
@@ -149,6 +152,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
         time_limit=10.0, binarize=0.0, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.C = C
         self.Cs = Cs
@@ -163,7 +167,9 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -189,6 +195,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         """
         with restore_on_error(self):
             self._check_params()
+            progress = Progress(self, "part", None, X, y)
             samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
             weights = check_sample_weight(sample_weight, len(y))
@@ -208,7 +215,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
             targets = one_hot[1:] if is_binary else one_hot
             loss = "logistic" if is_binary else "softmax"
             Cs = self._check_Cs(CLASSIFICATION_CS)
-            self._fit(samples, weights, targets, codes, loss, Cs)
+            self._fit(samples, weights, targets, codes, loss, Cs, progress)
         return self
 
     @staticmethod

@@ -1,5 +1,6 @@
 """Base class of the models that add up weighted conjunctions."""
 
+from functools import partial
 from numbers import Integral
 from time import monotonic
 
@@ -14,6 +15,7 @@ from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import html_table
 from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
 from sklboolean.rules._column_generation import (
     ColumnGeneration,
@@ -40,7 +42,7 @@ from sklboolean.rules._rules import Rule, names_of, numbers_of
 PATH_TOL = 0.03
 
 
-class ConjunctionModel(RulesMixin, BaseEstimator):
+class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
@@ -78,7 +80,7 @@ class ConjunctionModel(RulesMixin, BaseEstimator):
             )
         return np.unique(Cs) * unit
 
-    def _fit(self, X, weights, targets, strata, loss, Cs):
+    def _fit(self, X, weights, targets, strata, loss, Cs, progress, units=None):
         """Choose C, fit to all samples and set the fitted attributes.
 
         Parameters
@@ -90,6 +92,9 @@ class ConjunctionModel(RulesMixin, BaseEstimator):
             Held-out samples are drawn from each of these.
         loss : {"logistic", "softmax", "squared"}
         Cs : ndarray
+        progress : Progress
+        units : tuple or None
+            Arguments of ``_set_units``, which goes back to the units of y.
         """
         words = as_words(X)
         groups = encode_groups(
@@ -103,26 +108,49 @@ class ConjunctionModel(RulesMixin, BaseEstimator):
         )  # fmt: skip
         self.scores_, best = None, 0
         if len(Cs) > 1:
-            best = self._choose_C(words, weights, targets, strata, loss, space, Cs)
+            best = self._choose_C(
+                words, weights, targets, strata, loss, space, Cs, progress
+            )
         model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
         model.add_features()
-        path = []
-        for C in Cs[:best]:
-            model.minimize(C, PATH_TOL, exact=False)
-            path.append(model.solution())
-        until = None if self.time_limit is None else monotonic() + self.time_limit
-        model.minimize(Cs[best], self.tol, exact=True, until=until)
-        path.append(model.solution())
-        self._set_fitted_attributes(model, path, Cs[: best + 1])
+        path, until = [], None
 
-    def _choose_C(self, words, weights, targets, strata, loss, space, Cs):
+        def set_attributes(estimator):
+            estimator._set_fitted_attributes(model, path, Cs[: len(path)])
+            if units is not None:
+                estimator._set_units(*units)
+
+        progress.count("C", best + 1)
+        for k, C in enumerate(Cs[: best + 1]):
+            if k < best:
+                model.minimize(C, PATH_TOL, exact=False)
+            else:
+                if self.time_limit is not None:
+                    until = monotonic() + self.time_limit
+                model.minimize(C, self.tol, exact=True, until=until)
+            path.append(model.solution())
+            text = f"C={C:.3g}, {len(path[-1].conjunctions)} conjunctions"
+            if progress.step(lambda text=text: text, set_attributes):
+                break
+        set_attributes(self)
+        progress.finish()
+
+    def _choose_C(self, words, weights, targets, strata, loss, space, Cs, progress):
         """Find the place of the C with the smallest held-out loss."""
-        losses = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        parts = self._split(strata, weights)
+        progress.count("part", len(parts))
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._path_losses)(
                 words, weights, targets, loss, space, Cs, train, test
             )
-            for train, test in self._split(strata, weights)
+            for train, test in parts
         )
+        losses = []
+        for of_part in found:
+            losses.append(of_part)
+            least = of_part.min()
+            if progress.step(partial("held-out loss {:.4f}".format, least)):
+                break
         if not losses:
             return len(Cs) // 2
         self.scores_ = -np.array(losses)

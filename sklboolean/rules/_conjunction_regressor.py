@@ -5,6 +5,7 @@ from sklearn.base import RegressorMixin
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words
+from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
@@ -62,6 +63,8 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     n_jobs : int or None, default=None
         Number of parallel jobs for folds and for the branches of the exact search. The
         result does not depend on it, except under ``time_limit``.
+    verbose : int, default=0
+        1 prints a line for each C and each part that is held out.
 
     Attributes
     ----------
@@ -124,6 +127,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, feature_groups=None, tol=1e-3, time_limit=10.0, binarize=0.0,
         random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.C = C
         self.Cs = Cs
@@ -137,7 +141,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -162,6 +168,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         """
         with restore_on_error(self):
             self._check_params()
+            progress = Progress(self, "part", None, X, y)
             bits, y = validate_boolean(self, X, y, y_numeric=True)
             samples = as_words(bits)
             weights = checked_weights(sample_weight, len(y))
@@ -174,9 +181,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
             targets = (y / largest - mean) / (spread or 1.0)
             self._fit(
                 samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp),
-                "squared", self._check_Cs(REGRESSION_CS, unit),
+                "squared", self._check_Cs(REGRESSION_CS, unit), progress,
+                (unit, mean * largest),
             )  # fmt: skip
-            self._set_units(unit, mean * largest)
         return self
 
     def _set_units(self, unit, mean):

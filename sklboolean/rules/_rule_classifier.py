@@ -1,6 +1,7 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import feature_names_of, html_table, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import (
     check_finite_sum,
@@ -52,7 +54,7 @@ LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 MAX_MODEL_SAMPLES = 4000
 
 
-class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
+class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEstimator):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is
@@ -120,6 +122,8 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
     n_jobs : int or None, default=None
         Number of parallel jobs of an exact search (``width=None``). The rules do not
         depend on it, except under ``time_limit``.
+    verbose : int, default=0
+        1 prints a line for each part of the samples that is held out.
 
     Attributes
     ----------
@@ -183,6 +187,7 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), n_folds=5,
         class_weight=None, width=512, feature_groups=None, certificate=False,
         time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.max_rules = max_rules
@@ -199,12 +204,14 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Choose the parameters on held-out samples, then find the rules.
 
@@ -235,6 +242,7 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         """
         with restore_on_error(self):
             params = self._check_params()
+            progress = Progress(self, "part", None, X, y)
             check_integer(self.n_folds, "n_folds", 2)
             check_choice(self.certificate, "certificate", (False, True))
             if not (self.estimator is None or self._trusts_all()) and not is_classifier(
@@ -261,10 +269,11 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
-            setting = self._choose_setting(*training, params, rng)
+            setting = self._choose_setting(*training, params, rng, progress)
             self._set_fitted_attributes(*setting, *training, params, rng)
             if self.certificate:
                 self._certify(*training)
+            progress.finish()
         if not self.rules_:
             warn_user(
                 "No rule gained enough: every sample is predicted as "
@@ -288,7 +297,7 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         of_class = class_weights(self.class_weight, self.classes_, codes, weights)
         return check_finite_sum(weights * of_class[codes])
 
-    def _choose_setting(self, X, codes, weights, params, rng):
+    def _choose_setting(self, X, codes, weights, params, rng, progress):
         """Choose the trusted samples, the order of the classes, penalty and price."""
         trusted = (False,) if self._trusts_all() else (False, True)
         rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
@@ -303,6 +312,7 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
         costs = dict.fromkeys(
             product(trusted, orders, params.penalties, params.prices), 0.0
         )
+        progress.count("part", len(parts))
         for train, test in parts:
             kept = {False: weights[train]}
             if any(uses_model for uses_model, *_ in costs):
@@ -328,6 +338,8 @@ class RuleClassifier(RulesMixin, ClassifierMixin, BaseEstimator):
             least = min(costs.values())
             limit = least + 2 * np.sqrt(least + 1)
             costs = {key: cost for key, cost in costs.items() if cost <= limit}
+            if progress.step(partial("{} settings are left".format, len(costs))):
+                break
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
 
     def _trusts_all(self):
