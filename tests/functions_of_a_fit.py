@@ -22,7 +22,7 @@ LIMITS = {
     "BoostByMajority": (95, 60),
     "CombinationMachine": (75, 55),
     "QueryByCommittee": (67, 65),
-    "RuleClassifier": (72, 85),
+    "RuleClassifier": (76, 85),
 }
 
 
