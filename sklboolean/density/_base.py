@@ -325,12 +325,9 @@ class BinaryDensityMixin(IncompleteDensityMixin):
                 warn_of_lost_columns(self, X, (signs == 1).all(axis=0))
         signs[:, list(ignored)] = 0
         if reset:
-            self._attributes = None
-            if getattr(self, "feature_groups", None) is not None:
-                n_features = signs.shape[1]
-                self._attributes = Attributes.from_labels(
-                    self.feature_groups, n_features
-                )
+            self._attributes, groups = None, getattr(self, "feature_groups", None)
+            if groups is not None:
+                self._attributes = Attributes.from_labels(groups, signs.shape[1])
         if self._attributes is not None:
             self._check_groups(given, signs)
             signs = self._attributes.complete(signs)

@@ -38,6 +38,7 @@ from sklboolean.density._em import (
     run_em,
     stepwise_em,
 )
+from sklboolean.density._partitioned_samples import PartitionedFitMixin
 
 MAX_BRANCHES = 2**14
 # They must not change while training is resumed.
@@ -108,8 +109,9 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
 
 class BernoulliMixture(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin, BaseEstimator
-):
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionedFitMixin,
+    BinaryDensityMixin, BaseEstimator,
+):  # fmt: skip
     """Density of Boolean samples of a few hidden classes with independent bits.
 
     Fitted by EM, or by online EM on a stream. Bits may be missing, in training samples
@@ -277,6 +279,15 @@ class BernoulliMixture(
             result = fit_best_start(signs, weights, options, rng, self._attributes)
         history = result.log_likelihoods
         state = MixtureState(result.mixture, None, total)
+        self._set_state(state, history, result.converged, len(history) - 1)
+
+    def _fit_samples(self, samples):
+        weights, rng = np.array([samples.total]), check_random_state(self.random_state)
+        result = fit_best_start(
+            samples, weights, self._check_params(), rng, self._attributes
+        )
+        state = MixtureState(result.mixture, None, samples.total)
+        history = result.log_likelihoods
         self._set_state(state, history, result.converged, len(history) - 1)
 
     def partial_fit(self, X, y=None, sample_weight=None):

@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 from scipy.special import expit, logsumexp
 
 from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._partitioned_samples import PartitionedSamples
 
 BLOCK_SIZE = 4096
 MAX_SEED = 2**31 - 1
@@ -225,6 +226,8 @@ def expected_counts(mixture, signs, weights):
     log_likelihood : float
         Weighted sum over the samples.
     """
+    if isinstance(signs, PartitionedSamples):
+        return signs.sum(expected_counts, mixture)
     n_components, n_features = mixture.logits.shape
     members = np.zeros(n_components)
     sums = np.zeros((n_components, n_features))
@@ -390,10 +393,13 @@ def fit_best_start(signs, weights, options, rng, attributes=None):
     """
     seeds = rng.randint(MAX_SEED, size=options.n_init)
     # BLAS releases the GIL: threads share the data.
-    results = Parallel(n_jobs=options.n_jobs, prefer="threads")(
-        delayed(fit_from_seed)(seed, signs, weights, options, attributes)
-        for seed in seeds
-    )
+    arguments = signs, weights, options, attributes
+    if isinstance(signs, PartitionedSamples):  # tasks are the partitions
+        results = [fit_from_seed(seed, *arguments) for seed in seeds]
+    else:
+        results = Parallel(n_jobs=options.n_jobs, prefer="threads")(
+            delayed(fit_from_seed)(seed, *arguments) for seed in seeds
+        )
     if options.verbose:
         for number, result in enumerate(results, 1):
             history = result.log_likelihoods

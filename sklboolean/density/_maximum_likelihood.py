@@ -21,6 +21,7 @@ from sklboolean._core.validation import warn_user
 from sklboolean.density._base import merge_equal_samples
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._partition_function import partition_moments
+from sklboolean.density._partitioned_samples import PartitionedSamples
 from sklboolean.density._rbm_params import (
     Coordinates,
     Moments,
@@ -29,7 +30,7 @@ from sklboolean.density._rbm_params import (
     log_numerators,
 )
 from sklboolean.density._spanning_tree import maximum_spanning_tree
-from sklboolean.density._tree import pair_counts
+from sklboolean.density._tree import pair_counts, pair_sums
 
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
 N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
@@ -102,11 +103,56 @@ def make_table(samples, sample_weight=None, log_base=None):
 def edge_means(table, parents):
     """Compute the mean product of each input and its parent; 0 at roots."""
     products = np.zeros(len(parents))
+    if isinstance(table.samples, PartitionedSamples):
+        total, _, all_products = pair_sums(table.samples)
+        products = all_products[np.arange(len(parents)), parents] / total
+        return np.where(parents < 0, 0.0, products)
     for start in range(0, len(table.samples), BLOCK_SIZE):
         block = table.samples[start : start + BLOCK_SIZE]
         shares = table.shares[start : start + BLOCK_SIZE]
         products += np.einsum("i,ij,ij->j", shares, block, block[:, parents])
     return np.where(parents < 0, 0.0, products)
+
+
+def sum_posteriors(params, samples, weights, n_jobs=None):
+    """Sum up what a gradient needs of samples.
+
+    Parameters
+    ----------
+    params : RBMParams
+    samples : ndarray of shape (n_samples, n)
+    weights : ndarray of shape (n_samples,), dtype float64
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    value : float
+        Of the log-sums over hidden states.
+    hidden : ndarray of shape (m,)
+        Of the posterior means of the hidden units.
+    products : ndarray of shape (m, n)
+        Of their products with the inputs.
+    """
+    m, n = params.components.shape
+    n_blocks = -(-len(samples) // BLOCK_SIZE)
+    # Neither the blocks nor the order of their sum depend on the threads.
+    values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
+    products = np.empty((n_blocks, m, n))
+
+    def add_blocks(first, last):
+        for block in range(first, last):
+            here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
+            inputs, shares = samples[here].astype(np.float64, copy=False), weights[here]
+            activations = params.activations(inputs)
+            log_sums, means = hidden_posteriors(activations, params.max_active)
+            means *= shares[:, None]
+            values[block] = shares @ log_sums
+            hidden[block] = means.sum(axis=0)
+            products[block] = means.T @ inputs
+
+    each_slice(add_blocks, n_blocks, n_jobs, step=1)
+    return float(values.sum()), hidden.sum(axis=0), products.sum(axis=0)
 
 
 def mean_log_likelihood(
@@ -132,30 +178,18 @@ def mean_log_likelihood(
         By hidden biases, visible biases, components and couplings.
     log_z : float
     """
-    m, n = params.components.shape
-    n_blocks = -(-len(table.samples) // BLOCK_SIZE)
-    # Neither the blocks nor the order of their sum depend on the threads.
-    values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
-    products = np.empty((n_blocks, m, n))
-
-    def add_blocks(first, last):
-        for block in range(first, last):
-            here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
-            samples, shares = table.samples[here], table.shares[here]
-            activations = params.activations(samples)
-            log_sums, means = hidden_posteriors(activations, params.max_active)
-            means *= shares[:, None]
-            values[block] = shares @ log_sums
-            hidden[block] = means.sum(axis=0)
-            products[block] = means.T @ samples
-
-    each_slice(add_blocks, n_blocks, n_jobs, step=1)
-    value = values.sum()
+    if isinstance(table.samples, PartitionedSamples):
+        sums = table.samples.sum(sum_posteriors, params)
+        value, hidden, products = (part / table.samples.total for part in sums)
+    else:
+        value, hidden, products = sum_posteriors(
+            params, table.samples, table.shares, n_jobs
+        )
     log_z, of_machine = moments(params, n_jobs)
     value += params.visible_bias @ table.means + table.log_base - log_z
     if edges is not None:
         value += params.couplings @ edges
-    of_samples = Moments(hidden.sum(axis=0), table.means, products.sum(axis=0), edges)
+    of_samples = Moments(hidden, table.means, products, edges)
     return float(value), of_samples.minus(of_machine), log_z
 
 
@@ -196,6 +230,8 @@ class Ascent:
         self.coordinates = Coordinates.of(params, table.means, options.visible_bias)
         tree = params.parents
         self.edges = None if tree is None else edge_means(table, tree)
+        m, n = params.components.shape
+        self.hidden_biases = slice(m * n, m * n + m)  # are not penalised
         self.directions = None  # of units, where only their scales are learned
         self.last = None  # what `evaluate` computed last
 
@@ -230,7 +266,8 @@ class Ascent:
             )
         whole = vector if self.directions is None else self._scaled(vector)
         alpha, params = self.options.alpha, self.coordinates.to_params(whole)
-        penalised = self.coordinates.penalised(whole)
+        penalised = whole.copy()
+        penalised[self.hidden_biases] = 0.0
         value, by_params, log_z = mean_log_likelihood(
             params, self.table, self.edges, self.options.n_jobs, self.options.moments
         )
@@ -343,9 +380,11 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     # Ascents are the coarser work: each of them runs on one thread.
     single, tables = replace(options, n_jobs=1), [*table, *(held_out or ())]
     while len(states) > 1:
-        states = Parallel(n_jobs=options.n_jobs, prefer="threads")(
-            delayed(ascend)(state, n_iter, single, *tables) for state in states
-        )
+        if isinstance(table.samples, PartitionedSamples):  # tasks are the partitions
+            states = [ascend(state, n_iter, options, *tables) for state in states]
+        else:
+            tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
+            states = Parallel(n_jobs=options.n_jobs, prefer="threads")(tasks)
         states.sort(key=AscentState.score, reverse=True)
         states, n_iter = states[: (len(states) + 1) // 2], 2 * n_iter
     state = states[0]
@@ -388,8 +427,8 @@ def _improve_tree(state, table, n_samples, options, rng, tables):
 
 def _pair_shares(signs, shares, alpha):
     """Compute the shares of the four states of all pairs, smoothed by alpha samples."""
-    means = shares @ signs
-    products = (signs * shares[:, None]).T @ signs
+    total, means, products = pair_sums(signs, shares)
+    means, products = means / total, products / total
     return pair_counts(1, means[:, None], means, products, alpha) / (1 + alpha)
 
 

@@ -19,6 +19,10 @@ from sklboolean.density._attribute_forest import (
     ForestMixture,
 )
 from sklboolean.density._base import BinaryDensityMixin, merge_equal_samples
+from sklboolean.density._partitioned_samples import (
+    PartitionedFitMixin,
+    PartitionedSamples,
+)
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
 BLOCK_SIZE = 4096
@@ -44,6 +48,8 @@ def pair_sums(signs, sample_weight=None):
     sums : ndarray of shape (n_features,), dtype float64
     products : ndarray of shape (n_features, n_features), dtype float64
     """
+    if isinstance(signs, PartitionedSamples):
+        return signs.sum(pair_sums)
     n_samples, n_features = signs.shape
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
     sums, products = np.zeros(n_features), np.zeros((n_features, n_features))
@@ -266,8 +272,11 @@ class TreeDistribution:
         return 2 * true - 1
 
 
-def known_value_counts(allowed, attributes, weights):
+def known_value_counts(attributes, signs, weights):
     """Count pairs of values, in the samples in which both attributes are known."""
+    if isinstance(signs, PartitionedSamples):
+        return signs.sum(known_value_counts, attributes)
+    allowed = attributes.allowed(signs)
     n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
     known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)
     counts = np.zeros((allowed.shape[1],) * 2)
@@ -288,9 +297,9 @@ def fit_forest(signs, weights, attributes, alpha):
 
     Parameters
     ----------
-    signs : ndarray of shape (n_samples, n_features)
+    signs : ndarray of shape (n_samples, n_features), or PartitionedSamples
         0 where a bit is missing.
-    weights : ndarray of shape (n_samples,), dtype float64
+    weights : ndarray of shape (n_samples,), dtype float64; None with partitions
     attributes : Attributes
     alpha : float
         Weight of the uniform distribution, as a number of samples.
@@ -300,8 +309,8 @@ def fit_forest(signs, weights, attributes, alpha):
     mixture : ForestMixture
         With one component, normalised.
     """
-    allowed, slices = attributes.allowed(signs), attributes.slices
-    counts = known_value_counts(allowed, attributes, weights)
+    counts, slices = known_value_counts(attributes, signs, weights), attributes.slices
+    total = signs.total if weights is None else weights.sum()
     parents, pairs = maximum_spanning_tree(_information(counts, attributes, alpha)), []
     for here, parent in zip(slices, parents, strict=True):
         pair = counts[slices[parent], here] if parent >= 0 else counts.diagonal()[here]
@@ -310,11 +319,11 @@ def fit_forest(signs, weights, attributes, alpha):
     if signs.all():
         return mixture
     for _ in range(MAX_ITER):
-        objective, pairs = _expected_pairs(mixture, allowed, weights)
+        objective, pairs = _expected_pairs(mixture, signs, weights)
         for here, table in zip(slices, mixture.forest.tables, strict=True):
             logs = table + mixture.exponents[:, here]
             objective += alpha * logs.mean()
-        if objective - before < TOL * weights.sum():
+        if objective - before < TOL * total:
             break
         mixture = _normalised_forest(pairs, parents, attributes, alpha)
         before = objective
@@ -357,12 +366,15 @@ def _normalised_forest(pairs, parents, attributes, alpha):
     return ForestMixture(forest, np.zeros(1), roots)
 
 
-def _expected_pairs(mixture, allowed, weights):
+def _expected_pairs(mixture, signs, weights):
     """Count each value and its parent's, expected given the known bits: the E-step."""
+    if isinstance(signs, PartitionedSamples):
+        return signs.sum(_expected_pairs, mixture)
     forest, log_likelihood, pairs = mixture.forest, 0.0, None
-    for start in range(0, len(allowed), BLOCK_SIZE):
+    for start in range(0, len(signs), BLOCK_SIZE):
         here = slice(start, start + BLOCK_SIZE)
-        cases = np.where(allowed[here], mixture.exponents, -np.inf)
+        allowed = forest.attributes.allowed(signs[here])
+        cases = np.where(allowed, mixture.exponents, -np.inf)
         scores, *rest = forest.upward(cases)
         log_likelihood += float(weights[here] @ scores)
         _, more = forest.downward(*rest, weights[here])
@@ -370,7 +382,7 @@ def _expected_pairs(mixture, allowed, weights):
     return log_likelihood, pairs
 
 
-class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
+class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 
     The tree with the largest likelihood is found exactly, from one matrix product (Chow
@@ -478,15 +490,20 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             self._set_state(self._fit_tree(signs, weights, alpha))
         return self
 
+    def _fit_samples(self, samples):
+        alpha = check_real(self.alpha, "alpha", 1e-10)
+        self._set_state(self._fit_tree(samples, None, alpha))
+
     def _fit_tree(self, signs, weights, alpha):
         if self._attributes is None and signs.all():
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
             return TreeDistribution.from_tables(parents, log_tables)
-        first, weights = merge_equal_samples(signs, weights)
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
-        weights = weights.astype(np.float64)
-        mixture = fit_forest(signs[first], weights, attributes, alpha)
+        if not isinstance(signs, PartitionedSamples):
+            first, weights = merge_equal_samples(signs, weights)
+            signs, weights = signs[first], weights.astype(np.float64)
+        mixture = fit_forest(signs, weights, attributes, alpha)
         if self._attributes is not None:
             return mixture
         forest, roots = mixture.forest, mixture.exponents.reshape(-1, 1, 2)

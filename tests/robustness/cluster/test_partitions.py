@@ -8,7 +8,14 @@ from numpy.testing import assert_equal
 from parallel_cases import plain
 from sklearn.base import clone
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import (
+    AveragedPerceptron,
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    KernelPerceptron,
+    Winnow,
+)
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -117,3 +124,41 @@ def deadly(die):
         return first()
 
     return [load, *others]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ChowLiuTree(),
+        BernoulliMixture(3, random_state=0),
+        CombinationMachine(2, base="chow_liu", n_init=1, max_iter=20, random_state=0),
+    ],
+    ids=["tree", "mixture", "machine"],
+)
+def test_densities_are_the_same_though_a_worker_was_killed(mortals, die, model):
+    alone = clone(model).fit_partitions([loader(part) for part in PARTS])
+    with parallel_config("dask"):
+        spread = clone(model).fit_partitions(deadly(die))
+    np.testing.assert_array_equal(spread.score_samples(X), alone.score_samples(X))
+
+
+def test_bytes_of_densities_do_not_depend_on_the_samples(bytes_moved):
+    machine = CombinationMachine(2, n_init=1, max_iter=5, random_state=0)
+    moved = []
+    for n_samples in (1000, 20000):
+        parts = [synthetic(n_samples, seed) for seed in range(2)]
+        with parallel_config("dask"):
+            bytes_moved()
+            machine.fit_partitions(parts)
+        moved.append(bytes_moved())
+    assert moved[1] < 1.5 * moved[0]
+
+
+def synthetic(n_samples, seed):
+    def load():
+        import numpy as np
+
+        rng = np.random.default_rng(seed)
+        return rng.integers(0, 2, (n_samples, 20)), None
+
+    return load

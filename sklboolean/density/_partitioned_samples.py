@@ -1,0 +1,189 @@
+"""Samples in several places, of which a fit needs sums only."""
+
+import itertools
+import os
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.partitions import (
+    TableSchema,
+    load_partition,
+    open_partitions,
+    prefix_errors,
+)
+from sklboolean._core.weights import checked_weights
+from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._base import merge_equal_samples
+
+_FITS = itertools.count()
+# Signs and weights by fit and partition, in each process that has loaded them.
+_LOADED = {}
+
+
+class PartitionInfo(NamedTuple):
+    """What is known of a partition before training."""
+
+    number: int
+    schema: TableSchema
+    attributes: Attributes | None
+    codes: np.ndarray
+    only_true: bool
+    complete: bool
+    weight: float
+
+
+class PartitionedSamples:
+    """Stands for signs of samples where a fit needs sums over samples only.
+
+    A sum is a joblib task for each partition. A process keeps the signs of partitions
+    that it has loaded, so that parameters go out and sums come back.
+    """
+
+    def __init__(self, estimator, parallel, sources):
+        self._parallel, self._key = parallel, (os.getpid(), os.urandom(8), next(_FITS))
+        infos = parallel(
+            delayed(clone(estimator)._describe_partition)(number, *source)
+            for number, source in enumerate(sources)
+        )
+        infos = [info for info in infos if info is not None]
+        if not infos:
+            raise ValueError("All partitions are empty: give at least one sample.")
+        for info in infos:
+            with prefix_errors(info.number):
+                infos[0].schema.check(info.schema)
+        self.schema, self._sources = infos[0].schema, sources
+        self._numbers = [info.number for info in infos]
+        signed = [info.codes[0] < 0 for info in infos]
+        agree = all(s or i.only_true for s, i in zip(signed, infos, strict=True))
+        self.codes = np.array([-1.0 if any(signed) and agree else 0.0, 1.0])
+        self.total = float(sum(info.weight for info in infos))
+        if not self.total:
+            raise ValueError(
+                "sample_weight is 0 for all samples of all partitions. Give at least "
+                "one sample a weight above 0."
+            )
+        self._complete = all(info.complete for info in infos)
+        self.shape = (None, self.schema.n_features)
+        self.attributes = infos[0].attributes
+        self._worker = clone(estimator)
+
+    def set_attributes(self, estimator):
+        """Set what reading all samples would have set."""
+        for each in (estimator, self._worker):
+            self.schema.set_attributes(each)
+            each.codes_, each._attributes = self.codes, self.attributes
+
+    def all(self):
+        """Check that no bit is missing."""
+        return self._complete
+
+    def sum(self, function, *arguments):
+        """Sum up ``function(*arguments, signs, weights)`` over the partitions.
+
+        The order of the sum is that of the partitions, wherever tasks run.
+        """
+        results = self._parallel(
+            delayed(_apply)(
+                self._worker, (self._key, number), function, arguments,
+                *self._sources[number],
+            )
+            for number in self._numbers
+        )  # fmt: skip
+        total = results[0]
+        for result in results[1:]:
+            total = _add(total, result)
+        return total
+
+    def forget(self):
+        """Drop the samples that this process has loaded."""
+        for number in self._numbers:
+            _LOADED.pop((self._key, number), None)
+
+
+def _add(first, second):
+    """Add numbers and arrays, in tuples and lists too; None stays None."""
+    if first is None:
+        return None
+    if isinstance(first, tuple | list):
+        parts = list(map(_add, first, second))
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    return first + second
+
+
+def _read_partition(worker, source, *, reset):
+    X, _, sample_weight = load_partition(*source)
+    if not (X.shape[0] if hasattr(X, "shape") else len(X)):
+        return None, None
+    signs = worker._read(X, reset=reset)
+    return signs, checked_weights(sample_weight, len(signs))
+
+
+def _apply(worker, key, function, arguments, *source):
+    """Load a partition, unless this process has it, and compute its part of a sum."""
+    if key not in _LOADED:
+        with prefix_errors(key[1]):
+            signs, weights = _read_partition(worker, source, reset=False)
+        first, weights = merge_equal_samples(signs, weights)
+        for other in [other for other in list(_LOADED) if other[0] != key[0]]:
+            _LOADED.pop(other, None)  # of earlier fits
+        _LOADED[key] = signs[first], weights.astype(np.float64)
+    return function(*arguments, *_LOADED[key])
+
+
+class PartitionedFitMixin:
+    """Fits to samples in several places; ``_fit_samples(samples)`` does the rest."""
+
+    def _describe_partition(self, number, *source):
+        """Check one partition, in a task of its own, and describe it."""
+        with prefix_errors(number):
+            signs, weights = _read_partition(self, source, reset=True)
+            if signs is None:
+                return None
+            return PartitionInfo(
+                number, TableSchema.of(self), self._attributes, self.codes_,
+                bool((signs == 1).all()),
+                bool(signs.all()), float(weights.sum()),
+            )  # fmt: skip
+
+    def fit_partitions(self, partitions):
+        """Fit the model to samples that are stored in several places.
+
+        The result is that of ``fit`` on all samples, up to rounding and the random
+        numbers of starts: each sum over samples is computed by one joblib task for
+        each partition. It depends neither on ``n_jobs`` nor on joblib's backend.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Pairs (X, y) or triples (X, y, sample_weight), callables that load and
+            return one, or objects with such a method ``compute``, such as Dask's
+            delayed ones. y is ignored and may be None. Callables are loaded where the
+            task runs; each process keeps what it has loaded, with one byte for each
+            value, until another fit needs the space. They must load the same samples
+            every time. Arrays are sent.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, with the number of the partition. The
+            estimator stays as it was.
+        """
+        with restore_on_error(self):
+            sources = open_partitions(partitions)
+            with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
+                samples = PartitionedSamples(self, parallel, sources)
+                samples.set_attributes(self)
+                try:
+                    self._fit_samples(samples)
+                finally:
+                    samples.forget()
+        return self

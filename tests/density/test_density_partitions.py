@@ -1,0 +1,134 @@
+"""Densities fitted to samples in several places are those of one place."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+
+from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
+from sklboolean.density import _partitioned_samples
+
+GROUPS = [0, 1, 1, 2, 3, 3, 3, 4]
+MODELS = {
+    "tree": ChowLiuTree(),
+    "tree of attributes": ChowLiuTree(feature_groups=GROUPS),
+    "mixture": BernoulliMixture(3, n_init=2, random_state=0, max_iter=500),
+    "mixture of attributes": BernoulliMixture(
+        3, feature_groups=GROUPS, random_state=0, max_iter=500
+    ),
+    "machine": CombinationMachine(2, n_init=2, max_iter=40, random_state=0),
+    "machine on a tree": CombinationMachine(
+        2, base="chow_liu", max_iter=40, random_state=0
+    ),
+    "machine of attributes": CombinationMachine(
+        2, base="chow_liu", max_iter=40, random_state=0, feature_groups=GROUPS
+    ),
+    "gradient": CombinationMachine(2, solver="gradient", max_iter=40, random_state=0),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+def samples(n_samples=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, 8)).astype(float)
+    X[:, 1] = np.where(rng.random(n_samples) < 0.9, X[:, 0], 1 - X[:, 0])
+    X[:, 2] = 1 - X[:, 1]
+    X[:, 4:7] = np.eye(3)[(X[:, 0] + (rng.random(n_samples) < 0.5)).astype(int)]
+    return X
+
+
+class Part:
+    """Loads a part of the samples where the task runs."""
+
+    def __init__(self, first, last, share=0.0):
+        self.first, self.last, self.share = first, last, share
+
+    def __call__(self):
+        X = samples()
+        gaps = np.random.default_rng(1).random(X.shape) < self.share
+        X = np.where(gaps, np.nan, X)[self.first : self.last]
+        return X, None, np.arange(self.first, self.last) % 3 + 1.0
+
+
+def parts(n_parts, share=0.0):
+    ends = np.linspace(0, 300, n_parts + 1).astype(int)
+    return [Part(*pair, share) for pair in pairwise(ends)]
+
+
+@every_model
+@pytest.mark.parametrize("n_parts", [1, 8, 64])
+def test_same_model_as_in_one_place(model, n_parts):
+    X, _, weights = Part(0, 300)()
+    whole = clone(model).fit(X, sample_weight=weights)
+    apart = clone(model).fit_partitions(parts(n_parts))
+    np.testing.assert_allclose(
+        apart.score_samples(X), whole.score_samples(X), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", ["tree", "tree of attributes", "mixture"])
+def test_missing_bits_in_partitions(name):
+    X, _, weights = Part(0, 300, 0.2)()
+    whole = clone(MODELS[name]).fit(X, sample_weight=weights)
+    apart = clone(MODELS[name]).fit_partitions(parts(5, 0.2))
+    np.testing.assert_allclose(
+        apart.score_samples(X), whole.score_samples(X), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_any_backend_gives_the_same_model(backend):
+    machine = MODELS["machine on a tree"]
+    here = clone(machine).fit_partitions(parts(3))
+    with parallel_config(backend, n_jobs=2):
+        there = clone(machine).fit_partitions(parts(3))
+    np.testing.assert_array_equal(here.components_, there.components_)
+
+
+def test_samples_stay_where_they_are(monkeypatch):
+    sent = []
+    original = _partitioned_samples._apply
+
+    def measured(worker, key, function, arguments, *source):
+        result = original(worker, key, function, arguments, *source)
+        leaves = [*result] if isinstance(result, tuple) else [result]
+        sent.append(sum(np.size(leaf) for leaf in leaves))
+        return result
+
+    monkeypatch.setattr(_partitioned_samples, "_apply", measured)
+    CombinationMachine(2, n_init=1, max_iter=5, random_state=0).fit_partitions(
+        [lambda k=k: (samples(10**4, k), None) for k in range(2)]
+    )
+    assert max(sent) <= 8 * 8 + 8 + 1  # products of pairs at most, for any n_samples
+
+
+def test_partitions_with_codes_names_and_empty_ones():
+    X = 2 * samples() - 1
+    tree = ChowLiuTree().fit_partitions(
+        [(X[:100], None), (X[:0], None), (np.ones((2, 8)), None), (X[100:], None)]
+    )
+    np.testing.assert_array_equal(tree.codes_, [-1, 1])
+    whole = ChowLiuTree().fit(np.vstack([X, np.ones((2, 8))]))
+    np.testing.assert_array_equal(tree.probabilities_, whole.probabilities_)
+
+
+@pytest.mark.parametrize(
+    ("model", "partitions", "match"),
+    [
+        (ChowLiuTree(), [], "partitions is empty"),
+        (ChowLiuTree(), [(samples()[:0], None)], "All partitions are empty"),
+        (ChowLiuTree(), [(samples(), None), (samples()[:, 1:], None)], "Partition 1"),
+        (ChowLiuTree(feature_groups=GROUPS), [(np.ones((2, 8)), None)], "Partition 0"),
+        (CombinationMachine(2, solver="pcd"), parts(2), "needs solver='lbfgs'"),
+        (CombinationMachine(2, alpha="auto"), parts(2), "needs a number as alpha"),
+        (CombinationMachine(2), parts(2, 0.2), "without missing bits"),
+        (BernoulliMixture(0), parts(2), "n_components"),
+    ],
+)
+def test_errors_leave_the_model_as_it_was(model, partitions, match):
+    model = clone(model)
+    with pytest.raises(ValueError, match=match):
+        model.fit_partitions(partitions)
+    assert not hasattr(model, "n_features_in_")
