@@ -5,6 +5,7 @@ from sklboolean.inspection._curves import (
     PotentialDisplay,
     QueryCurveDisplay,
 )
+from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._rules import RuleDisplay
 from sklboolean.inspection._top_features import top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
@@ -16,5 +17,6 @@ __all__ = [
     "QueryCurveDisplay",
     "RuleDisplay",
     "WeightsDisplay",
+    "model_page",
     "top_features",
 ]

@@ -1,0 +1,433 @@
+"""A fitted model as a web page: its rules, the samples they cover, and what-if."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from sklboolean._core.feature_names import conjunction_words, split_pipeline
+from sklboolean._core.formulas import feature_names_of, python_value
+from sklboolean._core.parameters import check_integer
+from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._frames import is_frame, read_columns
+
+MODELS = (
+    "a RuleClassifier, a ConjunctionLogisticRegression or ConjunctionRegressor, a "
+    "linear model with coef_ such as AveragedPerceptron, a BooleanStump or "
+    "ConjunctionStump, or a booster of these with two classes or joint votes"
+)
+TOLERANCE = 1e-9  # between the probabilities of the page and of the model
+
+
+@dataclass
+class PageModel:
+    """A model as conjunctions: the first that holds decides, or their weights add up.
+
+    Attributes
+    ----------
+    terms : list of tuple of (int, bool)
+        Conjunctions of features.
+    probabilities : ndarray of shape (n_terms + 1, n_classes) or None
+        For rules of which the first decides; the last line is for no rule.
+    labels : list or None
+        The class of each rule.
+    weights : ndarray of shape (n_outputs, n_terms) or None
+        For weights that add up.
+    intercepts : ndarray of shape (n_outputs,) or None
+    link : {"first", "logistic", "score", "value"}
+        What becomes of the sum: probabilities, or itself.
+    slope : float
+        Factor of the sums before the sigmoid or softmax.
+    """
+
+    terms: list
+    probabilities: np.ndarray = None
+    labels: list = None
+    weights: np.ndarray = None
+    intercepts: np.ndarray = None
+    link: str = "first"
+    slope: float = 1.0
+
+    def evaluate(self, held):
+        """Compute the result for samples from the terms that hold in them.
+
+        The page does the same in JavaScript.
+        """
+        if self.link == "first":
+            always = np.ones((len(held), 1), dtype=bool)
+            return self.probabilities[np.hstack([held, always]).argmax(axis=1)]
+        scores = held @ self.weights.T + self.intercepts
+        if self.link != "logistic":
+            return scores
+        if scores.shape[1] == 1:
+            return expit(self.slope * np.hstack([-scores, scores]))
+        return softmax(self.slope * scores, axis=1)
+
+
+def model_page(
+    estimator, X, y, path=None, *, title=None, feature_names=None, max_samples=500
+):
+    """Write a web page on which a fitted model can be read and tried.
+
+    The page is one HTML file. It lists the rules or weights, which can be sorted, shows
+    the samples that satisfy a rule, and has a form in the columns of X. The form
+    computes the probability in the browser and lists what holds. The file needs no
+    network and no server. It contains the values of up to ``max_samples`` samples: take
+    care with confidential data.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A `RuleClassifier`, a `ConjunctionLogisticRegression` or `ConjunctionRegressor`,
+        a linear model with ``coef_``, or a booster of stumps. A pipeline ends in one of
+        these; with a `BooleanEncoder` as its only other step the form has the columns
+        of X, else the features of the last step. A search such as ``GridSearchCV``
+        stands for its best estimator.
+    X : data frame or array-like of shape (n_samples, n_features)
+        Samples, for coverage and precision and to look at.
+    y : array-like of shape (n_samples,)
+        Labels, or real values for a regressor.
+    path : str, path or None, default=None
+        File to write. None: do not write.
+    title : str or None, default=None
+        Title of the page. None: the class of the model.
+    feature_names : sequence of str or None, default=None
+        Names of the features of the last step. None: those that it knows.
+    max_samples : int, default=500
+        Maximum number of samples in the file, the first ones; 0 for none. Coverage and
+        precision are those of all samples.
+
+    Returns
+    -------
+    page : str
+        The HTML document.
+
+    Raises
+    ------
+    ValueError
+        For a model of another kind, and when the sum of the conjunctions is not what
+        the model predicts, for example because a transformer is missing.
+
+    See Also
+    --------
+    RuleDisplay : Rules as a bar chart.
+    top_features : The features with the largest weight.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklboolean import BooleanEncoder, RuleClassifier
+    >>> from sklboolean.inspection import model_page
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(BooleanEncoder(), RuleClassifier(random_state=0))
+    >>> page = model_page(model.fit(X, y), X, y)
+    >>> page.startswith("<!doctype html>")
+    True
+    """
+    check_is_fitted(estimator)
+    check_integer(max_samples, "max_samples", 0)
+    check_consistent_length(X, y)
+    whole = getattr(estimator, "best_estimator_", estimator)
+    transformers, last, names = split_pipeline(whole)
+    bits = X if transformers is None else transformers.transform(X)
+    bits = _as_bits(bits, getattr(last, "binarize", 0.0))
+    names = _names(names if feature_names is None else feature_names, bits.shape[1])
+    model = _page_model(last)
+    held = np.ones((len(bits), len(model.terms)), dtype=bool)
+    for k, literals in enumerate(model.terms):
+        for feature, value in literals:
+            held[:, k] &= bits[:, feature] == value
+    result = model.evaluate(held)
+    _compare(result, whole, X, model.link)
+
+    used = sorted({feature for literals in model.terms for feature, _ in literals})
+    encoder = _only_encoder(transformers)
+    if encoder is None:
+        columns, features, values = _plain_columns(used, names, bits)
+    else:
+        columns, features, values = _encoded_columns(encoder, X, bits, used)
+    y = np.asarray(y)
+    classes = None
+    if model.link != "value":
+        classes = [python_value(label) for label in last.classes_]
+    place = {feature: k for k, feature in enumerate(used)}
+    index = getattr(X, "index", np.arange(len(bits)))
+    data = {
+        "title": title or f"{type(last).__name__}",
+        "about": (
+            f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
+            "change a value to see what the model predicts then."
+        ),
+        "link": model.link,
+        "slope": float(model.slope),
+        "classes": classes and [str(label) for label in classes],
+        "default": None if model.link != "first" else str(_default(last, model)),
+        "columns": columns,
+        "features": features,
+        "terms": [
+            [[place[feature], bool(value)] for feature, value in literals]
+            for literals in model.terms
+        ],
+        "probabilities": _plain(model.probabilities),
+        "intercepts": _plain(model.intercepts),
+        "rows": _rows(model, held, y, classes, names),
+        "n_samples": len(bits),
+        "samples": values[:max_samples],
+        "sample_names": [str(name) for name in index[:max_samples]],
+        "y": [
+            python_value(label) if classes is None else str(python_value(label))
+            for label in y[:max_samples]
+        ],
+    }
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    # No text can end the script element.
+    text = text.replace("<", "\\u003c")
+    page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
+    before, rest = page.split("@TITLE@")
+    between, after = rest.split("@DATA@")
+    page = before + escape(data["title"]) + between + text + after
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page
+
+
+def _as_bits(X, binarize):
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    threshold = binarize if isinstance(binarize, Real) else 0.0
+    return X.astype(np.float64) > threshold
+
+
+def _names(names, n_features):
+    names = [f"x{j}" for j in range(n_features)] if names is None else list(names)
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the model has {n_features} "
+            "features."
+        )
+    return list(map(str, names))
+
+
+def _page_model(last):
+    """Read a fitted estimator as conjunctions."""
+    link = "logistic" if hasattr(last, "predict_proba") else "score"
+    if hasattr(last, "class_counts_"):
+        counts = last.class_counts_ + 1.0
+        return PageModel(
+            [tuple(rule.literals) for rule in last.rules_],
+            counts / counts.sum(axis=1, keepdims=True),
+            [rule.label for rule in last.rules_],
+        )
+    if hasattr(last, "side_probabilities_"):
+        sides = np.asarray(last.side_probabilities_)
+        terms = [] if last.edge_ is None else _stump_terms(last)
+        labels = [python_value(last.side_classes_[1])]
+        return PageModel(terms, sides[::-1][1 - len(terms) :], labels[: len(terms)])
+    if hasattr(last, "conjunctions_") or hasattr(last, "coef_"):
+        weights = np.atleast_2d(np.asarray(last.coef_, dtype=np.float64))
+        intercepts = np.ravel(last.intercept_).astype(np.float64)
+        if len(intercepts) < len(weights):
+            intercepts = np.full(len(weights), intercepts[0])
+        terms = getattr(last, "conjunctions_", None)
+        if terms is None:
+            terms = [((j, True),) for j in range(weights.shape[1])]
+        kept = np.flatnonzero(weights.any(axis=0))
+        if not hasattr(last, "classes_"):
+            link = "value"
+        return PageModel(
+            [tuple(terms[k]) for k in kept], weights=weights[:, kept],
+            intercepts=intercepts, link=link,
+            slope=getattr(last, "calibration_slope_", 1.0),
+        )  # fmt: skip
+    stumps = getattr(last, "estimators_", [None])
+    if all(hasattr(stump, "side_classes_") for stump in stumps):
+        return _vote(last, stumps, link)
+    raise ValueError(
+        f"A {type(last).__name__} like this has no page. estimator must be {MODELS}."
+    )
+
+
+def _stump_terms(stump):
+    """Write the condition of a stump as a list of at most one conjunction."""
+    if hasattr(stump, "literals_"):
+        return [tuple(stump.literals_)] if stump.literals_ else []
+    return [((int(stump.feature_), True),)] if stump.feature_ >= 0 else []
+
+
+def _vote(last, stumps, link):
+    """Add up the votes of stumps: each term moves them from one side to the other."""
+    classes = list(last.classes_)
+    votes, constant = {}, np.zeros(len(classes))
+    for stump in stumps:
+        if_false, if_true = (classes.index(label) for label in stump.side_classes_)
+        constant[if_false] += 1
+        for term in _stump_terms(stump):
+            moved = votes.setdefault(term, np.zeros(len(classes)))
+            moved[if_true] += 1
+            moved[if_false] -= 1
+    votes = {term: moved for term, moved in votes.items() if moved.any()}
+    weights = np.array(list(votes.values())).reshape(len(votes), len(classes)).T
+    weights, constant = 2 * weights / len(stumps), 2 * constant / len(stumps) - 1
+    if len(classes) == 2:
+        weights, constant = weights[1:], constant[1:]
+    return PageModel(
+        list(votes), weights=weights, intercepts=constant, link=link,
+        slope=getattr(last, "calibration_slope_", 1.0),
+    )  # fmt: skip
+
+
+def _compare(result, whole, X, link):
+    """Raise a ValueError unless the conjunctions give what the model predicts."""
+    if link == "value":
+        expected = whole.predict(X)
+    elif link == "score":
+        expected = whole.decision_function(X)
+    else:
+        expected = whole.predict_proba(X)
+    expected = np.reshape(expected, result.shape)
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    if not np.allclose(result, expected, rtol=0, atol=TOLERANCE * size):
+        raise ValueError(
+            "The weights of the model do not add up to what it predicts for X, so a "
+            "page would mislead. X must be the data for which the estimator was "
+            f"fitted, and the estimator {MODELS}."
+        )
+
+
+def _default(last, model):
+    if hasattr(last, "default_"):
+        return python_value(last.default_)
+    return python_value(last.classes_[model.probabilities[-1].argmax()])
+
+
+def _rows(model, held, y, classes, names):
+    """Describe each rule, or each weight of each output."""
+    texts = [
+        " and ".join(conjunction_words(literals, names)) or "always"
+        for literals in model.terms
+    ]
+    coverage = held.sum(axis=0).tolist()
+    rows = []
+
+    def append(term, output, weight, label, hits):
+        covered = held[:, term]
+        precision = float(np.mean(hits[covered])) if covered.any() else None
+        rows.append(
+            {
+                "number": len(rows) + 1, "term": term, "output": output,
+                "text": texts[term], "weight": weight, "label": label,
+                "coverage": coverage[term], "precision": precision,
+            }
+        )  # fmt: skip
+
+    if model.link == "first":
+        for term, label in enumerate(model.labels):
+            append(term, 0, None, str(label), y == label)
+        return rows
+    cells = np.argwhere(model.weights != 0)
+    sizes = np.abs(model.weights[tuple(cells.T)])
+    for output, term in cells[np.argsort(-sizes, kind="stable")].tolist():
+        weight = float(model.weights[output, term])
+        if classes is None:
+            append(term, output, weight, "", np.asarray(y, dtype=float))
+            continue
+        label = classes[1 if len(model.weights) == 1 else output]
+        speaks_for = label if weight > 0 else f"not {label}"
+        hits = (y == label) == (weight > 0)
+        if len(model.weights) == 1 and weight < 0:
+            speaks_for = classes[0]
+        append(term, output, weight, str(speaks_for), hits)
+    return rows
+
+
+def _only_encoder(transformers):
+    if isinstance(transformers, Pipeline) and len(transformers) == 1:
+        transformers = transformers[0]
+    return transformers if isinstance(transformers, BooleanEncoder) else None
+
+
+def _plain_columns(used, names, bits):
+    """Describe Boolean features as columns of the form."""
+    columns = [
+        {"name": names[j], "kind": "boolean", "can_be_missing": False} for j in used
+    ]
+    features = [{"column": k, "relation": "=", "value": 1} for k in range(len(used))]
+    return columns, features, bits[:, used].astype(int).tolist()
+
+
+def _encoded_columns(encoder, X, bits, used):
+    """Describe the columns before the encoder and what the features say of them."""
+    groups = encoder.feature_groups_
+    described = {}
+    columns, features, values = [], [], []
+    names = feature_names_of(encoder)
+    read = read_columns(encoder, X if is_frame(X) else np.asarray(X), reset=False)
+    for j in used:
+        label = groups[j]
+        number = names.index(str(label))
+        if number not in described:
+            places = np.flatnonzero(groups == label)
+            described[number] = len(columns), _conditions(encoder, number, places)
+            column = _column(encoder, number, str(label), places, read[number])
+            columns.append(column)
+            values.append(_column_values(column, read[number], bits[:, places]))
+        where, conditions = described[number]
+        relation, value = conditions[j]
+        features.append({"column": where, "relation": relation, "value": value})
+    samples = [list(row) for row in zip(*values, strict=True)]
+    return columns, features, samples or [[] for _ in range(len(bits))]
+
+
+def _conditions(encoder, number, places):
+    """Map each feature of a column to its relation and value."""
+    kind, thresholds = encoder.kinds_[number], encoder.thresholds_[number].tolist()
+    if kind == "category":
+        said = [("=", k) for k in range(len(places))]
+    elif kind == "boolean":
+        said = [("=", 1)]
+    else:
+        said = [("<=", t) for t in thresholds]
+        said += [(">", t) for t in thresholds if encoder.complement]
+    said += [("missing", None)] * (len(places) - len(said))
+    return dict(zip(places.tolist(), said, strict=True))
+
+
+def _column(encoder, number, label, places, read):
+    """Describe a column for the form."""
+    kind = encoder.kinds_[number]
+    column = {"name": label, "kind": kind, "can_be_missing": False}
+    names = encoder.get_feature_names_out()[places]
+    if kind == "category":
+        levels = [str(name).removeprefix(f"{label} = ") for name in names]
+        n_levels = len(encoder.categories_[number])
+        extra = [str(name).removeprefix(f"{label} is ") for name in names[n_levels:]]
+        options = levels[:n_levels] + [f"({word})" for word in extra]
+        return column | {"options": [*options, "(another level)"]}
+    column["can_be_missing"] = str(names[-1]) == f"{label} is missing"
+    if kind == "number":
+        numbers = np.empty(0) if read.numbers is None else read.numbers
+        known = numbers[~np.isnan(numbers)].tolist()
+        edges = [*encoder.thresholds_[number].tolist(), *known]
+        column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
+    return column
+
+
+def _column_values(column, read, bits):
+    """List the value of each sample for the form; None where it is missing."""
+    if column["kind"] == "category":
+        return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
+    if read.numbers is None:
+        return [None] * len(bits)
+    return [None if np.isnan(value) else value for value in read.numbers.tolist()]
+
+
+def _plain(array):
+    return None if array is None else array.tolist()

@@ -1,0 +1,217 @@
+"""The page of a model: the numbers of predict_proba, in Python and in a browser."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser import CHROMIUM, open_page
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean.inspection import model_page
+
+HOSTILE = '</script><script>document.title = 0</script>"><img src=x onerror=h()>'
+
+
+def patients(n_samples=120):
+    """A frame of numbers, levels, gaps and hostile names, and labels."""
+    X, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "bmi": X["bmi"].mask(rng.random(len(X)) < 0.2),
+            "blood <pressure>": X["bp"],
+            HOSTILE: X["sex"].map({1: "A & B", 2: HOSTILE}),
+            "elderly": X["age"] > 50,
+            "s5": X["s5"],
+        }
+    )
+    y = np.where(progression > 140, "fast", HOSTILE)
+    return frame[:n_samples], y[:n_samples]
+
+
+def data_of(page):
+    """Read the data of a page."""
+    [text] = re.findall(r'<script type="[a-z/]*" id="data">(.*?)</script>', page)
+    return json.loads(text)
+
+
+MODELS = [
+    RuleClassifier(max_literals=2, penalty=1.0, literal_price=0.0, random_state=0),
+    ConjunctionLogisticRegression(C=1.0),
+    AveragedPerceptron(random_state=0),
+    BoostByMajority(random_state=0),
+]
+
+
+def by_hand(data, values):
+    """Compute the probabilities of a sample from the data of the page."""
+
+    def holds(feature):
+        value = values[feature["column"]]
+        if feature["relation"] == "missing" or value is None:
+            return value is None and feature["relation"] == "missing"
+        tests = {"<=": value <= feature["value"], ">": value > feature["value"]}
+        return tests.get(feature["relation"], value == feature["value"])
+
+    bits = [holds(feature) for feature in data["features"]]
+    held = [all(bits[j] == wanted for j, wanted in term) for term in data["terms"]]
+    if data["link"] == "first":
+        return data["probabilities"][[*held, True].index(True)]
+    scores = list(data["intercepts"])
+    for row in data["rows"]:
+        scores[row["output"]] += row["weight"] * held[row["term"]]
+    if data["link"] == "value":
+        return scores
+    scores = [0.0, *scores] if len(scores) == 1 else scores
+    powers = np.exp(data["slope"] * (np.array(scores) - max(scores)))
+    return powers / powers.sum()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_the_data_of_the_page_give_the_probabilities(model):
+    X, y = patients()
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
+    data = data_of(model_page(pipeline, X, y))
+    found = [by_hand(data, values) for values in data["samples"]]
+    np.testing.assert_allclose(found, pipeline.predict_proba(X), atol=1e-9)
+    assert data["n_samples"] == len(data["samples"]) == len(data["y"]) == len(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [RuleClassifier(random_state=0), AveragedPerceptron(random_state=0), BooleanStump(),
+     ConjunctionLogisticRegression(C=1.0), Winnow(random_state=0)],
+    ids=lambda model: type(model).__name__,
+)  # fmt: skip
+def test_several_classes_and_arrays(model):
+    X, y = load_wine(return_X_y=True)
+    pipeline = make_pipeline(BooleanEncoder(n_bins=3), model).fit(X, y)
+    data = data_of(model_page(pipeline, X, y))
+    found = [by_hand(data, values) for values in data["samples"]]
+    np.testing.assert_allclose(found, pipeline.predict_proba(X), atol=1e-9)
+
+
+def test_features_of_a_model_without_encoder_and_a_regressor():
+    X = np.random.default_rng(0).integers(0, 2, (80, 5))
+    model = ConjunctionRegressor(C=10.0).fit(X, X[:, 0] * 2 + X[:, 1])
+    data = data_of(model_page(model, X, X[:, 0], feature_names=list("abcde")))
+    assert {column["name"] for column in data["columns"]} >= {"a", "b"}
+    found = [by_hand(data, values)[0] for values in data["samples"]]
+    np.testing.assert_allclose(found, model.predict(X), atol=1e-9)
+
+
+def test_coverage_and_precision_are_counts():
+    X, y = patients()
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), MODELS[0]).fit(X, y)
+    bits = pipeline[0].transform(X).to_numpy()
+    for rule, row in zip(
+        pipeline[-1].rules_, data_of(model_page(pipeline, X, y))["rows"], strict=True
+    ):
+        covered = np.all([bits[:, j] == value for j, value in rule.literals], axis=0)
+        assert row["coverage"] == covered.sum()
+        assert row["precision"] == pytest.approx(np.mean(y[covered] == rule.label))
+
+
+def test_a_file_a_title_and_few_samples(tmp_path):
+    X, y = patients()
+    search = GridSearchCV(
+        make_pipeline(BooleanEncoder(), LogisticRegression(C=0.1)),
+        {"booleanencoder__n_bins": [3]},
+    ).fit(X, y)
+    file = tmp_path / "page.html"
+    page = model_page(search, X, y, file, title=HOSTILE, max_samples=7)
+    assert file.read_text(encoding="utf-8") == page
+    assert len(data_of(page)["samples"]) == 7
+    assert page.count("</script>") == 2
+    assert "<img" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (SVC(), "A SVC like this has no page"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "do not add up"),
+    ],
+)
+def test_models_that_are_refused(model, message):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        model_page(model.fit(X, y), X, y)
+
+
+# In a browser
+
+DRIVE = """
+<script>
+const results = [], SAMPLES = @SAMPLES@;
+const set = (node, value, event) => {
+  node.value = value; node.dispatchEvent(new Event(event, {bubbles: true})); };
+for (const sample of SAMPLES) {
+  sample.forEach((value, j) => {
+    const node = byId("value-" + j), gap = byId("missing-" + j);
+    const kind = model.columns[j].kind;
+    if (value === null) { if (!gap.checked) gap.click(); return; }
+    if (gap && gap.checked) gap.click();
+    if (kind === "category") set(node, value, "change");
+    else if (kind === "number") set(node, value, "input");
+    else if (node.checked !== (value === 1)) node.click();
+  });
+  results.push([...document.querySelectorAll("[data-probability]")].map(
+    (node) => Number(node.dataset.probability)));
+}
+const covered = [];
+for (const row of model.rows.slice(0, 5)) {
+  document.querySelector(`[data-row="${row.number}"]`).click();
+  covered.push([...document.querySelectorAll("[data-sample]")].map(
+    (node) => Number(node.dataset.sample)));
+}
+const sorted = {};
+for (const key of ["coverage", "precision"]) {
+  document.querySelector(`[data-key=${key}]`).click();
+  sorted[key] = [...document.querySelectorAll("[data-row]")].map(
+    (node) => model.rows[Number(node.dataset.row) - 1][key]);
+}
+const output = make("pre", JSON.stringify({results, covered, sorted,
+  title: document.title, images: document.images.length,
+  scripts: document.scripts.length}), document.body, {id: "output"});
+</script>
+"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_path):
+    X, y = patients()
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
+    page = model_page(pipeline, X, y, title="Patients")
+    data = data_of(page)
+    drive = DRIVE.replace("@SAMPLES@", json.dumps(data["samples"]))
+    file = tmp_path / "page.html"
+    file.write_text(page.replace("</body>", f"{drive}</body>"), encoding="utf-8")
+    document = open_page(file.as_uri(), tmp_path / "profile")
+    [text] = re.findall(r'<pre id="output">(.*?)</pre>', document, flags=re.DOTALL)
+    seen = json.loads(text)
+    np.testing.assert_allclose(seen["results"], pipeline.predict_proba(X), atol=1e-9)
+    for row, listed in zip(data["rows"], seen["covered"], strict=False):
+        assert len(listed) == min(100, row["coverage"])
+    for key, values in seen["sorted"].items():
+        assert values == sorted(values, reverse=True), key
+    assert (seen["title"], seen["images"], seen["scripts"]) == ("Patients", 0, 3)
