@@ -12,6 +12,8 @@ patients, some of which we erase.
 # --------
 # ``sex`` is coded as 1 and 2, so it is a category. A tenth of all cells is erased.
 
+from html import escape
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -24,7 +26,7 @@ from sklboolean import (
     DensityImputer,
     RuleClassifier,
 )
-from sklboolean.inspection import top_features
+from sklboolean.inspection import model_page, top_features
 
 X, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X.rename(
@@ -92,3 +94,25 @@ for name, before in [("a feature", BooleanEncoder(n_bins=5)), ("filled in", fill
     model = make_pipeline(before, AveragedPerceptron(random_state=0))
     scores = cross_val_score(model, X, label)
     print(f"missing values as {name}: accuracy {scores.mean():.2f}")
+
+# %%
+# A page to try
+# -------------
+# ``model_page`` writes the model as one HTML file. Change a value, or choose a rule to
+# see the patients that satisfy it.
+
+
+class Embedded:
+    """Show a page inside this page."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def _repr_html_(self):
+        return (
+            f'<iframe srcdoc="{escape(self.page)}" title="The rules, to try" '
+            'style="width: 100%; height: 48rem; border: 0"></iframe>'
+        )
+
+
+Embedded(model_page(rules, X, label, title="Progression of diabetes", max_samples=100))
