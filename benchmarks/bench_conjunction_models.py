@@ -3,7 +3,8 @@
     python benchmarks/bench_conjunction_models.py [--quick] [--data DIR]
 
 * Accuracy and log-loss on held-out samples with standard errors over the seeds, and CPU
-  seconds of a fit with one thread. Everybody at defaults; nothing is tuned. A seed
+  seconds of a fit with one thread. All are at their defaults. "LightGBM tuned" chooses
+  leaves, rate and samples of a leaf by 3-fold cross-validation on log-loss. A seed
   changes the 70/30 split and the learner; of data with a given split it changes which
   samples are drawn. At most 1500 samples to fit and 3000 to test.
 * Numeric tables of scikit-learn become Boolean as ``x <= q`` at seven quantiles of the
@@ -32,7 +33,7 @@ from sklearn import datasets
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
 
 from sklboolean import ConjunctionLogisticRegression
 from sklboolean.datasets import (
@@ -142,6 +143,13 @@ def learners(seed):
             )
         except ImportError:
             continue
+    if "LightGBM" in made:
+        made["LightGBM tuned"] = GridSearchCV(
+            made["LightGBM"],
+            {"num_leaves": [4, 15, 31], "learning_rate": [0.03, 0.1],
+             "min_child_samples": [5, 20]},
+            cv=3, scoring="neg_log_loss",
+        )  # fmt: skip
     return made
 
 
@@ -239,7 +247,7 @@ def whole_a9a(folder):
     test, y_test = load_part(folder, "libsvm_a9a", "test")
     rows = []
     for name, model in learners(0).items():
-        if name == "RandomForest":
+        if name in ("RandomForest", "LightGBM tuned"):
             continue
         accuracy, loss, seconds = measure(model, (train, test, y_train > 0, y_test > 0))
         shown = ""

@@ -16,17 +16,31 @@
   boosted rules; not over planted DNFs, where it takes minutes for 500 features.
   skope-rules 1.0.1 cannot be imported on Python 3.10 or later.
 
+Then published rule learners over 16 tables of two classes, one class against the rest
+where there are more: at most 1000 samples to train, 3000 to test, all at defaults, two
+splits. RIPPER of wittgenstein, SkopeRules, FIGS and RuleFit of imodels, GOSDT, BRCG of
+aix360 and CART; those that cannot be imported are left out. A peer that takes more than
+100 seconds for a fit has no entry. The size is the number of literals: of all rules, of
+the paths to all leaves of trees, of the rules with a weight in a linear model. The last
+table counts the tables where a peer is at least as accurate and at most as long. Goal:
+no more than 2 of 16.
+
 Nothing is tuned.
 """
 
 import argparse
+import importlib
 import os
+import re
+import signal
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 from _timing import print_header, print_table, timed
 from _workloads import load_part
+from sklearn import datasets
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
@@ -203,12 +217,177 @@ def planted_split(shape, seed, n_train, n_test):
     return X, X_test, y ^ flipped, y_test
 
 
+def two_class_tables(folder):
+    """Map the names of 16 tables to functions of a seed: four arrays, Boolean."""
+
+    def split(X, y, seed):
+        return train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+
+    def thermometers(load, name, seed):
+        X, y = load(return_X_y=True)
+        y = (y > np.median(y) if name == "num_diabetes" else y == 0).astype(int)
+        train, test, y_train, y_test = split(X, y, seed)
+        steps = np.quantile(train, np.arange(1, 8) / 8, axis=0)
+        pairs = [(j, q) for j in range(X.shape[1]) for q in np.unique(steps[:, j])]
+        parts = (np.stack([Z[:, j] <= q for j, q in pairs], 1) for Z in (train, test))
+        return *parts, y_train, y_test
+
+    made = {}
+    bundles = {
+        "tic-tac-toe": make_tic_tac_toe(), "mushroom": load_mushroom(),
+        "votes": load_votes(), **{f"monks {k}": make_monks(k) for k in (1, 2, 3)},
+    }  # fmt: skip
+    whole = {
+        name: (np.asarray(one.data), np.asarray(one.target))
+        for name, one in bundles.items()
+    }
+    stored = {
+        "car": "uci_car", "nursery": "uci_nursery", "w100": "newsgroups_w100",
+        "breast cancer, Ljubljana": "uci_breast_cancer_ljubljana", "spect": "uci_spect",
+        "a9a": "libsvm_a9a", "w8a": "libsvm_w8a",
+    }  # fmt: skip
+    for name, file in stored.items() if folder else ():
+        part = "train" if name in ("spect", "a9a", "w8a") else "all"
+        X, y = load_part(folder, file, part)
+        classes, counts = np.unique(y, return_counts=True)
+        positive = classes[-1] if len(classes) == 2 else classes[counts.argmax()]
+        X = X.toarray() if hasattr(X, "toarray") else X
+        whole[name] = X.astype(np.uint8), (y == positive).astype(int)
+    for name, (X, y) in whole.items():
+        made[name] = lambda seed, X=X, y=y: split(X, y, seed)
+    for name, load in {
+        "num_breast_cancer": datasets.load_breast_cancer,
+        "num_diabetes": datasets.load_diabetes, "num_wine": datasets.load_wine,
+    }.items():  # fmt: skip
+        made[name] = lambda seed, load=load, name=name: thermometers(load, name, seed)
+    return made
+
+
+def comparisons(texts):
+    """Count the comparisons in rules that are written out."""
+    return sum(len(re.findall(r"<=|>|<|=", text)) for text in texts)
+
+
+def leaf_depths(node, children, depth=0):
+    """Sum the depths of all leaves below a node."""
+    below = [getattr(node, name, None) for name in children]
+    if below[0] is None:
+        return depth
+    return sum(leaf_depths(child, children, depth + 1) for child in below)
+
+
+def literals_of_rulefit(model):
+    rules = model._get_rules()
+    rules = rules[rules.coef != 0]
+    is_linear = rules["type"] == "linear"
+    return int(is_linear.sum()) + comparisons(rules.loc[~is_linear, "rule"])
+
+
+def published(seed):
+    """Make the peers by name, each with a function that counts its literals."""
+    made = {
+        "CART": (DecisionTreeClassifier(random_state=seed), lambda m: size_of(m)[1]),
+        "CART, 16 leaves": (
+            DecisionTreeClassifier(max_leaf_nodes=16, random_state=seed),
+            lambda m: size_of(m)[1],
+        ),
+    }
+
+    peers = {
+        "RIPPER": ("wittgenstein", "RIPPER", {"random_state": seed},
+                   lambda m: sum(len(rule.conds) for rule in m.ruleset_.rules)),
+        "SkopeRules": ("imodels", "SkopeRulesClassifier", {"random_state": seed},
+                       lambda m: comparisons(map(str, m.rules_))),
+        "FIGS": ("imodels", "FIGSClassifier", {"random_state": seed},
+                 lambda m: sum(leaf_depths(t, ("left", "right")) for t in m.trees_)),
+        "RuleFit": ("imodels", "RuleFitClassifier", {"random_state": seed},
+                    literals_of_rulefit),
+        "GOSDT": ("gosdt", "GOSDTClassifier",
+                  {"regularization": 0.01, "depth_budget": 5, "time_limit": 60},
+                  lambda m: leaf_depths(m.trees_[0].tree,
+                                        ("left_child", "right_child"))),
+        "BRCG": ("aix360.algorithms.rbm", "BooleanRuleCG",
+                 {"lambda0": 1e-3, "lambda1": 1e-3, "solver": "CLARABEL",
+                  "silent": True},
+                 lambda m: sum(rule.count("AND") + 1 for rule in m.explain()["rules"])),
+    }  # fmt: skip
+    for name, (module, cls, options, count) in peers.items():
+        try:
+            made[name] = getattr(importlib.import_module(module), cls)(**options), count
+        except Exception as error:
+            if seed == 0:
+                print(f"\nPeer left out: {name} ({error}).")
+    return made
+
+
+def as_peer_data(name, X):
+    """Give each peer the form of Boolean features that it reads."""
+    if name not in ("RIPPER", "BRCG", "GOSDT"):
+        return X.astype(float)
+    import pandas as pd
+
+    columns = [f"x{j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(X.astype(int), columns=columns)
+    if name == "BRCG":
+        frame = pd.concat([frame, 1 - frame], axis=1)
+        frame.columns = pd.MultiIndex.from_tuples(
+            [(c, "", "") for c in columns] + [(c, "not", "") for c in columns]
+        )
+    return frame
+
+
+def too_late(_signal, _frame):
+    raise TimeoutError("100 seconds")
+
+
+def against_peers(folder, n_seeds):
+    """Print accuracy and literals of all rule learners on each table."""
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, too_late)
+    rows, won = [], {}
+    for table, make in two_class_tables(folder).items():
+        results = {}
+        for seed in range(n_seeds):
+            X, X_test, y, y_test = make(seed)
+            X, y, X_test, y_test = X[:1000], y[:1000], X_test[:3000], y_test[:3000]
+            ours = RuleClassifier(random_state=seed)
+            learners = {
+                "RuleClassifier": (ours, lambda m: size_of(m)[1]), **published(seed)
+            }  # fmt: skip
+            for name, (model, count) in learners.items():
+                is_ours = name == "RuleClassifier"
+                data = [Z if is_ours else as_peer_data(name, Z) for Z in (X, X_test)]
+                signal.alarm(0 if is_ours else 100)
+                try:
+                    model.fit(data[0], y)
+                    right = np.mean(np.asarray(model.predict(data[1])) == y_test)
+                    results.setdefault(name, []).append((100 * right, count(model)))
+                except Exception as error:
+                    print(f"{table}, {name}: {type(error).__name__}: {error}"[:100])
+                finally:
+                    signal.alarm(0)
+        means = {name: np.mean(values, axis=0) for name, values in results.items()}
+        accuracy, literals = means["RuleClassifier"]
+        for name, (right, size) in means.items():
+            counted = won.setdefault(name, [0, 0])
+            counted[0] += 1
+            counted[1] += right >= accuracy and size <= literals
+            rows.append([table, name, f"{right:.1f}", f"{size:.1f}"])
+    print_table("Published peers", ["data", "learner", "accuracy, %", "literals"], rows)
+    print_table(
+        "As accurate and as short as RuleClassifier",
+        ["peer", "tables", "where both"],
+        [[name, *counted] for name, counted in won.items() if name != "RuleClassifier"],
+    )
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     options = parser.parse_args(arguments)
     print_header("Rules that predict")
+    against_peers(options.data, 1 if options.quick else 2)
     n_splits = 1 if options.quick else 5
     columns = [
         "data", "classifier", "accuracy", "error", "rules", "literals", "fidelity",

@@ -10,6 +10,7 @@ in_order = ExplicitOrder(
     [
         "plot_rules_in_an_svc.py",
         "plot_data_frame_to_rules.py",
+        "plot_accuracy_and_length.py",
         "plot_boosting_with_noise.py",
         "plot_labels_saved.py",
         "plot_kernels_for_categories.py",

@@ -60,10 +60,11 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     time_limit : float or None, default=10.0
-        Seconds for the exact search, after the inexact ones. When it stops early,
-        ``is_optimal_`` is False. None: no limit; with hundreds of features the proof
-        may take very long. The result depends on the speed of the machine only where
-        the limit is reached.
+        Seconds for the exact search, after the inexact ones, and half as many for each
+        path of values of C. When the search stops early, ``is_optimal_`` is False; when
+        a path stops early, larger values of C are left out. None: no limit; with
+        hundreds of features the proof may take very long. The result depends on the
+        speed of the machine only where the limit is reached.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -95,7 +96,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         Weights of the conjunctions of the model for each of ``Cs_``.
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
-        the loss had risen twice. None if C was not chosen.
+        the loss had risen twice, or time was up. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float

@@ -178,14 +178,21 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         return pairs
 
     def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
-        """Compute the mean held-out loss for each C, until it has risen twice."""
+        """Compute the mean held-out loss for each C, until it has risen twice.
+
+        Half of ``time_limit`` ends the path too. The values of C that are left have an
+        infinite loss.
+        """
+        until = None if self.time_limit is None else monotonic() + self.time_limit / 2
         model = ColumnGeneration(
             words[train], weights[train], targets[:, train], loss, space
         )
         model.add_features()
         losses = np.full(len(Cs), np.inf)
         for k, C in enumerate(Cs):
-            model.minimize(C, PATH_TOL, exact=False)
+            model.minimize(C, PATH_TOL, exact=False, until=until if k else None)
+            if k and until is not None and monotonic() >= until:
+                break
             scores = model.solution().scores(words[test])
             values = self._held_out_loss(scores, targets[:, test].T)
             losses[k] = np.average(values, weights=weights[test])

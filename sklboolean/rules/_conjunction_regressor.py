@@ -53,8 +53,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     time_limit : float or None, default=10.0
-        Seconds for the exact search, after the inexact ones. When it stops early,
-        ``is_optimal_`` is False. None: no limit.
+        Seconds for the exact search, after the inexact ones, and half as many for each
+        path of values of C. When the search stops early, ``is_optimal_`` is False; when
+        a path stops early, larger values of C are left out. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -85,7 +86,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus half the mean held-out squared error of each C, as a fraction of the
         variance of y; -inf for values that were left out after the loss had risen
-        twice. None if C was not chosen.
+        twice, or time was up. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float

@@ -253,6 +253,14 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     assert fixed.objective_ == pytest.approx(model.objective_, rel=2e-3)
 
 
+def test_a_path_that_runs_out_of_time_leaves_out_large_values_of_C():
+    X, y, _ = noisy(400, 12)
+    model = ConjunctionLogisticRegression(random_state=0, time_limit=1e-6).fit(X, y)
+    assert np.isfinite(model.scores_[0, 0])
+    assert np.isneginf(model.scores_[0, 1:]).all()
+    assert model.C_ == 0.03
+
+
 def test_units_of_the_target_do_not_matter():
     X, y, _ = noisy(200, 6, seed=10)
     y = y + np.random.default_rng(0).normal(0, 0.2, len(y))
