@@ -283,7 +283,7 @@ def literals_of_rulefit(model):
     return int(is_linear.sum()) + comparisons(rules.loc[~is_linear, "rule"])
 
 
-def published(seed):
+def rule_learners(seed):
     """Make the peers by name, each with a function that counts its literals."""
     made = {
         "CART": (DecisionTreeClassifier(random_state=seed), lambda m: size_of(m)[1]),
@@ -352,7 +352,7 @@ def against_peers(folder, n_seeds):
             X, y, X_test, y_test = X[:1000], y[:1000], X_test[:3000], y_test[:3000]
             ours = RuleClassifier(random_state=seed)
             learners = {
-                "RuleClassifier": (ours, lambda m: size_of(m)[1]), **published(seed)
+                "RuleClassifier": (ours, lambda m: size_of(m)[1]), **rule_learners(seed)
             }  # fmt: skip
             for name, (model, count) in learners.items():
                 is_ours = name == "RuleClassifier"
