@@ -59,22 +59,30 @@ def speed(n_samples):
         ("str", frame),
         ("object", frame.astype(dict.fromkeys(text, object))),
     ):
-        ours = BooleanEncoder().fit(X)
-        transforms = {
-            "theirs": partial(peer.fit(X).transform, X),
-            "ours": partial(ours.transform, X),
-        }
-        fits = {
-            "theirs": partial(clone(peer).fit_transform, X),
-            "ours": partial(clone(ours).fit_transform, X),
-        }
-        for task, runs in (("transform", transforms), ("fit_transform", fits)):
-            times = compare(runs)
-            cells = ratio_cells(times["theirs"], times["ours"], GOAL)
-            shown = [milliseconds(times[who]) for who in ("theirs", "ours")]
-            rows.append([task, name, *shown, *cells])
+        dense = BooleanEncoder()
+        shorter = BooleanEncoder(complement=False, sparse_output=True)
+        for kind, ours in (
+            ("dense", dense),
+            ("CSR", BooleanEncoder(sparse_output=True)),
+            ("CSR, no complement", shorter),
+        ):
+            fitted, theirs = clone(ours).fit(X), clone(peer).fit(X)
+            transforms = {
+                "theirs": partial(theirs.transform, X),
+                "ours": partial(fitted.transform, X),
+            }
+            fits = {
+                "theirs": partial(clone(peer).fit_transform, X),
+                "ours": partial(clone(ours).fit_transform, X),
+            }
+            for task, runs in (("transform", transforms), ("fit_transform", fits)):
+                times = compare(runs)
+                cells = ratio_cells(times["theirs"], times["ours"], GOAL)
+                shown = [milliseconds(times[who]) for who in ("theirs", "ours")]
+                rows.append([task, kind, name, *shown, *cells])
     columns = [
         "task",
+        "output",
         "text as",
         "ColumnTransformer, ms",
         "ours, ms",

@@ -29,6 +29,7 @@ from sklboolean.preprocessing._thresholds import (
 )
 
 KINDS = ("boolean", "category", "number")
+BLOCK_ENTRIES = 2**18  # of a sparse output
 
 
 class BooleanEncoder(TransformerMixin, BaseEstimator):
@@ -535,15 +536,35 @@ def _number_in_each_interval(ordered, thresholds):
 
 
 def _sparse_conditions(pairs, n_samples):
-    """Collect the samples in which each condition holds, and transpose."""
-    indices, counts = [], [np.zeros(1, dtype=np.int64)]
+    """Write the conditions that hold, sample by sample.
+
+    Those of a column are consecutive, so there is no need to test them one by one.
+    """
+    runs, offsets, n_out = [], [], 0
     for fitted, column in pairs:
         fitted.refuse_missing(column.missing())
-        found, n_found = fitted.samples_by_condition(column)
-        indices.append(found)
-        counts.append(n_found)
-    indptr = np.cumsum(np.concatenate(counts))
-    indices = np.concatenate(indices)
-    held = np.ones(len(indices), dtype=bool)
-    by_column = sparse.csc_array((held, indices, indptr), (n_samples, len(indptr) - 1))
-    return by_column.tocsr()
+        runs.append(fitted.runs(column))
+        offsets.append(n_out)
+        n_out += fitted.n_conditions
+    width = sum(longest for _, _, longest in runs)
+    n_held = np.sum([length for _, length, _ in runs], axis=0, dtype=np.int64)
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(n_held)])
+    dtype = np.int32 if indptr[-1] < 2**31 else np.int64
+    indices = np.empty(indptr[-1], dtype=dtype)
+    # A block of samples stays in the cache.
+    step = max(1, BLOCK_ENTRIES // max(1, width))
+    for start in range(0, n_samples, step):
+        part = slice(start, min(start + step, n_samples))
+        rows = np.empty((part.stop - start, width), dtype=dtype)
+        held = np.ones(rows.shape, dtype=bool)
+        place = 0
+        for (first, length, longest), offset in zip(runs, offsets, strict=True):
+            block, numbers = slice(place, place + longest), np.arange(longest)
+            np.add.outer(first[part] + offset, numbers, out=rows[:, block], dtype=dtype)
+            if not (length[part] == longest).all():
+                held[:, block] = numbers < length[part, None]
+            place += longest
+        found = rows.ravel() if held.all() else rows[held]
+        indices[indptr[start] : indptr[part.stop]] = found
+    data = np.ones(len(indices), dtype=bool)
+    return sparse.csr_array((data, indices, indptr.astype(dtype)), (n_samples, n_out))

@@ -91,12 +91,33 @@ class NumberColumn:
                 )
         return numbers
 
-    def samples_by_condition(self, column):
-        """List the samples that satisfy each condition, and count them."""
-        found = [np.flatnonzero(condition) for condition in self.conditions(column)]
-        counts = np.array([len(each) for each in found], dtype=np.int64)
-        found = [each.astype(np.int32) for each in found]
-        return np.concatenate([np.empty(0, np.int32), *found]), counts
+    def runs(self, column):
+        """Find the conditions that hold in each sample: they are consecutive.
+
+        With k thresholds below a number the conditions ``<= t`` hold from number k on,
+        and the first k conditions ``> t`` hold.
+
+        Returns
+        -------
+        first : ndarray of shape (n_samples,)
+            The first condition that holds.
+        length : ndarray of shape (n_samples,)
+            How many hold.
+        longest : int
+            The largest possible length.
+        """
+        numbers, n_thresholds = self.check(column), len(self.thresholds)
+        first = np.searchsorted(self.thresholds, numbers, side="left").astype(np.int32)
+        length = np.full(len(first), n_thresholds, dtype=np.int32)
+        if self.relations == ("<=",):
+            length -= first
+        elif self.relations == (">",):
+            first, length = np.zeros_like(first), first
+        missing = np.isnan(numbers)
+        if missing.any():
+            first[missing] = self.n_conditions - 1
+            length[missing] = self.indicates_missing
+        return first, length, max(n_thresholds, int(self.indicates_missing))
 
     def refuse_missing(self, missing):
         """Raise a ValueError for missing values that no condition stands for."""
@@ -222,13 +243,10 @@ class LevelColumn:
         for j in range(self.n_conditions):
             yield numbers == j
 
-    def samples_by_condition(self, column):
-        """List the samples that satisfy each condition, and count them."""
-        numbers = self.numbers_of(column)
-        held = numbers >= 0
-        counts = np.bincount(numbers[held], minlength=self.n_conditions)
-        order = np.argsort(numbers, kind="stable")[len(held) - counts.sum() :]
-        return order.astype(np.int32), counts
+    def runs(self, column):
+        """Find the condition that holds in each sample, as for numbers."""
+        first = self.numbers_of(column)
+        return first, (first >= 0).astype(np.int32), 1
 
     def decode(self, bits):
         """Return the level of each sample, None where it is missing or unknown.
