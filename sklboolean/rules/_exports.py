@@ -361,6 +361,23 @@ class RulesMixin:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(map(str, names))
 
+    @property
+    def feature_importances_(self):
+        """Share of each feature in what the rules do on the training samples.
+
+        An ndarray of shape (`n_features_in_`,), dtype float64, of sum 1; all 0 without
+        rules. A rule counts by the training samples that it decides, or, where rules
+        have weights, by the number it covers times the absolute weight. Its literals
+        share this equally.
+        """
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        for rule in self.rules_:
+            size = rule.coverage * (1.0 if rule.weight is None else abs(rule.weight))
+            for feature, _ in rule.literals:
+                importances[feature] += size / len(rule.literals)
+        return importances / (importances.sum() or 1.0)
+
     def to_frame(self):
         """Make a data frame with a row for each rule.
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -16,7 +17,10 @@ from sklboolean import (
     BooleanEncoder,
     BooleanStump,
     BoostByMajority,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
     KernelPerceptron,
+    RuleClassifier,
 )
 from sklboolean.inspection import top_features
 from sklboolean.rules import conjunction_weight
@@ -125,3 +129,32 @@ def test_importances_select_features():
 def test_input_that_is_refused(model, options, message):
     with pytest.raises(ValueError, match=message):
         top_features(model, **options)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RuleClassifier(max_literals=2, literal_price=0.0, penalty=1.0, random_state=0),
+        ConjunctionLogisticRegression(C=1.0),
+        ConjunctionRegressor(C=1.0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_importances_of_rules_are_shares_of_what_they_do(model):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
+    last, bits = pipeline[-1], pipeline[0].transform(X).to_numpy()
+    shares, decided = np.zeros(bits.shape[1]), np.zeros(len(X), dtype=bool)
+    for rule in last.rules_:
+        holds = np.all([bits[:, j] == value for j, value in rule.literals], axis=0)
+        size = abs(rule.weight) if rule.weight is not None else 1.0
+        if rule.weight is None:
+            holds &= ~decided
+            decided |= holds
+        for j, _ in rule.literals:
+            shares[j] += holds.sum() * size / len(rule.literals)
+    shares /= shares.sum()
+    np.testing.assert_allclose(last.feature_importances_, shares, atol=1e-12)
+    [(name, share)] = top_features(pipeline, 1)
+    assert share == pytest.approx(shares.max())
+    assert name == pipeline[0].get_feature_names_out()[shares.argmax()]
