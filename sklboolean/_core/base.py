@@ -171,10 +171,15 @@ class DecisionClassifierMixin:
 
 @dataclass
 class History:
-    """Mistakes and updates of each epoch."""
+    """Mistakes and updates of each epoch.
+
+    ``held_out`` has scores, class numbers and weights of samples that were held out in
+    training, if there are any.
+    """
 
     mistakes: list = field(default_factory=list)
     updates: list = field(default_factory=list)
+    held_out: tuple | None = None
 
     def append(self, mistakes, updates):
         """Add the counts of one epoch."""
@@ -350,6 +355,7 @@ class OnlineClassifier(
             state, data, codes, weights, samples, one_pass, progress
         )
         self._store_epochs(state, history, resume, one_pass=one_pass)
+        held_out = history.held_out if held_out is None else held_out
         if held_out is None:
             held_out = self._second_model_scores(
                 state, data, codes, weights, samples, sample_weight, one_pass
@@ -500,8 +506,9 @@ class OnlineClassifier(
         """
         second, n_epochs = copy(self), 1 if one_pass else self.max_iter
         vars(second).update(
-            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False
-        )
+            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False,
+            n_orders=1,
+        )  # fmt: skip
         samples = np.arange(len(codes)) if samples is None else samples
         # In random order, the same share of each class. Short codes are sorted quickly.
         samples = np.random.default_rng(0).permutation(samples)

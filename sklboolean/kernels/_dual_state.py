@@ -49,6 +49,8 @@ class DualConfig:
         Times are kept for a mean, changes for votes.
     is_precomputed : bool
         Whether samples are rows of a kernel matrix.
+    normalize : bool
+        Whether updates and scores are divided by ``sqrt(K(x, x))``.
     """
 
     kernel: object
@@ -58,6 +60,7 @@ class DualConfig:
     joint: bool
     average: str | None
     is_precomputed: bool = False
+    normalize: bool = False
 
 
 @dataclass
@@ -82,6 +85,8 @@ class DualState:
         Examples seen.
     resolution : int
         Power of two: the coefficients are these integers divided by it.
+    n_orders : int
+        Number of hypotheses, trained in different orders, whose coefficients are added.
     first_number : int or None
         While partitions are trained: the number of their first sample.
     largest_diagonal : float or None
@@ -96,6 +101,7 @@ class DualState:
     update_history: np.ndarray
     n_seen: int = 0
     resolution: int = 1
+    n_orders: int = 1
     first_number: int | None = None
     largest_diagonal: float | None = None
 
@@ -135,10 +141,20 @@ class DualState:
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
         """
         decision = self.model.scores(table, tie_positive, n_jobs)
+        if self.config.normalize:
+            decision /= self.unit * self.model.norms(table)[:, np.newaxis]
         if decision.shape[1] > 1:
             return decision
         # A tie predicts the second class, and so must its score.
         return break_ties(decision[:, 0]) if tie_positive else decision[:, 0]
+
+    @property
+    def unit(self):
+        """What scores and coefficients are divided by: 1 without normalisation."""
+        if not self.config.normalize:
+            return 1
+        n_means = self.n_seen + 1 if self.config.average == "mean" else 1
+        return self.n_orders * n_means
 
     def with_resolution(self, resolution):
         """Make the same state with a finer resolution, a multiple of this one."""
@@ -304,6 +320,12 @@ class DualState:
             )
 
 
+def kernel_norms(evaluator, rows):
+    """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
+    diagonal = np.ldexp(evaluator.diagonal(rows), evaluator.shift)
+    return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+
 def mixing_weights(updates):
     """Weigh partitions in proportion to their updates, as integers over `RESOLUTION`.
 
@@ -411,6 +433,13 @@ class DualModel:
             self._layouts[as_sparse] = layout, layout(state.table)
         layout, support = self._layouts[as_sparse]
         return support, support if table is state.table else layout(table)
+
+    def norms(self, table):
+        """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
+        _, queries = self._lay_out(table)
+        # A sample may have more true features than the table of the support counts.
+        config = self.state.config
+        return kernel_norms(make_evaluator(config, table), queries)
 
     def scores(self, table, tie_positive, n_jobs):
         """Compute the score of each sample, shape (n_samples, n_scores), float64."""

@@ -148,7 +148,7 @@ class DualRun:
         is_rounded = rule.relative and evaluator.table is not None
         self.margin_slack = 2.0**-50 if is_rounded else 0.0
 
-    def train(self, max_iter, rng=None, name=None):
+    def train(self, max_iter, rng=None, progress=None, keep=()):
         """Train for at most ``max_iter`` epochs; stop after one without an update.
 
         Parameters
@@ -156,9 +156,13 @@ class DualRun:
         max_iter : int
         rng : RandomState or None
             Shuffles each epoch; None keeps the order.
-        name : str or None
-            Prints a line for each epoch under this name.
+        progress : Progress or None
+            Each epoch is a step of it.
+        keep : container of int
+            Numbers of epochs after which the coefficients are kept in ``kept``, as
+            pairs of ``coef`` and ``time_sums``.
         """
+        self.kept = {}
         self._prepare(max_iter)
         n = len(self.codes)
         for epoch in range(max_iter):
@@ -166,9 +170,10 @@ class DualRun:
             order = np.arange(n) if rng is None else rng.permutation(n)
             self._run_epoch(order, last=epoch == max_iter - 1)
             self.n_seen += n
-            if name is not None:
-                self.history.report(name)
-            if not self.history.updates[-1]:
+            if epoch + 1 in keep:
+                self.kept[epoch + 1] = self.coef.copy(), self.time_sums.copy()
+            stop = progress is not None and progress.step(self.history.last)
+            if stop or not self.history.updates[-1]:
                 break
 
     def _prepare(self, max_iter):

@@ -1,5 +1,6 @@
 """Kernel perceptron over Boolean samples."""
 
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklboolean.kernels._dual_state import (
     DualConfig,
     DualState,
     join_tables,
+    kernel_norms,
 )
 from sklboolean.kernels._dual_training import (
     RESOLUTION,
@@ -31,6 +33,11 @@ from sklboolean.kernels._dual_training import (
 )
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
+
+# Numbers of passes among which early stopping chooses, besides max_iter.
+PASSES = (1, 3)
+N_FOLDS = 5
+ENOUGH_HELD_OUT = 1000
 
 
 class KernelPerceptron(OnlineClassifier):
@@ -55,17 +62,30 @@ class KernelPerceptron(OnlineClassifier):
         True uses only conjunctions without negated features, for
         ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
         one-hot columns need no negations.
+    normalize : bool, default=True
+        Whether updates and scores are divided by ``sqrt(K(x, x))``, so that a sample
+        with many true features does not count for more than one with few. For
+        ``kernel="conjunction"`` with a ``max_literals``, and not with "voted".
+    n_orders : int, default=5
+        Number of random orders of the samples. ``fit`` adds up the means of the models
+        that they give. More are slower and a little more accurate. For
+        ``average="mean"`` with ``shuffle=True``, and without ``max_support``;
+        ``partial_fit`` and warm starts continue with one order.
     average : {"mean", "voted"} or None, default="mean"
-        Which hypothesis predicts. "mean": the sum of the hypotheses after each sample.
+        Which hypothesis predicts. "mean": the mean of the hypotheses after each sample.
         "voted": their majority vote, which is slower. None: the last hypothesis.
-    margin : float, default=0.0
+    margin : float, default=1.0
         Update also on correctly classified samples with a score below this, at least
-        0. The default updates on mistakes only.
-    margin_type : {"functional", "relative"}, default="functional"
-        "relative" multiplies the margin by ``sqrt(K(x, x))``; try margins of 0.5 to 2.
+        0. 0 updates on mistakes only.
+    margin_type : {"functional", "relative"}, default="relative"
+        "relative" multiplies the margin by ``sqrt(K(x, x))``; try margins of 0 to 2.
     max_iter : int, default=10
         Maximum number of passes over the training data. Training stops earlier after a
         pass without an update.
+    early_stopping : bool, default=True
+        Choose 1, 3 or ``max_iter`` passes by the accuracy on held-out samples: a fifth
+        of each class, and with few samples each fifth in turn. Noisy labels want few
+        passes. Then all samples are used. It applies where ``n_orders`` does.
     shuffle : bool, default=True
         Whether ``fit`` shuffles the samples in each pass. ``partial_fit`` and
         ``fit_partitions`` keep the order.
@@ -93,7 +113,8 @@ class KernelPerceptron(OnlineClassifier):
         Number of threads, or of tasks in ``fit_partitions``. The model does not depend
         on it.
     verbose : int, default=0
-        1 prints a line for each pass over the training data.
+        1 prints a line for each pass over the training data, or, of several orders or
+        classes, for each model.
 
     Attributes
     ----------
@@ -120,7 +141,7 @@ class KernelPerceptron(OnlineClassifier):
     n_support_ : int
         Number of support samples.
     n_mistakes_ : int
-        Mistakes in training, over all passes (and classes with "ovr").
+        Mistakes in training, over all passes and orders (and classes with "ovr").
     mistakes_per_epoch_ : list of int
         Mistakes in each pass. They add up to ``n_mistakes_``.
     n_updates_ : int
@@ -133,7 +154,8 @@ class KernelPerceptron(OnlineClassifier):
         Scores are divided by ``2**score_exponent_`` to be finite. 0 as long as the
         largest possible score is below 2**1000.
     calibration_slope_ : float
-        Slope of the sigmoid of scores divided by the largest possible score.
+        Slope of the sigmoid of scores; without ``normalize``, of scores divided by the
+        largest possible score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -146,9 +168,10 @@ class KernelPerceptron(OnlineClassifier):
 
     Notes
     -----
-    Set ``max_literals`` first, then ``monotone``, then ``margin`` with a larger
-    ``max_iter``. All conjunctions of many features (``max_literals=None``) can force
-    exponentially many mistakes on a simple target (Theorem 4 of the first reference).
+    Set ``max_literals`` first, then ``monotone``. The perceptron of the references is
+    ``normalize=False, n_orders=1, margin=0, early_stopping=False``. All conjunctions of
+    many features (``max_literals=None``) can force exponentially many mistakes on a
+    simple target (Theorem 4 of the first reference).
 
     A sample weight, times the class weight, is what an update with the sample adds. It
     is rounded to 16 binary digits of the largest, unless all are integers.
@@ -176,19 +199,22 @@ class KernelPerceptron(OnlineClassifier):
     """
 
     def __init__(
-        self, kernel="conjunction", *, max_literals=3, monotone=True, average="mean",
-        margin=0.0, margin_type="functional", max_iter=10, shuffle=True,
-        tie="positive", fit_intercept=True, multi_class="ovr", class_weight=None,
-        max_support=None, binarize=0.0, warm_start=False, random_state=None,
-        n_jobs=None, verbose=0,
+        self, kernel="conjunction", *, max_literals=3, monotone=True, normalize=True,
+        n_orders=5, average="mean", margin=1.0, margin_type="relative", max_iter=10,
+        early_stopping=True, shuffle=True, tie="positive", fit_intercept=True,
+        multi_class="ovr", class_weight=None, max_support=None, binarize=0.0,
+        warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.max_literals = max_literals
         self.monotone = monotone
+        self.normalize = normalize
+        self.n_orders = n_orders
         self.average = average
         self.margin = margin
         self.margin_type = margin_type
         self.max_iter = max_iter
+        self.early_stopping = early_stopping
         self.shuffle = shuffle
         self.tie = tie
         self.fit_intercept = fit_intercept
@@ -220,8 +246,9 @@ class KernelPerceptron(OnlineClassifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
             Two classes: positive for the second one; a score of 0 is replaced by the
             smallest float above it if ties are positive. More: the predicted class has
-            the largest score. With "voted", numbers of votes. Always finite: see
-            ``score_exponent_``.
+            the largest score. With ``normalize`` a score is of order 1: the mean over
+            the hypotheses, in units of the margin. Otherwise it is their sum, and with
+            "voted" a number of votes. Always finite: see ``score_exponent_``.
         """
         check_is_fitted(self)
         return self._decision(self._state, self._check_X(X, reset=False))
@@ -250,6 +277,14 @@ class KernelPerceptron(OnlineClassifier):
             )
         return KERNELS[kernel]() if kernel in KERNELS else kernel
 
+    def _normalizes(self):
+        """Whether updates are divided by norms."""
+        return (
+            isinstance(self.kernel, str) and self.kernel == "conjunction"
+            and self.normalize and self.max_literals is not None
+            and self.average != "voted"
+        )  # fmt: skip
+
     def _is_precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
@@ -260,7 +295,14 @@ class KernelPerceptron(OnlineClassifier):
         check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.tie, "tie", ("positive", "negative"))
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
-        for flag in ("fit_intercept", "shuffle", "warm_start"):
+        check_integer(self.n_orders, "n_orders", 1)
+        for flag in (
+            "fit_intercept",
+            "shuffle",
+            "warm_start",
+            "normalize",
+            "early_stopping",
+        ):
             check_choice(getattr(self, flag), flag, (True, False))
         if self.max_support is not None:
             check_integer(self.max_support, "max_support", 1)
@@ -303,7 +345,7 @@ class KernelPerceptron(OnlineClassifier):
     def _resume_params(self):
         names = ["kernel", "fit_intercept", "binarize", "average"]
         if isinstance(self.kernel, str) and self.kernel == "conjunction":
-            names += ["max_literals", "monotone"]
+            names += ["max_literals", "monotone", "normalize"]
         if len(self.classes_) > 2:
             names.append("multi_class")
         return flat_params(self, names)
@@ -340,6 +382,7 @@ class KernelPerceptron(OnlineClassifier):
                 n_scores=1 if n_classes == 2 else n_classes,
                 joint=n_classes > 2 and self.multi_class == "joint",
                 average=self.average, is_precomputed=self._is_precomputed(),
+                normalize=self._normalizes(),
             )
         )  # fmt: skip
 
@@ -347,78 +390,184 @@ class KernelPerceptron(OnlineClassifier):
         self, state, data, codes, weights, samples=None, one_pass=False, progress=None
     ):
         """Train a state by epochs, or by one pass in the order of the samples."""
-        verbose = self.verbose and not one_pass
         samples = np.arange(len(codes)) if samples is None else samples
         codes, config = codes[samples], state.config
-        max_iter = 1 if one_pass else self.max_iter
         weights = np.ones(len(codes)) if weights is None else weights[samples]
-        resolution = self._resolution(weights)
-        if resolution > state.resolution:
-            state = state.with_resolution(resolution)
-        if weights.max() * state.resolution >= 2.0**52:
-            raise ValueError(TOO_LONG)
-        weights = np.rint(weights * state.resolution).astype(np.int64)
-        # A coefficient's change in one epoch, times the time of the change.
-        last = state.n_seen + max_iter * len(codes)
-        if last * max_iter * int(weights.max()) >= 2**62:
-            raise ValueError(TOO_LONG)
         n_problems = 1 if config.joint else config.n_scores
-        n_jobs = self.n_jobs if n_problems == 1 else None
-        if config.is_precomputed:
-            table, numbers = None, samples
-            evaluator = make_evaluator(config)
-            rows = GramRows(data, samples)
-        else:
-            data = data if len(samples) == data.shape[0] else data[samples]
-            table = data
-            if state.table is not None:
-                table = join_tables([state.table, data], config.n_features)
-            numbers = state.n_seen + np.arange(len(codes))
-            numbers = np.concatenate([state.support, numbers])
-            evaluator = make_evaluator(config, table, n_jobs)
-            rows = evaluator.layout(table, sparse.issparse(table))(table)
+        # Only means of new models in random orders are added up.
+        shuffle = self.shuffle and not one_pass
+        adds_up = shuffle and self.average == "mean" and self.max_support is None
+        adds_up = adds_up and not state.n_seen
+        n_orders = self.n_orders if adds_up else 1
+        n_jobs = self.n_jobs if n_problems * n_orders == 1 else None
+        evaluator, table, numbers, rows = self._lay_out(state, data, samples, n_jobs)
+        max_iter = 1 if one_pass else self.max_iter
+        sizes = weights * state.n_orders
+        if config.normalize:
+            norms = kernel_norms(evaluator, rows)[len(rows) - len(codes) :]
+            sizes = sizes / norms
+        state, sizes = self._whole_sizes(state, sizes, max_iter)
         rule = UpdateRule(
-            config.n_scores // n_problems, self.tie == "positive", float(self.margin),
-            self.margin_type == "relative", state.resolution,
+            config.n_scores // n_problems, self.tie == "positive",
+            float(self.margin) * state.n_orders, self.margin_type == "relative",
+            state.resolution,
         )  # fmt: skip
         more = ((0, 0), (0, len(codes)))
         coef, sums = np.pad(state.coef, more), np.pad(state.coef_time_sums, more)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-        def train(problem):
-            rng = np.random.RandomState(seed)
+        def train(order, problem, max_iter, chosen=None, progress=None):
+            rng = np.random.RandomState((seed + order) % 2**32)
             own_codes = codes if n_problems == 1 else codes == problem
             own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
-            data = (
-                evaluator, rule, rows, own_codes.astype(np.int32), weights, coef[own],
-                sums[own], state.n_seen,
-            )  # fmt: skip
+            data = rows, own_codes.astype(np.int32), sizes
+            if chosen is not None:
+                data = rows.take(chosen), data[1][chosen], sizes[chosen]
+            arrays = coef[own, : len(data[0])], sums[own, : len(data[0])]
+            if n_orders > 1 or chosen is not None:
+                arrays = tuple(map(np.zeros_like, arrays))
+            data = (evaluator, rule, *data, *arrays, state.n_seen)
             if self.max_support is None:
                 run = DualRun(*data)
             else:
                 run = BudgetRun(*data, max_support=self.max_support, rng=rng)
-            name = "KernelPerceptron"
-            name += f", class {problem}" if n_problems > 1 else ""
-            shuffle = self.shuffle and not one_pass
-            run.train(max_iter, rng if shuffle else None, name if verbose else None)
+            keep = () if chosen is None else PASSES
+            run.train(max_iter, rng if shuffle else None, progress, keep)
             return run
 
-        if n_problems == 1:
-            runs = [train(0)]
-        else:
-            runs = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(train)(problem) for problem in range(n_problems)
+        def train_all(tasks, progress=None):
+            if len(tasks) == 1:
+                return [train(*tasks[0], progress=progress)]
+            if progress is not None:
+                progress.count("model", len(tasks))
+            runs = []
+            for run in Parallel(
+                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
+            )(delayed(train)(*task) for task in tasks):
+                runs.append(run)
+                if progress is not None:
+                    progress.step(run.history.last)
+            return runs
+
+        held_out = None
+        if adds_up and self.early_stopping and max_iter > 1:
+            max_iter, held_out = self._choose_passes(
+                state, evaluator, rows, codes, weights, n_problems, train_all
             )
+        runs = train_all([
+            (order, problem, max_iter)
+            for order in range(n_orders)
+            for problem in range(n_problems)
+        ], progress)  # fmt: skip
         # A class that converged early makes no mistakes in later epochs.
         mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
         updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
-        history = History(list(map(sum, mistakes)), list(map(sum, updates)))
+        history = History(list(map(sum, mistakes)), list(map(sum, updates)), held_out)
         n_seen = state.n_seen + len(history.mistakes) * len(codes)
+        if n_orders > 1:
+            coef = sum_orders([run.coef for run in runs], n_orders)
+            sums = sum_orders([run.time_sums for run in runs], n_orders)
+            state = replace(state, n_orders=n_orders)
         state = state.after(table, numbers, coef, sums, n_seen, runs)
         if config.is_precomputed:
             diagonal = evaluator.diagonal(GramRows(data, state.support))
             state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
         return state, history
+
+    def _lay_out(self, state, data, samples, n_jobs):
+        """Lay out the support samples of earlier training, and the new samples.
+
+        Returns the evaluator, the table, the numbers of its samples in the stream, and
+        the laid-out samples.
+        """
+        config = state.config
+        if config.is_precomputed:
+            return make_evaluator(config), None, samples, GramRows(data, samples)
+        table = data if len(samples) == data.shape[0] else data[samples]
+        numbers = state.n_seen + np.arange(len(samples))
+        numbers = np.concatenate([state.support, numbers])
+        if state.table is not None:
+            table = join_tables([state.table, table], config.n_features)
+        evaluator = make_evaluator(config, table, n_jobs)
+        rows = evaluator.layout(table, sparse.issparse(table))(table)
+        return evaluator, table, numbers, rows
+
+    def _whole_sizes(self, state, sizes, max_iter):
+        """Make sizes of updates integers; refine the state's resolution for them."""
+        resolution = self._resolution(sizes)
+        if resolution > state.resolution:
+            state = state.with_resolution(resolution)
+        if sizes.max() * state.resolution >= 2.0**52:
+            raise ValueError(TOO_LONG)
+        whole = np.rint(sizes * state.resolution).astype(np.int64)
+        whole[sizes > 0] = np.maximum(whole[sizes > 0], int(state.config.normalize))
+        # A coefficient's change in one epoch, times the time of the change.
+        last = state.n_seen + max_iter * len(sizes)
+        if last * max_iter * self.n_orders * int(whole.max()) >= 2**62:
+            raise ValueError(TOO_LONG)
+        return state, whole
+
+    def _choose_passes(
+        self, state, evaluator, rows, codes, weights, n_problems, train_all
+    ):
+        """Choose the number of passes by the accuracy on held-out samples.
+
+        A fifth of each class is held out from one order; with few samples each fifth
+        in turn. Returns the number, and the scores of the held-out samples by the
+        models of so many passes.
+        """
+        n, config = len(codes), state.config
+        order = np.random.default_rng(0).permutation(n)
+        order = order[np.argsort(codes[order], kind="stable")]
+        fold = np.empty(n, dtype=np.int64)
+        fold[order] = np.arange(n) % N_FOLDS
+        passes = sorted({*(p for p in PASSES if p < self.max_iter), self.max_iter})
+        parts = []  # numbers of held-out samples, and their scores by passes
+        for part in range(N_FOLDS):
+            train = np.flatnonzero(fold != part)
+            test = np.flatnonzero(fold == part)
+            if not len(test) or (parts and part * len(test) >= ENOUGH_HELD_OUT):
+                break
+            tasks = [(part, k, self.max_iter, train) for k in range(n_problems)]
+            runs = train_all(tasks)
+            queries, norms = rows.take(test), 1.0
+            if config.normalize:
+                norms = kernel_norms(evaluator, queries)
+            scores = []
+            for number in passes:
+                # Converged ones have stopped; their last hypothesis stays in force.
+                last = [
+                    run.kept.get(
+                        max((p for p in run.kept if p <= number), default=0),
+                        (run.coef, run.time_sums),
+                    )
+                    for run in runs
+                ]
+                coef = np.concatenate([pair[0] for pair in last])
+                sums = np.concatenate([pair[1] for pair in last])
+                n_means = number * len(train) + 1
+                summed = (n_means * coef - sums).astype(np.float64)
+                used = np.flatnonzero(summed.any(axis=0))
+                out = np.zeros((len(summed), len(test)))
+                evaluator.add_queries(
+                    rows.take(train[used]), np.ascontiguousarray(summed[:, used]),
+                    queries, out,
+                )  # fmt: skip
+                scale = state.resolution * (n_means if config.normalize else 1)
+                scores.append((out / (scale * norms)).T)
+            parts.append((test, scores))
+        test = np.concatenate([part for part, _ in parts])
+        scores = [
+            np.concatenate(own) for own in zip(*[s for _, s in parts], strict=True)
+        ]
+        accuracies = []
+        for own in scores:
+            predicted = own[:, 0] > 0 if own.shape[1] == 1 else own.argmax(axis=1)
+            accuracies.append(weights[test] @ (predicted == codes[test]))
+        best = int(np.argmax(accuracies))
+        own = scores[best][:, 0] if config.n_scores == 1 else scores[best]
+        held_out = own, codes[test], weights[test]
+        return passes[best], held_out if config.normalize else None
 
     def _resolution(self, weights):
         """Choose the power of two over which the sizes of updates are integers.
@@ -445,13 +594,18 @@ class KernelPerceptron(OnlineClassifier):
         )
 
     def _scores(self, state, data, samples):
-        return self._decision(state, data[samples]) / state.model.bound
+        return self._decision(state, data[samples]) / self._scale(state)
 
     def _calibration_scores(self, X):
-        return self.decision_function(X) / self._state.model.bound
+        return self.decision_function(X) / self._scale(self._state)
+
+    def _scale(self, state):
+        """What scores are divided by before they are calibrated."""
+        return 1.0 if state.config.normalize else state.model.bound
 
     def _set_fitted_attributes(self, state):
-        coef = state.model.coef / state.resolution
+        unit = state.resolution * state.unit
+        coef = state.model.coef / unit
         is_sparse = sparse.issparse(state.table)
         self.kernel_ = state.config.kernel
         self.support_ = state.support
@@ -459,7 +613,13 @@ class KernelPerceptron(OnlineClassifier):
         self.support_rows_ = state.table if is_sparse else None
         self.n_support_ = len(state.support)
         self.dual_coef_ = coef
-        self.raw_dual_coef_ = state.coef / state.resolution
+        self.raw_dual_coef_ = state.coef / (state.resolution * state.n_orders)
         self.intercept_ = coef.sum(axis=1) * bool(self.fit_intercept)
         self.t_ = state.n_seen
         self.score_exponent_ = state.model.score_exponent
+
+
+def sum_orders(arrays, n_orders):
+    """Add up the orders of each problem, from arrays in the order of the tasks."""
+    shape = (n_orders, -1, arrays[0].shape[1])
+    return np.concatenate(arrays).reshape(shape).sum(axis=0)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles.kernels import plain_perceptron
 from sklearn.base import clone
 
 from sklboolean import (
     AveragedPerceptron,
     BoostByMajority,
     ConjunctionClassifier,
-    KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
     RuleClassifier,
@@ -45,7 +45,7 @@ def wrapped(estimator, n=3):
 PROBABILISTIC = [
     AveragedPerceptron(),
     Winnow(),
-    KernelPerceptron(),
+    plain_perceptron(),
     BoostByMajority(n_estimators=5),
     RuleClassifier(),
     QueryByCommittee(n_members=3, max_queries=20),

@@ -6,9 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from oracles.kernels import all_conjunctions, counting_kernel
+from oracles.kernels import all_conjunctions, counting_kernel, plain_perceptron
 
-from sklboolean import KernelPerceptron
 from sklboolean._core import _cpu, _popcount
 from sklboolean._core.bits import (
     BitColumns,
@@ -223,7 +222,7 @@ def test_kernel_perceptrons_are_the_same(parameters):
 
     def fit():
         kernel = counting_kernel(**options)
-        learner = KernelPerceptron(kernel, max_iter=3, random_state=0).fit(X, y)
+        learner = plain_perceptron(kernel, max_iter=3, random_state=0).fit(X, y)
         return np.concatenate(
             [learner.dual_coef_.ravel(), learner.decision_function(X[::-1]).ravel()]
         )

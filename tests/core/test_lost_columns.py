@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from _instances import MODELS
+from oracles.kernels import plain_perceptron
 from sklearn.base import clone
-
-from sklboolean import KernelPerceptron
 
 BINARIZING = [
     name
@@ -45,22 +44,22 @@ def test_other_columns_are_no_reason_for_a_warning(name, column):
 
 def test_a_few_samples_are_no_reason_for_a_warning():
     X, y = data_with((1, 2))
-    KernelPerceptron().partial_fit(X[:10], y[:10], classes=[0, 1])
+    plain_perceptron().partial_fit(X[:10], y[:10], classes=[0, 1])
 
 
 def test_the_warning_names_the_encoder_and_says_when_nothing_is_left():
     X, y = data_with((17.5, 40, 64))
     with pytest.warns(UserWarning, match="constant. Encode .* with BooleanEncoder"):
-        KernelPerceptron().fit(X, y)
+        plain_perceptron().fit(X, y)
     everything = r"Column 0 \(and 3 more\) .* No column is left .* BooleanEncoder"
     with pytest.warns(UserWarning, match=everything):
-        KernelPerceptron().fit(X + 1, y)
+        plain_perceptron().fit(X + 1, y)
 
 
 def test_no_column_left_is_an_error():
     X, y = data_with((17.5, 40, 64), n_samples=200)
     with pytest.raises(ValueError, match=r"3 more\) .* No column is left"):
-        KernelPerceptron().fit(X + 1, y)
+        plain_perceptron().fit(X + 1, y)
 
 
 @pytest.mark.parametrize("name", BINARIZING)
@@ -75,10 +74,10 @@ def test_signed_numbers_cut_at_0_are_named_in_a_warning(name):
 @pytest.mark.parametrize("column", [(-1, 1), (0, 1.5, 2)], ids=["signs", "amounts"])
 def test_signs_and_amounts_may_be_cut_at_0(column):
     X, y = data_with(column)
-    KernelPerceptron().fit(X, y)
+    plain_perceptron().fit(X, y)
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_threshold_that_was_chosen_is_no_reason_for_a_warning():
     X, y = data_with((-1.5, -0.5, 0.5))
-    KernelPerceptron(binarize=0.4).fit(X, y)
+    plain_perceptron(binarize=0.4).fit(X, y)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import kernels as oracles
+from oracles.kernels import plain_perceptron
 from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
-from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_threshold
 from sklboolean.kernels._dual_state import mixing_weights
 
@@ -37,7 +37,7 @@ def dual(model, coefficients):
 )
 def test_cascade_is_the_one_of_the_definition(parts, margin, n_epochs, layout):
     laid_out = [(layout(X), y) for X, y in parts]
-    model = KernelPerceptron(max_literals=2, margin=margin, max_iter=n_epochs)
+    model = plain_perceptron(max_literals=2, margin=margin, max_iter=n_epochs)
     model.fit_partitions(laid_out, classes=[0, 1])
     total, last, history = oracles.play_cascade(parts, conjunctions, n_epochs, margin)
     assert dual(model, model.dual_coef_) == {i: c for i, c in total.items() if c}
@@ -77,7 +77,7 @@ def test_mistake_bound_of_the_cascade():
         for n, share in zip(updates, shares, strict=True)
     )
     assert 0 < weighted / oracles.UNIT <= longest * 9
-    model = KernelPerceptron(max_literals=2, max_iter=200, average=None)
+    model = plain_perceptron(max_literals=2, max_iter=200, average=None)
     model.fit_partitions(parts)
     assert model.mistakes_per_epoch_ == [sum(updates) for updates, _ in history]
     assert model.mistakes_per_epoch_[-1] == 0
@@ -90,11 +90,11 @@ def make_rows(n_classes=3):
 
 
 LEARNERS = [
-    KernelPerceptron(max_iter=3),
-    KernelPerceptron(max_iter=3, average=None, margin=1.5, class_weight={1: 0.5}),
-    KernelPerceptron(max_iter=3, multi_class="joint", margin_type="relative"),
-    KernelPerceptron("rbf", max_iter=3, tie="negative"),
-    KernelPerceptron(max_iter=3, max_literals=None, monotone=False),
+    plain_perceptron(max_iter=3),
+    plain_perceptron(max_iter=3, average=None, margin=1.5, class_weight={1: 0.5}),
+    plain_perceptron(max_iter=3, multi_class="joint", margin_type="relative"),
+    plain_perceptron("rbf", max_iter=3, tie="negative"),
+    plain_perceptron(max_iter=3, max_literals=None, monotone=False),
 ]
 
 
@@ -137,16 +137,16 @@ def test_several_classes_are_learned_from_partitions(learner):
 def test_backend_and_n_jobs_do_not_matter(backend):
     X, y = make_rows()
     parts = cut(X, y, 3)
-    expected = KernelPerceptron(max_iter=2).fit_partitions(parts)
+    expected = plain_perceptron(max_iter=2).fit_partitions(parts)
     with joblib.parallel_config(backend, n_jobs=2):
-        model = KernelPerceptron(max_iter=2).fit_partitions(parts)
+        model = plain_perceptron(max_iter=2).fit_partitions(parts)
     assert_same_model(model, expected)
 
 
 def test_warm_start_goes_on():
     X, y = make_rows(2)
     parts = cut(X, y, 3)
-    model = KernelPerceptron(max_iter=2, warm_start=True).fit_partitions(parts)
+    model = plain_perceptron(max_iter=2, warm_start=True).fit_partitions(parts)
     first = model.n_mistakes_
     model.fit_partitions(parts)
     assert len(model.mistakes_per_epoch_) == 4
@@ -154,7 +154,7 @@ def test_warm_start_goes_on():
     assert model.t_ == 4 * len(X)
     # What stood there before keeps its number; the rows come again as new ones.
     assert model.support_.max() >= 2 * len(X)
-    assert KernelPerceptron(max_iter=4).fit_partitions(parts).score(X, y) > 0.9
+    assert plain_perceptron(max_iter=4).fit_partitions(parts).score(X, y) > 0.9
 
 
 X, Y = make_rows(2)
@@ -171,7 +171,7 @@ FRAME = pd.DataFrame(X).add_prefix("f")
     ],
 )
 def test_errors_name_the_partition(second, message):
-    model = KernelPerceptron().fit_partitions([(X[:9], Y[:9]), (X[9:], Y[9:])])
+    model = plain_perceptron().fit_partitions([(X[:9], Y[:9]), (X[9:], Y[9:])])
     before = dict(vars(model))
     with pytest.raises(ValueError, match=message):
         model.fit_partitions([(X[::2], Y[::2]), second], [0, 1])
@@ -190,11 +190,11 @@ def test_errors_name_the_partition(second, message):
 )
 def test_what_needs_all_rows_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        KernelPerceptron(**parameters).fit_partitions([(X, Y)])
+        plain_perceptron(**parameters).fit_partitions([(X, Y)])
 
 
 def test_warm_start_keeps_its_classes():
-    model = KernelPerceptron(warm_start=True).fit(X, Y)
+    model = plain_perceptron(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="not the same as in the first call"):
         model.fit_partitions(cut(X, Y, 2), classes=[0, 1, 2])
 
@@ -202,16 +202,16 @@ def test_warm_start_keeps_its_classes():
 def test_weights_do_not_overflow():
     """Shares of 2**-16 multiply coefficients over 2**16, for any class weight."""
     parts = cut(X, Y, 2)
-    expected = KernelPerceptron(class_weight={0: 1.0, 1: 1.0}).fit_partitions(parts)
+    expected = plain_perceptron(class_weight={0: 1.0, 1: 1.0}).fit_partitions(parts)
     for weight in (2.0**10, 2.0**20):
-        model = KernelPerceptron(class_weight={0: weight, 1: weight})
+        model = plain_perceptron(class_weight={0: weight, 1: weight})
         model.fit_partitions(parts)
         # Shares are the same; coefficients differ by what is rounded.
         close = {"rtol": 1e-3, "atol": 0.01}
         found = model.decision_function(X) / weight
         np.testing.assert_allclose(found, expected.decision_function(X), **close)
     for weight in (2.0**30, 2.0**35):
-        model = KernelPerceptron(class_weight={0: weight, 1: weight})
+        model = plain_perceptron(class_weight={0: weight, 1: weight})
         with pytest.raises(ValueError, match="integer coefficients"):
             model.fit_partitions(parts)
 
@@ -224,4 +224,4 @@ def test_partitions_must_stay_as_they_are():
         return X[:n], Y[:n]
 
     with pytest.raises(ValueError, match="Partition 0: 30 samples were loaded"):
-        KernelPerceptron().fit_partitions([load, (X[30:], Y[30:])])
+        plain_perceptron().fit_partitions([load, (X[30:], Y[30:])])

@@ -4,10 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from oracles.kernels import same_state
+from oracles.kernels import plain_perceptron, same_state
 from scipy import sparse
 
-from sklboolean import KernelPerceptron
 from sklboolean.kernels import ConjunctionKernel, RBFKernel
 from sklboolean.kernels import _evaluators as evaluators
 
@@ -22,7 +21,7 @@ def problem(n_features=70, n_classes=2):
 def test_public_attributes_are_not_read_back(layout):
     X, y = problem()
     X = layout(X)
-    model = KernelPerceptron(random_state=0, warm_start=True).fit(X, y)
+    model = plain_perceptron(random_state=0, warm_start=True).fit(X, y)
     twin = pickle.loads(pickle.dumps(model))
     scores = model.decision_function(X)
     model.support_words_ = np.zeros((1, 1), dtype=np.uint64)
@@ -36,7 +35,7 @@ def test_public_attributes_are_not_read_back(layout):
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 def test_another_number_of_features_is_an_error(layout):
     X, y = problem()
-    model = KernelPerceptron(random_state=0).fit(layout(X), y)
+    model = plain_perceptron(random_state=0).fit(layout(X), y)
     model.n_features_in_ = 5000
     with pytest.raises(ValueError, match="n_features_in_ was changed"):
         model.predict(layout(np.ones((2, 5000), dtype=np.uint8)))
@@ -80,7 +79,7 @@ def damage_number(state):
 )  # fmt: skip
 def test_a_damaged_state_is_an_error(damage):
     X, y = problem(n_classes=3)
-    model = KernelPerceptron(average="voted", random_state=0).fit(X, y)
+    model = plain_perceptron(average="voted", random_state=0).fit(X, y)
     damage(model._state)
     model = pickle.loads(pickle.dumps(model))
     with pytest.raises(ValueError, match="state is inconsistent"):
@@ -89,7 +88,7 @@ def test_a_damaged_state_is_an_error(damage):
 
 def test_damaged_sparse_samples_are_an_error():
     X, y = problem()
-    model = KernelPerceptron(random_state=0).fit(sparse.csr_array(X), y)
+    model = plain_perceptron(random_state=0).fit(sparse.csr_array(X), y)
     model._state.table.indices[0] = 10**6
     model = pickle.loads(pickle.dumps(model))
     with pytest.raises(ValueError, match="state is inconsistent"):
@@ -99,7 +98,7 @@ def test_damaged_sparse_samples_are_an_error():
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 def test_prediction_prepares_the_state_once(layout, monkeypatch):
     X, y = problem()
-    model = KernelPerceptron(random_state=0).fit(layout(X), y)
+    model = plain_perceptron(random_state=0).fit(layout(X), y)
     expected = model.decision_function(X)
     made = []
     monkeypatch.setattr(
@@ -118,7 +117,7 @@ def test_prediction_prepares_the_state_once(layout, monkeypatch):
 def test_a_kernel_that_is_changed_after_fit_changes_no_prediction():
     X, y = problem()
     kernel = RBFKernel(gamma=0.1)
-    model = KernelPerceptron(kernel, random_state=0).fit(X, y)
+    model = plain_perceptron(kernel, random_state=0).fit(X, y)
     scores = model.decision_function(X)
     kernel.gamma = 5.0
     assert same_state(model.decision_function(X), scores)
@@ -129,7 +128,7 @@ def test_a_kernel_that_is_changed_after_fit_changes_no_prediction():
 
 def test_the_kernel_is_an_attribute():
     X, y = problem()
-    kernel = KernelPerceptron(max_literals=2).fit(X, y).kernel_
+    kernel = plain_perceptron(max_literals=2).fit(X, y).kernel_
     assert isinstance(kernel, ConjunctionKernel)
     assert (kernel.min_literals, kernel.max_literals, kernel.monotone) == (1, 2, True)
-    assert KernelPerceptron("precomputed").fit(X @ X.T, y).kernel_ == "precomputed"
+    assert plain_perceptron("precomputed").fit(X @ X.T, y).kernel_ == "precomputed"

@@ -13,11 +13,11 @@ from oracles.kernels import (
     decision_exact,
     kernel_perceptron,
     kernel_rows,
+    plain_perceptron,
     same_state,
 )
 from scipy import sparse
 
-from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_dnf
 from sklboolean.theory import (
     hinge_deviation,
@@ -83,7 +83,7 @@ def test_mistakes_on_a_planted_dnf_stay_below_the_bound(dnf, kernel, shuffle, ti
 
 def test_training_on_separable_data_ends_when_no_mistake_is_left():
     X, y, _terms = make_dnf(300, 10, n_terms=2, n_literals=2, random_state=0)
-    model = KernelPerceptron(monotone=False, max_iter=1000, average=None)
+    model = plain_perceptron(monotone=False, max_iter=1000, average=None)
     model.fit(X, y)
     assert model.n_iter_ < 1000
     assert model.mistakes_per_epoch_[-1] == 0
@@ -126,7 +126,7 @@ def test_all_conjunctions_err_on_every_row_of_the_hard_sequence(hard_sequence):
     # light row takes 2**common from it: positive while these are less in all.
     for j in range(400):
         assert sum(2 ** int(s) for s in common[j, :j]) < 2**weight - 1
-    model = KernelPerceptron(max_literals=None, shuffle=False, max_iter=1)
+    model = plain_perceptron(max_literals=None, shuffle=False, max_iter=1)
     assert model.fit(X, y).n_mistakes_ == 402
     assert model.n_support_ == 402
 
@@ -145,7 +145,7 @@ def test_short_conjunctions_err_seldom_on_the_hard_sequence(
     # K(weight) - 1 - m K(s) after m mistakes on light rows that share s or more.
     fewest = int(common[np.triu_indices(400, 1)].min())
     bound = 2 + (kernel(weight) - 1) // kernel(fewest) + 1
-    model = KernelPerceptron(max_literals=max_literals, shuffle=False, max_iter=1)
+    model = plain_perceptron(max_literals=max_literals, shuffle=False, max_iter=1)
     assert model.fit(X, y).n_mistakes_ <= bound
     assert bound < 402 / 2
 
@@ -213,9 +213,9 @@ def test_partial_fit_in_any_chunks_equals_one_pass_of_fit(
 @pytest.mark.parametrize("average", ["mean", "voted", None])
 def test_stream_may_change_between_dense_and_sparse(average):
     X, y = random_problem(0)
-    dense = KernelPerceptron(average=average)
-    sparse_first = KernelPerceptron(average=average)
-    dense_first = KernelPerceptron(average=average)
+    dense = plain_perceptron(average=average)
+    sparse_first = plain_perceptron(average=average)
+    dense_first = plain_perceptron(average=average)
     for i, rows in enumerate(np.split(np.arange(120), 4)):
         tables = [X[rows], sparse.csr_array(X[rows])]
         dense.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
@@ -234,7 +234,7 @@ def test_memory_of_a_stream_grows_with_mistakes_only(average):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (3000, 20))
     y = X[:, 0]
-    model = KernelPerceptron(average=average, max_literals=1)
+    model = plain_perceptron(average=average, max_literals=1)
     sizes = []
     for rows in np.split(np.arange(3000), 30):
         model.partial_fit(X[rows], y[rows], classes=[0, 1])
@@ -247,7 +247,7 @@ def test_memory_of_a_stream_grows_with_mistakes_only(average):
 
 def test_support_is_the_rows_that_were_learned_from():
     X, y = random_problem(3, n_classes=2)
-    model = KernelPerceptron(shuffle=False, max_iter=4).fit(X, y)
+    model = plain_perceptron(shuffle=False, max_iter=4).fit(X, y)
     bits = np.unpackbits(
         model.support_words_.astype("<u8").view(np.uint8), axis=1, bitorder="little"
     )
@@ -271,11 +271,11 @@ def test_scores_are_the_kernel_times_the_coefficients():
 
 def test_first_partial_fit_needs_all_classes():
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
-        KernelPerceptron().partial_fit([[0], [1]], [0, 1])
+        plain_perceptron().partial_fit([[0], [1]], [0, 1])
 
 
 def test_classes_of_partial_fit_must_stay_the_same_state():
-    model = KernelPerceptron().partial_fit([[0], [1]], [0, 1], classes=[1, 0])
+    model = plain_perceptron().partial_fit([[0], [1]], [0, 1], classes=[1, 0])
     model.partial_fit([[0], [1]], [0, 1], classes=[0, 1])
     model.partial_fit([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match=r"classes=\[0, 1, 2\] is not the same"):
@@ -285,11 +285,11 @@ def test_classes_of_partial_fit_must_stay_the_same_state():
 @pytest.mark.parametrize("classes", [["a", "b"], [0, 1]])
 def test_label_outside_the_classes_is_named(classes):
     with pytest.raises(ValueError, match=r"'c'.* not among the classes"):
-        KernelPerceptron().partial_fit([[0], [1]], ["c", "c"], classes=classes)
+        plain_perceptron().partial_fit([[0], [1]], ["c", "c"], classes=classes)
 
 
 def test_partial_fit_of_one_class_of_several_learns():
-    model = KernelPerceptron(tie="negative")
+    model = plain_perceptron(tie="negative")
     model.partial_fit([[1, 0], [1, 1]], ["b", "b"], classes=["a", "b", "c"])
     assert model.predict([[1, 1]]) == ["b"]
 
@@ -299,9 +299,9 @@ def test_partial_fit_of_one_class_of_several_learns():
 def test_warm_start_goes_on_as_one_longer_fit(average, multi_class):
     X, y = random_problem(5)
     options = {"average": average, "multi_class": multi_class, "shuffle": False}
-    twice = KernelPerceptron(max_iter=2, warm_start=True, **options)
+    twice = plain_perceptron(max_iter=2, warm_start=True, **options)
     twice.fit(X, y).fit(X, y)
-    once = KernelPerceptron(max_iter=4, **options).fit(X, y)
+    once = plain_perceptron(max_iter=4, **options).fit(X, y)
     assert once.n_iter_ == 4  # no early end
     assert same_state(decision_exact(twice, X), decision_exact(once, X))
     assert twice.mistakes_per_epoch_ == once.mistakes_per_epoch_
@@ -311,14 +311,14 @@ def test_warm_start_goes_on_as_one_longer_fit(average, multi_class):
 
 def test_fit_without_warm_start_forgets():
     X, y = random_problem(6)
-    twice = KernelPerceptron(random_state=0).fit(X[60:], y[60:]).fit(X, y)
-    assert_same_model(twice, KernelPerceptron(random_state=0).fit(X, y), X)
+    twice = plain_perceptron(random_state=0).fit(X[60:], y[60:]).fit(X, y)
+    assert_same_model(twice, plain_perceptron(random_state=0).fit(X, y), X)
 
 
 def test_warm_start_with_new_class_weights_keeps_what_was_learned():
     X, y = random_problem(7, n_classes=2)
-    plain = KernelPerceptron(shuffle=False, max_iter=1).fit(X, y)
-    model = KernelPerceptron(shuffle=False, max_iter=1, warm_start=True)
+    plain = plain_perceptron(shuffle=False, max_iter=1).fit(X, y)
+    model = plain_perceptron(shuffle=False, max_iter=1, warm_start=True)
     model.fit(X[:60], y[:60])
     # Weights of 1 change nothing but the unit in which coefficients are kept.
     model.set_params(class_weight={0: 1, 1: 1}).fit(X[60:], y[60:])
@@ -326,7 +326,7 @@ def test_warm_start_with_new_class_weights_keeps_what_was_learned():
 
 
 def test_warm_start_refuses_new_labels():
-    model = KernelPerceptron(warm_start=True).fit([[0], [1]], [0, 1])
+    model = plain_perceptron(warm_start=True).fit([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match=r"label .*2.* not among the classes"):
         model.fit([[0], [1]], [0, 2])
 
@@ -379,8 +379,8 @@ def test_support_never_passes_the_budget(parameters, n_classes, multi_class, lay
 def test_budget_as_large_as_the_mistakes_changes_nothing(average, multi_class):
     X, y = random_problem(1)
     options = {"average": average, "multi_class": multi_class, "random_state": 3}
-    free = KernelPerceptron(**options).fit(X, y)
-    model = KernelPerceptron(max_support=free.n_mistakes_, **options).fit(X, y)
+    free = plain_perceptron(**options).fit(X, y)
+    model = plain_perceptron(max_support=free.n_mistakes_, **options).fit(X, y)
     assert_same_model(free, model, X)
     assert model.mistakes_per_epoch_ == free.mistakes_per_epoch_
 
@@ -389,8 +389,8 @@ def test_budget_as_large_as_the_mistakes_changes_nothing(average, multi_class):
 def test_budgeted_model_is_reproducible(n_classes):
     X, y = random_problem(2, n_classes=n_classes)
     options = {"max_support": 7, "random_state": 4}
-    one = KernelPerceptron(**options).fit(X, y)
-    other = KernelPerceptron(n_jobs=2, **options).fit(X, y)
+    one = plain_perceptron(**options).fit(X, y)
+    other = plain_perceptron(n_jobs=2, **options).fit(X, y)
     assert_same_model(one, other, X)
 
 
@@ -398,7 +398,7 @@ def test_random_removals_depend_on_the_seed():
     X, y = random_problem(2, n_classes=2)
     supports = {
         tuple(
-            KernelPerceptron(max_support=7, shuffle=False, random_state=seed)
+            plain_perceptron(max_support=7, shuffle=False, random_state=seed)
             .fit(X, y)
             .support_
         )
@@ -410,7 +410,7 @@ def test_random_removals_depend_on_the_seed():
 @pytest.mark.parametrize("average", ["mean", None])
 def test_budgeted_learner_beats_the_constant_guess(average):
     X, y, _ = make_dnf(2000, 12, n_terms=2, n_literals=2, monotone=True, random_state=0)
-    model = KernelPerceptron(
+    model = plain_perceptron(
         max_literals=2, max_support=60, average=average, random_state=0
     ).fit(X[:1000], y[:1000])
     assert model.score(X[1000:], y[1000:]) > max(y[1000:].mean(), 1 - y[1000:].mean())

@@ -13,6 +13,7 @@ from oracles.kernels import (
     all_conjunctions,
     counting_kernel,
     decision_exact,
+    plain_perceptron,
     same_state,
 )
 from scipy import sparse
@@ -25,7 +26,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_dnf, make_tic_tac_toe
 from sklboolean.kernels import (
     CNFKernel,
@@ -125,7 +125,7 @@ def assert_untouched(model, before):
 
 
 def started(**parameters):
-    return KernelPerceptron(**parameters).partial_fit(GOOD, [0, 1, 0, 1], [0, 1])
+    return plain_perceptron(**parameters).partial_fit(GOOD, [0, 1, 0, 1], [0, 1])
 
 
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
@@ -162,7 +162,7 @@ def test_bad_data_is_described_and_nothing_is_forgotten(method, X, y, message):
     ],
 )
 def test_fit_that_fails_leaves_the_learner_as_it_was(parameters, X, y, message):
-    model = KernelPerceptron(**parameters)
+    model = plain_perceptron(**parameters)
     before = snapshot(model)
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, y)
@@ -187,7 +187,7 @@ def test_kernel_that_fails_on_the_way_leaves_the_learner_as_it_was(parameters):
             raise RuntimeError("no more")
         return A @ B.T
 
-    model = KernelPerceptron(kernel, random_state=0, **parameters)
+    model = plain_perceptron(kernel, random_state=0, **parameters)
     model.partial_fit(X[:50], y[:50], classes=[0, 1, 2])
     calls["left"] = 10**6
     copy.deepcopy(model).partial_fit(X[50:], y[50:])
@@ -203,7 +203,7 @@ def test_kernel_that_fails_on_the_way_leaves_the_learner_as_it_was(parameters):
 
 
 def test_precomputed_kernel_does_not_go_on():
-    model = KernelPerceptron("precomputed", warm_start=True).fit(np.eye(2), [0, 1])
+    model = plain_perceptron("precomputed", warm_start=True).fit(np.eye(2), [0, 1])
     with pytest.raises(ValueError, match="without warm_start"):
         model.fit(np.eye(2), [0, 1])
 
@@ -212,7 +212,7 @@ def test_precomputed_kernel_does_not_go_on():
     "parameters", [{"kernel": "precomputed"}, {"class_weight": "balanced"}]
 )
 def test_partial_fit_is_absent_where_it_cannot_work(parameters):
-    model = KernelPerceptron(**parameters)
+    model = plain_perceptron(**parameters)
     assert not hasattr(model, "partial_fit")
     with pytest.raises(AttributeError, match="partial_fit"):
         model.partial_fit(np.eye(2), [0, 1], classes=[0, 1])
@@ -238,8 +238,8 @@ def test_linear_kernel_is_the_linear_perceptron():
     X, y = random_problem(0, n_classes=2)
     w, total, mistakes = linear_perceptron(X, y, 5)
     options = {"kernel": "linear", "shuffle": False, "max_iter": 5}
-    mean = KernelPerceptron(**options).fit(X, y)
-    last = KernelPerceptron(average=None, **options).fit(X, y)
+    mean = plain_perceptron(**options).fit(X, y)
+    last = plain_perceptron(average=None, **options).fit(X, y)
     assert mean.n_mistakes_ == last.n_mistakes_ == mistakes
     assert (decision_exact(mean, X) == X @ total[:-1] + total[-1]).all()
     assert (decision_exact(last, X) == X @ w[:-1] + w[-1]).all()
@@ -269,8 +269,8 @@ UNEVEN = {0: 0.7310791015625, 1: 1.0}
 def test_named_kernel_predicts_as_the_function(named, function, average, layout):
     X, y = random_problem(1, n_classes=2)
     options = {"average": average, "class_weight": UNEVEN, "random_state": 0}
-    one = KernelPerceptron(**named, **options).fit(layout(X), y)
-    other = KernelPerceptron(function, **options).fit(layout(X), y)
+    one = plain_perceptron(**named, **options).fit(layout(X), y)
+    other = plain_perceptron(function, **options).fit(layout(X), y)
     assert one.mistakes_per_epoch_ == other.mistakes_per_epoch_
     assert same_state(one.support_, other.support_)
     assert same_state(one.dual_coef_, other.dual_coef_)
@@ -285,7 +285,7 @@ def test_function_sees_zeros_and_ones_as_float64():
         return A @ B.T
 
     X = np.array([[-3, 2], [5, 0], [0, 0]])
-    KernelPerceptron(kernel).fit(X, [0, 1, 1]).predict(X)
+    plain_perceptron(kernel).fit(X, [0, 1, 1]).predict(X)
     assert all(table.dtype == np.float64 for table in seen)
     assert {value for table in seen for value in table.ravel()} == {0.0, 1.0}
 
@@ -301,8 +301,8 @@ def test_function_sees_zeros_and_ones_as_float64():
 def test_conjunction_kernel_object_equals_the_parameters(parameters, average):
     X, y = random_problem(2)
     options = {"average": average, "random_state": 0}
-    named = KernelPerceptron(**parameters, **options).fit(X, y)
-    given_object = KernelPerceptron(
+    named = plain_perceptron(**parameters, **options).fit(X, y)
+    given_object = plain_perceptron(
         counting_kernel(min_literals=1, **parameters), **options
     )
     assert_same_fit(named, given_object.fit(X, y), X)
@@ -323,18 +323,18 @@ def test_conjunction_kernel_object_equals_the_parameters(parameters, average):
 )
 def test_kernel_name_is_the_object_with_its_defaults(name, kernel):
     X, y = random_problem(3)
-    named = KernelPerceptron(name, random_state=0).fit(X, y)
-    assert_same_fit(named, KernelPerceptron(kernel, random_state=0).fit(X, y), X)
+    named = plain_perceptron(name, random_state=0).fit(X, y)
+    assert_same_fit(named, plain_perceptron(kernel, random_state=0).fit(X, y), X)
 
 
 def test_normalised_kernel_object_is_evaluated_as_a_function():
     X, y = random_problem(3)
     kernel = counting_kernel(max_literals=2, normalize=True)
     options = {"random_state": 0, "average": None}
-    model = KernelPerceptron(kernel, **options).fit(X, y)
-    by_matrix = KernelPerceptron("precomputed", **options).fit(kernel(X), y)
+    model = plain_perceptron(kernel, **options).fit(X, y)
+    by_matrix = plain_perceptron("precomputed", **options).fit(kernel(X), y)
     assert same_state(model.dual_coef_, by_matrix.dual_coef_)
-    plain = KernelPerceptron(counting_kernel(max_literals=2), **options).fit(X, y)
+    plain = plain_perceptron(counting_kernel(max_literals=2), **options).fit(X, y)
     assert not same_state(model.dual_coef_, plain.dual_coef_)
 
 
@@ -344,8 +344,8 @@ def test_precomputed_kernel_equals_the_kernel(average, multi_class):
     X, y = random_problem(4)
     kernel = counting_kernel(min_literals=1, max_literals=3, monotone=True)
     options = {"average": average, "multi_class": multi_class, "random_state": 0}
-    direct = KernelPerceptron(**options).fit(X[:80], y[:80])
-    given_matrix = KernelPerceptron("precomputed", **options)
+    direct = plain_perceptron(**options).fit(X[:80], y[:80])
+    given_matrix = plain_perceptron("precomputed", **options)
     given_matrix.fit(kernel(X[:80]), y[:80])
     for name in ("support_", "dual_coef_", "mistakes_per_epoch_", "intercept_"):
         assert same_state(getattr(direct, name), getattr(given_matrix, name)), name
@@ -361,10 +361,10 @@ def test_cross_validation_slices_a_precomputed_kernel():
     folds = KFold(4, shuffle=True, random_state=0)
     options = {"random_state": 0}
     direct = cross_val_score(
-        KernelPerceptron(**options), X, y, cv=folds, scoring="neg_log_loss"
+        plain_perceptron(**options), X, y, cv=folds, scoring="neg_log_loss"
     )
     by_matrix = cross_val_score(
-        KernelPerceptron("precomputed", **options), K, y, cv=folds,
+        plain_perceptron("precomputed", **options), K, y, cv=folds,
         scoring="neg_log_loss",
     )  # fmt: skip
     assert direct.tolist() == by_matrix.tolist()
@@ -389,8 +389,8 @@ def test_cross_validation_slices_a_precomputed_kernel():
 def test_labels_change_names_only(labels, average, multi_class):
     X, y = random_problem(6, n_classes=len(labels))
     options = {"average": average, "multi_class": multi_class, "random_state": 0}
-    by_number = KernelPerceptron(**options).fit(X, y)
-    by_label = KernelPerceptron(**options).fit(X, labels[y])
+    by_number = plain_perceptron(**options).fit(X, y)
+    by_label = plain_perceptron(**options).fit(X, labels[y])
     assert same_state(by_label.classes_, labels)
     predicted = by_label.predict(X)
     assert predicted.dtype == labels.dtype
@@ -402,17 +402,17 @@ def test_balanced_weights_are_those_of_the_frequencies():
     X, y = random_problem(7)
     weights = {k: len(y) / (3 * np.sum(y == k)) for k in range(3)}
     assert len(set(weights.values())) == 3
-    balanced = KernelPerceptron(class_weight="balanced", random_state=0).fit(X, y)
-    by_hand = KernelPerceptron(class_weight=weights, random_state=0).fit(X, y)
+    balanced = plain_perceptron(class_weight="balanced", random_state=0).fit(X, y)
+    by_hand = plain_perceptron(class_weight=weights, random_state=0).fit(X, y)
     assert_same_fit(balanced, by_hand, X)
 
 
 def test_class_missing_from_the_weights_weighs_one():
     X, y = random_problem(7)
-    some = KernelPerceptron(class_weight={1: 2.5}, random_state=0).fit(X, y)
+    some = plain_perceptron(class_weight={1: 2.5}, random_state=0).fit(X, y)
     every = {0: 1, 1: 2.5, 2: 1}
     assert_same_fit(
-        some, KernelPerceptron(class_weight=every, random_state=0).fit(X, y), X
+        some, plain_perceptron(class_weight=every, random_state=0).fit(X, y), X
     )
 
 
@@ -435,20 +435,20 @@ def test_model_does_not_depend_on_the_number_of_threads(parameters, layout):
     X, y = random_problem(8, n_samples=5000)
     X, queries = layout(X), layout(X[:800])
     options = {"max_iter": 2, "random_state": 0}
-    one = KernelPerceptron(n_jobs=1, **options, **parameters).fit(X, y)
-    two = KernelPerceptron(n_jobs=2, **options, **parameters).fit(X, y)
+    one = plain_perceptron(n_jobs=1, **options, **parameters).fit(X, y)
+    two = plain_perceptron(n_jobs=2, **options, **parameters).fit(X, y)
     assert_same_fit(one, two, queries)
 
 
 def test_seed_determines_the_model():
     X, y = random_problem(9)
     options = {"max_iter": 3}
-    by_seed = KernelPerceptron(random_state=7, **options).fit(X, y)
-    assert_same_fit(by_seed, KernelPerceptron(random_state=7, **options).fit(X, y), X)
+    by_seed = plain_perceptron(random_state=7, **options).fit(X, y)
+    assert_same_fit(by_seed, plain_perceptron(random_state=7, **options).fit(X, y), X)
     assert_same_fit(by_seed, by_seed.fit(X, y), X)
     state = np.random.RandomState(7)
-    by_state = KernelPerceptron(random_state=state, **options).fit(X, y)
-    again = KernelPerceptron(random_state=np.random.RandomState(7), **options)
+    by_state = plain_perceptron(random_state=state, **options).fit(X, y)
+    again = plain_perceptron(random_state=np.random.RandomState(7), **options)
     assert_same_fit(by_state, again.fit(X, y), X)
     coefficients = by_state.dual_coef_
     assert not same_state(coefficients, by_state.fit(X, y).dual_coef_)
@@ -459,7 +459,7 @@ def test_global_seed_is_used_without_random_state():
     fits = []
     for seed in (0, 0, 1):
         np.random.seed(seed)
-        fits.append(KernelPerceptron(max_iter=2).fit(X, y).dual_coef_)
+        fits.append(plain_perceptron(max_iter=2).fit(X, y).dual_coef_)
     assert same_state(fits[0], fits[1])
     assert not same_state(fits[0], fits[2])
 
@@ -467,19 +467,20 @@ def test_global_seed_is_used_without_random_state():
 @pytest.mark.parametrize("max_support", [None, 20])
 def test_progress_is_one_line_for_each_epoch(capsys, max_support):
     X, y = random_problem(10, n_classes=2)
-    model = KernelPerceptron(
+    model = plain_perceptron(
         max_iter=4, verbose=1, random_state=0, max_support=max_support
     ).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert lines == [
-        f"[KernelPerceptron] epoch {epoch}: {mistakes} mistakes, {mistakes} updates"
-        for epoch, mistakes in enumerate(model.mistakes_per_epoch_, 1)
+    assert [line.partition(": ")[2] for line in lines] == [
+        f"{mistakes} mistakes, {mistakes} updates"
+        for mistakes in model.mistakes_per_epoch_
     ]
+    assert lines[0].startswith("[KernelPerceptron] epoch 1 of 4, ")
 
 
 def test_nothing_is_printed_by_default(capsys):
     X, y = random_problem(10)
-    KernelPerceptron().fit(X, y).predict_proba(X)
+    plain_perceptron().fit(X, y).predict_proba(X)
     assert capsys.readouterr() == ("", "")
 
 
@@ -505,7 +506,7 @@ PROBABILISTIC = [
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_add_up_and_agree_with_predict(parameters, n_classes):
     X, y = random_problem(11, n_classes=n_classes)
-    model = KernelPerceptron(random_state=0, **parameters)
+    model = plain_perceptron(random_state=0, **parameters)
     P = model.fit(X, y).predict_proba(X)
     assert P.shape == (120, n_classes)
     assert ((P >= 0) & (P <= 1)).all()
@@ -517,7 +518,7 @@ def test_probabilities_add_up_and_agree_with_predict(parameters, n_classes):
 @pytest.mark.parametrize("parameters", PROBABILISTIC)
 def test_higher_scores_have_higher_probabilities(parameters):
     X, y = random_problem(11, n_classes=2)
-    model = KernelPerceptron(random_state=0, **parameters).fit(X, y)
+    model = plain_perceptron(random_state=0, **parameters).fit(X, y)
     order = np.argsort(model.decision_function(X))
     assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
 
@@ -544,7 +545,7 @@ def test_probabilities_inform_about_new_rows(parameters, n_classes):
     )
     if n_classes == 3:
         y = y + (y == 1) * X[:, 5]
-    model = KernelPerceptron(random_state=0, **parameters)
+    model = plain_perceptron(random_state=0, **parameters)
     P = model.fit(X[:600], y[:600]).predict_proba(X[600:])
     frequencies = np.bincount(y[:600]) / 600
     assert_probabilities_inform(P, y[600:], model.predict(X[600:]), frequencies)
@@ -556,7 +557,7 @@ def test_probabilities_of_a_stream(n_classes, multi_class):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (2000, 10))
     y = (X[:, 0] + (rng.random(2000) < 0.1)) % 2 + (n_classes == 3) * X[:, 1]
-    model = KernelPerceptron(multi_class=multi_class, max_literals=2, random_state=0)
+    model = plain_perceptron(multi_class=multi_class, max_literals=2, random_state=0)
     # One row has one class only: there is nothing to hold out yet.
     edges = [0, 1, 2, 10, 200, 400, 600, 800, 1000]
     for first, last in pairwise(edges):
@@ -587,7 +588,7 @@ SAVED = [
 def test_saved_model_predicts_and_learns_as_before(parameters, layout, tmp_path):
     X, y = random_problem(13)
     X = layout(X)
-    model = KernelPerceptron(random_state=0, **parameters)
+    model = plain_perceptron(random_state=0, **parameters)
     model.partial_fit(X[:60], y[:60], classes=[0, 1, 2])
     file = tmp_path / "model.joblib"
     joblib.dump(model, file)
@@ -613,7 +614,7 @@ def assert_same_scores(one, other, X):
 def test_memory_map_is_not_copied_into_memory(tmp_path):
     X, y = random_problem(13, n_samples=500)
     file = tmp_path / "model.joblib"
-    joblib.dump(KernelPerceptron().fit(X, y), file)
+    joblib.dump(plain_perceptron().fit(X, y), file)
     model = joblib.load(file, mmap_mode="r")
     assert isinstance(model.support_words_, np.memmap)
     assert not model.support_words_.flags.writeable
@@ -622,7 +623,7 @@ def test_memory_map_is_not_copied_into_memory(tmp_path):
 def test_fitted_state_is_arrays_and_scalars():
     X, y = random_problem(13)
     for parameters in SAVED[:4]:
-        model = KernelPerceptron(random_state=0, **parameters).fit(X, y)
+        model = plain_perceptron(random_state=0, **parameters).fit(X, y)
         for name, value in fitted_state(model).items():
             if name == "kernel_":
                 continue
@@ -642,7 +643,7 @@ def test_fitted_state_is_arrays_and_scalars():
 )
 def test_training_parameters_set_after_fit_change_no_prediction(parameters):
     X, y = random_problem(13, n_classes=2)
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     scores, exact = model.decision_function(X), decision_exact(model, X)
     model.set_params(**parameters)
     assert same_state(decision_exact(model, X), exact)
@@ -650,7 +651,7 @@ def test_training_parameters_set_after_fit_change_no_prediction(parameters):
 
 
 def test_clone_and_parameters_reach_into_a_kernel_object():
-    model = KernelPerceptron(counting_kernel(max_literals=2), margin=2.0)
+    model = plain_perceptron(counting_kernel(max_literals=2), margin=2.0)
     model.set_params(kernel__max_literals=4)
     assert model.get_params()["kernel__max_literals"] == 4
     copy_ = clone(model.fit([[0, 1], [1, 0]], [0, 1]))
@@ -667,7 +668,7 @@ def test_grid_search_in_a_pipeline_finds_the_length_of_the_terms():
     rng = np.random.default_rng(0)
     words = rng.choice(["a", "b"], (200, 4))
     y = np.where(words[:, 0] == words[:, 1], "same", "different")
-    learner = KernelPerceptron(average=None, random_state=0)
+    learner = plain_perceptron(average=None, random_state=0)
     pipeline = make_pipeline(OneHotEncoder(), learner)
     search = GridSearchCV(
         pipeline,
@@ -685,13 +686,13 @@ def test_grid_search_in_a_pipeline_finds_the_length_of_the_terms():
 def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
     X, y = random_problem(14)
     by_object = GridSearchCV(
-        KernelPerceptron(
+        plain_perceptron(
             counting_kernel(min_literals=1, monotone=True), random_state=0
         ),
         {"kernel__max_literals": [1, 2, None]},
     ).fit(X, y)
     by_name = GridSearchCV(
-        KernelPerceptron(random_state=0), {"max_literals": [1, 2, None]}
+        plain_perceptron(random_state=0), {"max_literals": [1, 2, None]}
     ).fit(X, y)
     name = "mean_test_score"
     assert same_state(by_object.cv_results_[name], by_name.cv_results_[name])
@@ -699,7 +700,7 @@ def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
 
 def test_tic_tac_toe_is_learned_without_a_mistake():
     board = make_tic_tac_toe()
-    model = KernelPerceptron(max_iter=100, random_state=0)
+    model = plain_perceptron(max_iter=100, random_state=0)
     model.fit(board.data, board.target)
     assert model.n_iter_ < 100
     assert (model.predict(board.data) == board.target).all()
@@ -714,10 +715,10 @@ def frame():
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_frame_gives_names_that_later_frames_must_have(frame, method):
     X, y = frame
-    model = KernelPerceptron(random_state=0, warm_start=True)
+    model = plain_perceptron(random_state=0, warm_start=True)
     getattr(model, method)(X, y, **({} if method == "fit" else {"classes": [0, 1, 2]}))
     assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    from_array = KernelPerceptron(random_state=0)
+    from_array = plain_perceptron(random_state=0)
     from_array.partial_fit(X.to_numpy(), y, classes=[0, 1, 2])
     if method == "partial_fit":
         assert (model.predict(X) == from_array.predict(X.to_numpy())).all()
@@ -733,7 +734,7 @@ def test_frame_gives_names_that_later_frames_must_have(frame, method):
 def test_scores_stay_finite_on_rows_with_more_ones_than_any_support_row():
     X = np.zeros((4, 1500), dtype=int)
     X[[0, 1, 2, 3], [0, 1, 2, 3]] = 1
-    model = KernelPerceptron(max_literals=None).fit(X, [0, 1, 0, 1])
+    model = plain_perceptron(max_literals=None).fit(X, [0, 1, 0, 1])
     scores = model.decision_function(np.ones((1, 1500)))
     assert np.isfinite(scores).all()
     assert scores == [float(number) for number in decision_exact(model, X[:1] | 1)]
@@ -746,7 +747,7 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
     # A kernel matrix of full rank separates every labelling.
     assert np.linalg.matrix_rank(kernel(X)) == 40
     machine = SVC(kernel=kernel, C=1e6).fit(X, y)
-    learner = KernelPerceptron(kernel, max_iter=10**4, average=None).fit(X, y)
+    learner = plain_perceptron(kernel, max_iter=10**4, average=None).fit(X, y)
     assert learner.mistakes_per_epoch_[-1] == 0
     assert (machine.predict(X) == y).all()
     assert (learner.predict(X) == y).all()
@@ -762,13 +763,13 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
 def test_flags_and_vanishing_weights_are_refused(parameters):
     X, y = random_problem(3, n_classes=2)
     with pytest.raises(ValueError, match=next(iter(parameters))):
-        KernelPerceptron(**parameters).fit(X, y)
+        plain_perceptron(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize("before", ["mean", None])
 def test_votes_need_the_history_of_training(before):
     X, y = random_problem(3, n_classes=2)
-    model = KernelPerceptron(average=before, random_state=0).fit(X, y)
+    model = plain_perceptron(average=before, random_state=0).fit(X, y)
     scores = model.decision_function(X)
     model.set_params(average="voted", warm_start=True)
     assert same_state(model.decision_function(X), scores)

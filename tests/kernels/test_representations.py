@@ -6,10 +6,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from oracles.kernels import counting_kernel, decision_exact, same_state
+from oracles.kernels import (
+    counting_kernel,
+    decision_exact,
+    plain_perceptron,
+    same_state,
+)
 from scipy import sparse
 
-from sklboolean import KernelPerceptron
 from sklboolean.kernels import (
     CNFKernel,
     DisjunctionKernel,
@@ -176,7 +180,7 @@ def reference(problem):
     X, y = problem
     X = X.astype(bool)
     return {
-        name: KernelPerceptron(max_iter=4, random_state=0, **parameters).fit(X, y)
+        name: plain_perceptron(max_iter=4, random_state=0, **parameters).fit(X, y)
         for name, parameters in LEARNERS.items()
     }
 
@@ -187,7 +191,7 @@ def test_model_does_not_depend_on_the_form(problem, reference, form, learner):
     X, y = problem
     table, expected = ALL[form](X), reference[learner]
     before = parts_of(table)
-    model = KernelPerceptron(max_iter=4, random_state=0, **LEARNERS[learner])
+    model = plain_perceptron(max_iter=4, random_state=0, **LEARNERS[learner])
     model.fit(table, y)
     predicted, scores = model.predict(table), model.decision_function(table)
     assert same_state(parts_of(table), before)
@@ -203,7 +207,7 @@ def test_model_does_not_depend_on_the_form(problem, reference, form, learner):
 def test_dense_and_sparse_models_take_queries_of_every_form(problem, reference, form):
     X, y = problem
     table, dense = ALL[form](X), reference["default"]
-    in_csr = KernelPerceptron(max_iter=4, random_state=0).fit(sparse.csr_array(X), y)
+    in_csr = plain_perceptron(max_iter=4, random_state=0).fit(sparse.csr_array(X), y)
     if isinstance(table, pd.DataFrame | pl.DataFrame):
         table = table.to_numpy()  # the models were fitted without feature names
     expected = decision_exact(dense, X)
@@ -214,8 +218,8 @@ def test_dense_and_sparse_models_take_queries_of_every_form(problem, reference, 
 @pytest.mark.parametrize("form", ALL)
 def test_stream_does_not_depend_on_the_form(problem, form):
     X, y = problem
-    expected = KernelPerceptron()
-    model = KernelPerceptron()
+    expected = plain_perceptron()
+    model = plain_perceptron()
     for rows in np.split(np.arange(90), 3):
         expected.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
         model.partial_fit(ALL[form](X[rows]), y[rows], classes=[0, 1, 2])
@@ -256,8 +260,8 @@ def test_kernel_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, 
 def test_model_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, learner):
     X, y = wide_problem
     options = {"max_iter": 3, "random_state": 0, **LEARNERS[learner]}
-    dense = KernelPerceptron(**options).fit(X[:120], y[:120])
-    model = KernelPerceptron(**options).fit(SPARSE[form](X[:120]), y[:120])
+    dense = plain_perceptron(**options).fit(X[:120], y[:120])
+    model = plain_perceptron(**options).fit(SPARSE[form](X[:120]), y[:120])
     assert same_state(published(model), published(dense))
     assert np.array_equal(support_table(model), support_table(dense))
     scores = model.decision_function(SPARSE[form](X))
@@ -267,7 +271,7 @@ def test_model_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, l
 def test_support_rows_of_a_sparse_fit_are_a_bool_csr_array(problem):
     X, y = problem
     for form, convert in SPARSE.items():
-        model = KernelPerceptron(max_iter=2, random_state=0).fit(convert(X), y)
+        model = plain_perceptron(max_iter=2, random_state=0).fit(convert(X), y)
         assert isinstance(model.support_rows_, sparse.csr_array), form
         assert model.support_rows_.dtype == bool, form
         assert model.support_rows_.data.all(), form
@@ -282,7 +286,7 @@ def test_entries_that_are_false_are_not_removed_from_the_users_table(form):
         shape=(3, 3),
     )
     before = parts_of(table)
-    KernelPerceptron().fit(table, [0, 1, 1]).predict(table)
+    plain_perceptron().fit(table, [0, 1, 1]).predict(table)
     counting_kernel()(table, table)
     assert table.has_canonical_format
     assert same_state(parts_of(table), before)
@@ -292,9 +296,9 @@ def test_entries_that_are_false_are_not_removed_from_the_users_table(form):
 def test_values_above_the_threshold_are_true(problem, binarize):
     X, y = problem
     values = np.where(X, binarize + 0.125, binarize)
-    expected = KernelPerceptron(max_iter=2, random_state=0).fit(X, y)
+    expected = plain_perceptron(max_iter=2, random_state=0).fit(X, y)
     for table in (values, np.asfortranarray(values), sparse.csr_array(values)):
-        model = KernelPerceptron(max_iter=2, random_state=0, binarize=binarize)
+        model = plain_perceptron(max_iter=2, random_state=0, binarize=binarize)
         model.fit(table, y)
         assert same_state(published(model), published(expected))
     kernel = counting_kernel(max_literals=2, binarize=binarize)
@@ -307,7 +311,7 @@ def test_values_above_the_threshold_are_true(problem, binarize):
 )
 def test_strict_mode_takes_zeros_and_ones(problem, reference, form):
     X, y = problem
-    model = KernelPerceptron(max_iter=4, random_state=0, binarize=None)
+    model = plain_perceptron(max_iter=4, random_state=0, binarize=None)
     model.fit(ALL[form](X), y)
     assert same_state(published(model), published(reference["default"]))
 
@@ -320,6 +324,6 @@ def test_strict_mode_names_the_column_of_another_value(problem, layout, bad):
     X[60, 13] = bad
     message = rf"Column 13 of X holds {bad}(\.0)?, but binarize=None"
     with pytest.raises(ValueError, match=message):
-        KernelPerceptron(binarize=None).fit(layout(X), y)
+        plain_perceptron(binarize=None).fit(layout(X), y)
     with pytest.raises(ValueError, match=message):
         counting_kernel(binarize=None)(layout(X))

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
+from oracles.kernels import plain_perceptron
 from parallel_cases import Delayed
 from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import AveragedPerceptron, Winnow
 from sklboolean._core.partitions import TableSchema
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model._state import LinearState, mixing_weights
@@ -287,7 +288,7 @@ def test_the_first_column_that_differs_is_named():
 
 
 @pytest.mark.parametrize("classes", [None, [0, 1]])
-@pytest.mark.parametrize("learner", [AveragedPerceptron(), KernelPerceptron()])
+@pytest.mark.parametrize("learner", [AveragedPerceptron(), plain_perceptron()])
 def test_a_loader_that_fails_is_numbered(learner, classes):
     def missing():
         raise FileNotFoundError("rows-1.parquet")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
+from oracles.kernels import plain_perceptron
 from scipy import sparse
 from sklearn.base import clone
 
@@ -15,7 +16,6 @@ from sklboolean import (
     ConjunctionClassifier,
     ConsistentHalfspace,
     HalvingClassifier,
-    KernelPerceptron,
     Winnow,
 )
 
@@ -27,9 +27,9 @@ LEARNERS = [
     AveragedPerceptron(max_iter=3, multi_class="joint", average=None),
     Winnow(max_iter=3),
     Winnow(max_iter=3, variant="complement", binarize=0.0),
-    KernelPerceptron(max_iter=3),
-    KernelPerceptron(max_iter=3, max_support=30),
-    KernelPerceptron(max_iter=3, multi_class="joint", margin=1.0),
+    plain_perceptron(max_iter=3),
+    plain_perceptron(max_iter=3, max_support=30),
+    plain_perceptron(max_iter=3, multi_class="joint", margin=1.0),
 ]
 CONCEPTS = [
     ConjunctionClassifier(),
@@ -182,7 +182,7 @@ def test_only_ratios_of_weights_count_without_a_margin(exponent):
     X, y, rng = problem()
     weights = rng.random(150)
     one, other = (
-        KernelPerceptron(random_state=0).fit(X, y, sample_weight=weights * scale)
+        plain_perceptron(random_state=0).fit(X, y, sample_weight=weights * scale)
         for scale in (1.0, 2.0**exponent)
     )
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
@@ -194,9 +194,9 @@ def test_only_ratios_of_weights_count_without_a_margin(exponent):
 def test_weights_that_cannot_be_integers_are_refused():
     X, y, _ = problem()
     with pytest.raises(ValueError, match=r"sample_weight must not be below 2\*\*-40"):
-        KernelPerceptron().fit(X, y, sample_weight=np.full(150, 1e-20))
+        plain_perceptron().fit(X, y, sample_weight=np.full(150, 1e-20))
     with pytest.raises(ValueError, match="too large to stay exact"):
-        KernelPerceptron().fit(X, y, sample_weight=np.full(150, 1e20))
+        plain_perceptron().fit(X, y, sample_weight=np.full(150, 1e20))
     with pytest.raises(ValueError, match="sample_weight must hold integers"):
         HalvingClassifier(max_literals=1).fit(X, y, sample_weight=0.5)
 

@@ -364,6 +364,18 @@ def play_cascade(parts, kernel, n_epochs, margin=0):
     return total, mixed, history
 
 
+# The kernel perceptron of the papers, unless parameters say otherwise.
+PLAIN = {
+    "normalize": False, "n_orders": 1, "margin": 0.0, "margin_type": "functional",
+    "early_stopping": False,
+}  # fmt: skip
+
+
+def plain_perceptron(*args, **parameters):
+    """The classifier with ``PLAIN`` as defaults."""
+    return KernelPerceptron(*args, **(PLAIN | parameters))
+
+
 OF_KERNELS = {
     "rbf": (RBFKernel, {}),
     "poly": (PolynomialKernel, {}),
@@ -381,9 +393,9 @@ def kernel_perceptron(kernel="conjunction", **parameters):
         names = make().get_params().keys() - {"binarize", "n_jobs"}
         own = {name: parameters.pop(name) for name in names & parameters.keys()}
         if own.keys() <= {"max_literals", "monotone"}:
-            return KernelPerceptron(kernel, **own, **parameters)
+            return plain_perceptron(kernel, **own, **parameters)
         kernel = make(**(defaults | own))
-    return KernelPerceptron(kernel, **parameters)
+    return plain_perceptron(kernel, **parameters)
 
 
 def decision_exact(model, X):

@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import every_conjunction, largest_weights, satisfies, table
 from scipy import sparse
 from sklearn.svm import SVC
 
-from sklboolean import AveragedPerceptron, KernelPerceptron
+from sklboolean import AveragedPerceptron
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.rules import Rule, RuleList, conjunction_weight, top_conjunctions
 from sklboolean.rules._dual_representation import dual_representation
@@ -19,8 +19,8 @@ LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
 
 MODELS = {
-    "perceptron": KernelPerceptron(random_state=0),
-    "perceptron, all literals": KernelPerceptron(
+    "perceptron": plain_perceptron(random_state=0),
+    "perceptron, all literals": plain_perceptron(
         counting_kernel(min_literals=1, decay=0.5), random_state=0
     ),
     "svc, poly": SVC(kernel="poly", gamma=0.3),
@@ -60,7 +60,7 @@ def test_top_conjunctions_are_the_first_of_all(name, rank, monotone):
 
 
 @pytest.mark.parametrize(
-    "model", [KernelPerceptron(random_state=0), SVC(gamma=0.1, C=10), SVC()], ids=repr
+    "model", [plain_perceptron(random_state=0), SVC(gamma=0.1, C=10), SVC()], ids=repr
 )
 def test_the_eight_lines_of_tic_tac_toe(model):
     data = make_tic_tac_toe()
@@ -89,8 +89,8 @@ def test_single_features_are_their_coefficients():
 
 def test_sparse_support_rows_give_the_same_rules():
     X, y = table(99, 6)
-    dense = KernelPerceptron(random_state=0).fit(X, y)
-    thin = KernelPerceptron(random_state=0).fit(sparse.csr_array(X), y)
+    dense = plain_perceptron(random_state=0).fit(X, y)
+    thin = plain_perceptron(random_state=0).fit(sparse.csr_array(X), y)
     assert thin.support_words_ is None
     options = {"max_literals": 4, "monotone": False}
     rules = top_conjunctions(thin, **options)
@@ -101,7 +101,7 @@ def test_sparse_support_rows_give_the_same_rules():
 def test_names_come_out_and_go_in():
     X, y = table()
     X = pd.DataFrame(X.astype(bool), columns=list("abcd"))
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     rules = top_conjunctions(model, 3, monotone=False)
     assert rules.feature_names == list("abcd")
     literals = [("a", True), ("b", True)]
@@ -136,7 +136,7 @@ def test_groups_never_meet():
 
 def test_conjunctions_that_the_kernel_does_not_know_weigh_nothing():
     X, y = table(99, 6)
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     assert conjunction_weight(model, [(0, False)]) == 0
     assert conjunction_weight(model, [0, 1, 2, 3]) == 0
     longer = [r for r in top_conjunctions(model, 99, max_literals=5) if r.literals[3:]]

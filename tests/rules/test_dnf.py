@@ -8,14 +8,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, OneClassSVM
 
-from sklboolean import KernelPerceptron
 from sklboolean.datasets import make_dnf, make_monks, make_tic_tac_toe
 from sklboolean.rules import DNF, Rule, RuleEnsemble, extract_dnf, top_conjunctions
 from sklboolean.rules._rule_set import _as_masks, implies
@@ -198,7 +197,7 @@ def test_html_escapes_names():
 
 @pytest.mark.parametrize(
     "model",
-    [KernelPerceptron(random_state=0), SVC(gamma=0.1, C=10), SVC(kernel="poly")],
+    [plain_perceptron(random_state=0), SVC(gamma=0.1, C=10), SVC(kernel="poly")],
     ids=repr,
 )
 @pytest.mark.parametrize("is_sparse", [False, True])
@@ -226,7 +225,7 @@ def test_noisy_planted_terms_are_found(seed):
         2000, 60, n_terms=5, n_literals=3, noise=0.04, correlation=0.5,
         positive_fraction=0.5, random_state=seed,
     )  # fmt: skip
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     dnf = extract_dnf(model, X, y)
     assert {rule.literals for rule in dnf.rules} == set(terms)
     assert model.score(X, y) > 0.99, "the model fitted the noise, the rules did not"
@@ -234,7 +233,7 @@ def test_noisy_planted_terms_are_found(seed):
 
 def test_monks_2_has_no_short_dnf():
     data = make_monks(2)
-    model = KernelPerceptron(max_literals=2, random_state=0)
+    model = plain_perceptron(max_literals=2, random_state=0)
     model.fit(data.data, data.target)
     vote = extract_dnf(model, data.data, feature_groups=data.feature_groups)
     assert isinstance(vote, RuleEnsemble)
@@ -290,7 +289,7 @@ def test_regressors_need_labels():
 def test_one_class_of_several():
     X, y = table(90, 6)
     y = np.array(["c", "a", "b"])[y + (X[:, 4] > 0)]
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     dnf = extract_dnf(model, X, target="a", min_fidelity=0)
     assert {dnf.label, dnf.default} == {False, True}
     assert dnf.fidelity == (dnf.predict(X) == (model.predict(X) == "a")).mean()
@@ -308,7 +307,7 @@ def test_target_of_two_classes_turns_nothing_round():
 def test_names_and_signs_of_the_rows():
     X, y = table(90, 4)
     frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
-    model = KernelPerceptron(random_state=0).fit(frame, y)
+    model = plain_perceptron(random_state=0).fit(frame, y)
     dnf = extract_dnf(model, frame)
     assert dnf.feature_names == list("abcd")
     assert dnf.binarize is None
@@ -323,7 +322,7 @@ def test_names_and_signs_of_the_rows():
 
 def test_limits_hold():
     X, y = table(90, 6)
-    model = KernelPerceptron(random_state=0).fit(X, y)
+    model = plain_perceptron(random_state=0).fit(X, y)
     groups = list("aabbcc")
     dnf = extract_dnf(
         model, X, max_rules=2, max_literals=2, feature_groups=groups, min_fidelity=0,

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.kernels import plain_perceptron
 from oracles.rules import table
 from sklearn.svm import SVC
 
 from sklboolean import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
-    KernelPerceptron,
     RuleClassifier,
 )
 from sklboolean.rules import (
@@ -211,7 +211,7 @@ def test_null_satisfies_no_literal():
 def test_names_go_with_the_rules():
     X, y = table(90, 4)
     frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
-    model = KernelPerceptron(random_state=0).fit(frame, y)
+    model = plain_perceptron(random_state=0).fit(frame, y)
     rules = top_conjunctions(model, 5)
     dnf = extract_dnf(model, frame, y, min_fidelity=0)
     classifier = RuleClassifier(random_state=0).fit(frame, y)
@@ -220,7 +220,7 @@ def test_names_go_with_the_rules():
         assert rule.to_sql() == rule.to_sql(list("abcd"))
         assert rule.to_text() in repr(rule)
         assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
-    unnamed = extract_dnf(KernelPerceptron(random_state=0).fit(X, y), frame, y)
+    unnamed = extract_dnf(plain_perceptron(random_state=0).fit(X, y), frame, y)
     assert unnamed.rules[0].names is not None
     plain = Rule(((1, True),), 2.0, 1.0, label="yes")
     assert repr(plain) == "Rule(x1, label='yes', weight=2, contribution=1)"
@@ -232,7 +232,7 @@ def test_names_go_with_the_rules():
 def test_list_of_rules_is_written_and_read():
     X, y = table(90, 4)
     frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
-    rules = top_conjunctions(KernelPerceptron(random_state=0).fit(frame, y), 4)
+    rules = top_conjunctions(plain_perceptron(random_state=0).fit(frame, y), 4)
     again = RuleList.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert list(again) == list(rules)
     assert (again.bound, again.is_optimal) == (rules.bound, rules.is_optimal)

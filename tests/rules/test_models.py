@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import (
     newton_weights,
     sum_over_conjunctions,
@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import AveragedPerceptron, Winnow
 from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import (
     CNFKernel,
@@ -79,14 +79,14 @@ MODELS = {
     "ridge, poly": KernelRidge(kernel="poly", degree=2, gamma=0.3),
     "ridge, linear": KernelRidge(),
     "ridge, laplacian": KernelRidge(kernel="laplacian", gamma=0.2),
-    "perceptron": KernelPerceptron(random_state=0),
-    "perceptron, all literals": KernelPerceptron(
+    "perceptron": plain_perceptron(random_state=0),
+    "perceptron, all literals": plain_perceptron(
         counting_kernel(min_literals=1, decay=0.5), random_state=0
     ),
-    "perceptron, rbf": KernelPerceptron(RBFKernel(gamma=0.4), random_state=0),
-    "perceptron, poly": KernelPerceptron("poly", random_state=0),
-    "perceptron, linear": KernelPerceptron("linear", average=None, random_state=0),
-    "perceptron, object": KernelPerceptron(
+    "perceptron, rbf": plain_perceptron(RBFKernel(gamma=0.4), random_state=0),
+    "perceptron, poly": plain_perceptron("poly", random_state=0),
+    "perceptron, linear": plain_perceptron("linear", average=None, random_state=0),
+    "perceptron, object": plain_perceptron(
         DNFKernel(monotone=False), fit_intercept=False, random_state=0
     ),
     "averaged": AveragedPerceptron(random_state=0),
@@ -189,7 +189,7 @@ def test_several_classes():
         for number, label in enumerate(model.classes_):
             sign = (first == number) * 1.0 - (second == number)
             assert_weights_make_the_score(model, X, pairs @ sign, target=label)
-    for model in (KernelPerceptron(random_state=0), AveragedPerceptron(random_state=0)):
+    for model in (plain_perceptron(random_state=0), AveragedPerceptron(random_state=0)):
         model.fit(X, y)
         for number, label in enumerate(model.classes_):
             expected = model.decision_function(X)[:, number]
@@ -280,7 +280,7 @@ def test_length_weights_are_those_of_the_kernel_object(decay):
     X, y = table(40, 6)
     for options in ({}, {"max_literals": 3}, {"min_literals": 2, "monotone": True}):
         kernel = counting_kernel(decay=decay, **options)
-        model = KernelPerceptron(kernel, random_state=0).fit(X, y)
+        model = plain_perceptron(kernel, random_state=0).fit(X, y)
         weights = dual_representation(model).length_weights
         expected = kernel.formula(6, 6).length_weights(True).to_float()
         assert np.array_equal(weights.to_float(), expected)
@@ -315,12 +315,12 @@ def fitted(model, X=None, y=None):
         (SVC(kernel="sigmoid"), "kernel='sigmoid' gives some conjunctions a negative"),
         (SVC(kernel="poly", coef0=-2, gamma=1), "a negative weight"),
         (KernelRidge(kernel="cosine"), "a negative weight, or none that is known"),
-        (KernelPerceptron("tanimoto"), "not a weighting of conjunctions"),
-        (KernelPerceptron("dnf"), "not a weighting of conjunctions"),
-        (KernelPerceptron(TanimotoKernel()), "not a weighting of conjunctions"),
-        (KernelPerceptron(counting_kernel(normalize=True)), "not a weighting"),
-        (KernelPerceptron(as_callable), "unknown"),
-        (KernelPerceptron(average="voted"), "average='voted' predicts by a vote"),
+        (plain_perceptron("tanimoto"), "not a weighting of conjunctions"),
+        (plain_perceptron("dnf"), "not a weighting of conjunctions"),
+        (plain_perceptron(TanimotoKernel()), "not a weighting of conjunctions"),
+        (plain_perceptron(counting_kernel(normalize=True)), "not a weighting"),
+        (plain_perceptron(as_callable), "unknown"),
+        (plain_perceptron(average="voted"), "average='voted' predicts by a vote"),
         (GaussianProcessClassifier(), "has neither support vectors nor"),
         (make_pipeline(StandardScaler(), SVC()), r"pipeline\[:-1\]\.transform\(X\)"),
     ],
@@ -332,7 +332,7 @@ def test_models_that_are_no_sum_over_conjunctions(model, message):
 
 def test_precomputed_perceptrons_keep_no_samples():
     X, y = table()
-    model = KernelPerceptron("precomputed").fit(X @ X.T, y)
+    model = plain_perceptron("precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="keeps no samples"):
         top_conjunctions(model, X=X)
 

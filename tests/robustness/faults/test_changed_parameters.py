@@ -6,12 +6,12 @@ import joblib
 import numpy as np
 import pytest
 from _instances import MODELS, answers, data, ignores_labels, same_answers
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, QueryByCommittee, Winnow
+from sklboolean import AveragedPerceptron, QueryByCommittee, Winnow
 
 # On these what was learned depends: by model, with another value.
 FIXED = {
@@ -120,7 +120,7 @@ def test_everything_else_may_change(name):
 
 @pytest.mark.parametrize(
     "model",
-    [AveragedPerceptron(), Winnow(), KernelPerceptron()],
+    [AveragedPerceptron(), Winnow(), plain_perceptron()],
     ids=lambda m: type(m).__name__,
 )
 def test_how_several_classes_are_learned_stays(model):

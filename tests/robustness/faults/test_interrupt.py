@@ -14,7 +14,7 @@ import time
 import joblib
 import numpy as np
 import pytest
-from oracles.kernels import all_conjunctions
+from oracles.kernels import all_conjunctions, plain_perceptron
 from scipy import sparse
 
 from sklboolean import (
@@ -22,7 +22,6 @@ from sklboolean import (
     BoostByMajority,
     CombinationMachine,
     ConjunctionFeatures,
-    KernelPerceptron,
     OnlineBoostByMajority,
     RuleClassifier,
     Winnow,
@@ -70,10 +69,10 @@ CASES = {
         20,
     ),
     "kernel perceptron": lambda: learn(
-        KernelPerceptron(max_iter=1000), bits(20_000, 200)
+        plain_perceptron(max_iter=1000), bits(20_000, 200)
     ),
     "kernel perceptron, limited": lambda: learn(
-        KernelPerceptron(max_support=2000, max_iter=1000),
+        plain_perceptron(max_support=2000, max_iter=1000),
         bits(20_000, 200),
     ),
 }
@@ -88,7 +87,7 @@ def matrix_case(kernel, n_jobs, X):
 
 
 def scores_case():
-    model, fit = learn(KernelPerceptron(max_iter=1), thin(3_000, 5_000, 30))
+    model, fit = learn(plain_perceptron(max_iter=1), thin(3_000, 5_000, 30))
     X = thin(200_000, 5_000, 30, seed=1)
     fit()
     return again_and_again(lambda: model.decision_function(X), model)
@@ -129,7 +128,7 @@ CASES |= {
         bits(2_000, 100),
     ),
     "search": lambda: learn(
-        RuleClassifier(KernelPerceptron(), width=None), bits(2_000, 100)
+        RuleClassifier(plain_perceptron(), width=None), bits(2_000, 100)
     ),
 }
 

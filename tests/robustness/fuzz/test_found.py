@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from oracles.kernels import counting_kernel
+from oracles.kernels import counting_kernel, plain_perceptron
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.neural_network import BernoulliRBM
@@ -20,7 +20,6 @@ from sklboolean import (
     ChowLiuTree,
     CombinationMachine,
     ConjunctionClassifier,
-    KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
     Winnow,
@@ -55,7 +54,7 @@ from sklboolean.theory import (
 X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]])
 Y = X[:, 0]
 CLASSIFIERS = [
-    AveragedPerceptron(), BooleanStump(), ConjunctionClassifier(), KernelPerceptron(),
+    AveragedPerceptron(), BooleanStump(), ConjunctionClassifier(), plain_perceptron(),
     OnlineBoostByMajority(), Winnow(),
 ]  # fmt: skip
 
@@ -247,7 +246,7 @@ def test_names_of_features_that_are_too_few_are_told():
 
 
 def test_rules_beyond_all_lists_are_refused():
-    model = KernelPerceptron(random_state=0).fit(X, Y)
+    model = plain_perceptron(random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="n_rules == "):
         top_conjunctions(model, 2**64)
     with pytest.raises(ValueError, match="width == "):

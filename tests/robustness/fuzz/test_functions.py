@@ -11,9 +11,10 @@ from fuzz.attempt import attempt
 from fuzz.runner import explore
 from fuzz.strategies import labels, scalars, tables, wild_arrays
 from hypothesis import strategies as st
+from oracles.kernels import plain_perceptron
 
 import sklboolean
-from sklboolean import KernelPerceptron, active_learning, concepts, kernels
+from sklboolean import active_learning, concepts, kernels
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble
 
@@ -38,7 +39,7 @@ def both(row):
 
 @pytest.fixture(scope="module")
 def model():
-    return KernelPerceptron(max_iter=3).fit(X, Y)
+    return plain_perceptron(max_iter=3).fit(X, Y)
 
 
 SOUND = {
