@@ -166,7 +166,8 @@ class DualRun:
         self._prepare(max_iter)
         n = len(self.codes)
         for epoch in range(max_iter):
-            self.history.append(0, 0)
+            self.history.mistakes.append(0)
+            self.history.updates.append(0)
             order = np.arange(n) if rng is None else rng.permutation(n)
             self._run_epoch(order, last=epoch == max_iter - 1)
             self.n_seen += n

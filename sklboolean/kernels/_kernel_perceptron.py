@@ -1,7 +1,7 @@
 """Kernel perceptron over Boolean samples."""
 
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 import numpy as np
 from scipy import sparse
@@ -277,14 +277,6 @@ class KernelPerceptron(OnlineClassifier):
             )
         return KERNELS[kernel]() if kernel in KERNELS else kernel
 
-    def _normalizes(self):
-        """Whether updates are divided by norms."""
-        return (
-            isinstance(self.kernel, str) and self.kernel == "conjunction"
-            and self.normalize and self.max_literals is not None
-            and self.average != "voted"
-        )  # fmt: skip
-
     def _is_precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
@@ -376,13 +368,16 @@ class KernelPerceptron(OnlineClassifier):
 
     def _init_state(self):
         n_classes = len(self.classes_)
+        # Only sums of short conjunctions are divided by norms, and no votes.
+        is_short = isinstance(self.kernel, str) and self.kernel == "conjunction"
+        is_short = is_short and self.max_literals is not None
         return DualState.empty(
             DualConfig(
                 self._make_kernel(), int(self.fit_intercept), self.n_features_in_,
                 n_scores=1 if n_classes == 2 else n_classes,
                 joint=n_classes > 2 and self.multi_class == "joint",
                 average=self.average, is_precomputed=self._is_precomputed(),
-                normalize=self._normalizes(),
+                normalize=is_short and bool(self.normalize) and self.average != "voted",
             )
         )  # fmt: skip
 
@@ -435,38 +430,26 @@ class KernelPerceptron(OnlineClassifier):
             run.train(max_iter, rng if shuffle else None, progress, keep)
             return run
 
-        def train_all(tasks, progress=None):
-            if len(tasks) == 1:
-                return [train(*tasks[0], progress=progress)]
-            if progress is not None:
-                progress.count("model", len(tasks))
-            runs = []
-            for run in Parallel(
-                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-            )(delayed(train)(*task) for task in tasks):
-                runs.append(run)
-                if progress is not None:
-                    progress.step(run.history.last)
-            return runs
-
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
             max_iter, held_out = self._choose_passes(
-                state, evaluator, rows, codes, weights, n_problems, train_all
+                state, evaluator, rows, codes, weights, n_problems, train
             )
-        runs = train_all([
-            (order, problem, max_iter)
-            for order in range(n_orders)
-            for problem in range(n_problems)
-        ], progress)  # fmt: skip
+        tasks = product(range(n_orders), range(n_problems), [max_iter])
+        runs = run_all(train, list(tasks), self.n_jobs, progress)
         # A class that converged early makes no mistakes in later epochs.
         mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
         updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
         history = History(list(map(sum, mistakes)), list(map(sum, updates)), held_out)
         n_seen = state.n_seen + len(history.mistakes) * len(codes)
         if n_orders > 1:
-            coef = sum_orders([run.coef for run in runs], n_orders)
-            sums = sum_orders([run.time_sums for run in runs], n_orders)
+            shape = n_orders, *coef.shape
+            coef = np.concatenate([run.coef for run in runs])
+            sums = np.concatenate([run.time_sums for run in runs])
+            coef, sums = (
+                coef.reshape(shape).sum(axis=0),
+                sums.reshape(shape).sum(axis=0),
+            )
             state = replace(state, n_orders=n_orders)
         state = state.after(table, numbers, coef, sums, n_seen, runs)
         if config.is_precomputed:
@@ -493,8 +476,20 @@ class KernelPerceptron(OnlineClassifier):
         return evaluator, table, numbers, rows
 
     def _whole_sizes(self, state, sizes, max_iter):
-        """Make sizes of updates integers; refine the state's resolution for them."""
-        resolution = self._resolution(sizes)
+        """Make sizes of updates integers over a power of two, the state's resolution.
+
+        The largest has 16 binary digits or more.
+        """
+        resolution = 1
+        is_whole = self.class_weight is None and (sizes == np.rint(sizes)).all()
+        if not is_whole or sizes.max() >= RESOLUTION:
+            n_places = 1 - int(np.frexp(sizes.max())[1])
+            if n_places > 40:
+                raise ValueError(
+                    f"sample_weight must not be below 2**-40; its largest entry, with "
+                    f"class_weight, is {sizes.max():g}. Multiply it by a large number."
+                )
+            resolution = RESOLUTION << max(0, n_places)
         if resolution > state.resolution:
             state = state.with_resolution(resolution)
         if sizes.max() * state.resolution >= 2.0**52:
@@ -507,9 +502,7 @@ class KernelPerceptron(OnlineClassifier):
             raise ValueError(TOO_LONG)
         return state, whole
 
-    def _choose_passes(
-        self, state, evaluator, rows, codes, weights, n_problems, train_all
-    ):
+    def _choose_passes(self, state, evaluator, rows, codes, weights, n_problems, train):
         """Choose the number of passes by the accuracy on held-out samples.
 
         A fifth of each class is held out from one order; with few samples each fifth
@@ -521,36 +514,30 @@ class KernelPerceptron(OnlineClassifier):
         order = order[np.argsort(codes[order], kind="stable")]
         fold = np.empty(n, dtype=np.int64)
         fold[order] = np.arange(n) % N_FOLDS
-        passes = sorted({*(p for p in PASSES if p < self.max_iter), self.max_iter})
+        passes = [*[p for p in PASSES if p < self.max_iter], self.max_iter]
         parts = []  # numbers of held-out samples, and their scores by passes
         for part in range(N_FOLDS):
-            train = np.flatnonzero(fold != part)
+            own = np.flatnonzero(fold != part)
             test = np.flatnonzero(fold == part)
             if not len(test) or (parts and part * len(test) >= ENOUGH_HELD_OUT):
                 break
-            tasks = [(part, k, self.max_iter, train) for k in range(n_problems)]
-            runs = train_all(tasks)
+            tasks = [(part, k, self.max_iter, own) for k in range(n_problems)]
+            runs = run_all(train, tasks, self.n_jobs)
             queries, norms = rows.take(test), 1.0
             if config.normalize:
                 norms = kernel_norms(evaluator, queries)
             scores = []
             for number in passes:
-                # Converged ones have stopped; their last hypothesis stays in force.
-                last = [
-                    run.kept.get(
-                        max((p for p in run.kept if p <= number), default=0),
-                        (run.coef, run.time_sums),
-                    )
-                    for run in runs
-                ]
+                # Those that converged earlier have stopped.
+                last = [run.kept.get(number, (run.coef, run.time_sums)) for run in runs]
                 coef = np.concatenate([pair[0] for pair in last])
                 sums = np.concatenate([pair[1] for pair in last])
-                n_means = number * len(train) + 1
+                n_means = number * len(own) + 1
                 summed = (n_means * coef - sums).astype(np.float64)
                 used = np.flatnonzero(summed.any(axis=0))
                 out = np.zeros((len(summed), len(test)))
                 evaluator.add_queries(
-                    rows.take(train[used]), np.ascontiguousarray(summed[:, used]),
+                    rows.take(own[used]), np.ascontiguousarray(summed[:, used]),
                     queries, out,
                 )  # fmt: skip
                 scale = state.resolution * (n_means if config.normalize else 1)
@@ -568,22 +555,6 @@ class KernelPerceptron(OnlineClassifier):
         own = scores[best][:, 0] if config.n_scores == 1 else scores[best]
         held_out = own, codes[test], weights[test]
         return passes[best], held_out if config.normalize else None
-
-    def _resolution(self, weights):
-        """Choose the power of two over which the sizes of updates are integers.
-
-        The largest has 16 binary digits or more.
-        """
-        is_whole = self.class_weight is None and (weights == np.rint(weights)).all()
-        if is_whole and weights.max() < RESOLUTION:
-            return 1
-        n_places = 1 - int(np.frexp(weights.max())[1])
-        if n_places > 40:
-            raise ValueError(
-                f"sample_weight must not be below 2**-40; its largest entry, with "
-                f"class_weight, is {weights.max():g}. Multiply it by a large number."
-            )
-        return RESOLUTION << max(0, n_places)
 
     def _has_converged(self, history, n_samples):
         return not history.updates[-1]
@@ -619,7 +590,16 @@ class KernelPerceptron(OnlineClassifier):
         self.score_exponent_ = state.model.score_exponent
 
 
-def sum_orders(arrays, n_orders):
-    """Add up the orders of each problem, from arrays in the order of the tasks."""
-    shape = (n_orders, -1, arrays[0].shape[1])
-    return np.concatenate(arrays).reshape(shape).sum(axis=0)
+def run_all(train, tasks, n_jobs, progress=None):
+    """Train one model for each task, in threads; each is a step of the progress."""
+    if len(tasks) == 1:
+        return [train(*tasks[0], progress=progress)]
+    if progress is not None:
+        progress.count("model", len(tasks))
+    runs = []
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    for run in parallel([delayed(train)(*task) for task in tasks]):
+        runs.append(run)
+        if progress is not None:
+            progress.step(run.history.last)
+    return runs
