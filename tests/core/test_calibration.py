@@ -200,7 +200,8 @@ def test_softmax_probabilities_add_up_to_1_and_go_with_the_largest(scores, slope
 
 MODELS = [
     AveragedPerceptron(), AveragedPerceptron(early_stopping=True), Winnow(),
-    KernelPerceptron(max_iter=2), KernelPerceptron(max_iter=2, max_support=20),
+    KernelPerceptron(max_iter=2, early_stopping=False),
+    KernelPerceptron(max_iter=2, max_support=20),
 ]  # fmt: skip
 
 

@@ -45,7 +45,7 @@ FIXED = {
     },
     "kernel_perceptron": {
         "average": "voted", "binarize": None, "fit_intercept": False, "kernel": "rbf",
-        "max_literals": 2, "monotone": False,
+        "max_literals": 2, "monotone": False, "normalize": False,
     },
     "kernel_perceptron_object": {
         "average": None, "binarize": 0.5, "fit_intercept": False,
@@ -70,7 +70,7 @@ FREE = {
     "exact_limit": 10, "growth": None, "init": "projection_pursuit",
     "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
     "margin_type": "relative", "max_active": None, "max_iter": 3, "max_support": 9,
-    "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2,
+    "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2, "n_orders": 3,
     "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
     "solver": "gradient", "threshold": 0.5, "tie": "negative", "tol": 0.1,
     "tree_updates": 1, "validation_fraction": 0.2, "sampling": "resample",
@@ -79,7 +79,7 @@ FREE = {
 # These make no difference to the models above, or are told by others.
 IDLE = {
     "aggressive", "gamma", "max_literals", "monotone", "multi_class", "n_estimators",
-    "visible",
+    "normalize", "visible",
 }  # fmt: skip
 LISTED = [(name, parameter) for name in FIXED for parameter in FIXED[name]]
 
