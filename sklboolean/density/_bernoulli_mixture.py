@@ -1,5 +1,7 @@
 """BernoulliMixture: samples of a few hidden classes with independent bits."""
 
+from functools import partial
+
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import (
@@ -18,6 +20,12 @@ from sklboolean._core.parameters import (
     check_real,
     check_same_params,
     flat_params,
+)
+from sklboolean._core.progress import (
+    SILENT,
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
 )
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import (
@@ -109,8 +117,8 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
 
 class BernoulliMixture(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionedFitMixin,
-    BinaryDensityMixin, BaseEstimator,
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
+    PartitionedFitMixin, BinaryDensityMixin, BaseEstimator,
 ):  # fmt: skip
     """Density of Boolean samples of a few hidden classes with independent bits.
 
@@ -230,6 +238,7 @@ class BernoulliMixture(
         tags.input_tags.allow_nan = True
         return tags
 
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Fit the mixture by EM.
 
@@ -256,7 +265,10 @@ class BernoulliMixture(
             of components or features. The state before the call is kept.
         """
         with restore_on_error(self):
-            self._fit(X, sample_weight, self._check_params())
+            options = self._check_params()
+            progress = Progress(self, "start", options.n_init, X)
+            self._fit(X, sample_weight, options, progress)
+            progress.finish()
         if not self.converged_:
             warn_user(
                 f"EM had not converged after max_iter={self.max_iter} steps. Raise "
@@ -265,7 +277,7 @@ class BernoulliMixture(
             )
         return self
 
-    def _fit(self, X, sample_weight, options):
+    def _fit(self, X, sample_weight, options, progress=SILENT):
         signs = self._read(X, reset=True)
         weights = checked_weights(sample_weight, len(signs), divides=True)
         total = float(weights.sum())
@@ -276,7 +288,13 @@ class BernoulliMixture(
             result = run_em(self._state.mixture, signs, weights, options)
         else:
             rng = check_random_state(self.random_state)
-            result = fit_best_start(signs, weights, options, rng, self._attributes)
+            result = fit_best_start(
+                signs, weights, options, rng, self._attributes,
+                partial(self._report, progress, total),
+            )  # fmt: skip
+        self._set_result(result, total)
+
+    def _set_result(self, result, total):
         history = result.log_likelihoods
         state = MixtureState(result.mixture, None, total)
         self._set_state(state, history, result.converged, len(history) - 1)
@@ -286,9 +304,17 @@ class BernoulliMixture(
         result = fit_best_start(
             samples, weights, self._check_params(), rng, self._attributes
         )
-        state = MixtureState(result.mixture, None, samples.total)
+        self._set_result(result, samples.total)
+
+    def _report(self, progress, total, result, best):
+        """Report a start; return whether a callback stops the fit."""
         history = result.log_likelihoods
-        self._set_state(state, history, result.converged, len(history) - 1)
+        text = f"log-likelihood {history[-1]:.4f} nats after {len(history) - 1} steps"
+        if not result.converged:
+            text += ", not converged"
+        return progress.step(
+            lambda: text, lambda mixture: mixture._set_result(best, total)
+        )
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from the next chunk of a stream, in constant memory.
@@ -354,7 +380,6 @@ class BernoulliMixture(
                 self.learning_decay, "learning_decay", 0.5, strict=True
             ),
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
         if options.learning_decay > 1:
             raise ValueError(

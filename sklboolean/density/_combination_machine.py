@@ -16,6 +16,7 @@ from sklboolean._core.parameters import (
     check_choice,
     check_integer,
 )
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import Attributes
@@ -66,7 +67,11 @@ MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 
 
 class CombinationMachine(
-    MachineMixin, PartitionedFitMixin, BinaryDensityMixin, BaseEstimator
+    CallbackSupportMixin,
+    MachineMixin,
+    PartitionedFitMixin,
+    BinaryDensityMixin,
+    BaseEstimator,
 ):
     """Density of Boolean samples as combinations of hidden units; exact likelihood.
 
@@ -156,7 +161,7 @@ class CombinationMachine(
     n_jobs : int or None, default=None
         Threads for exact sums; "pcd" uses one. The result does not depend on it.
     verbose : int, default=0
-        1 prints the mean log-likelihood of each iteration.
+        1 prints the mean log-likelihood of each short ascent and each iteration.
 
     Attributes
     ----------
@@ -267,6 +272,7 @@ class CombinationMachine(
         tags.input_tags.allow_nan = self.solver != "pcd"
         return tags
 
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Learn the weights with the largest penalised likelihood.
 
@@ -297,7 +303,8 @@ class CombinationMachine(
             before the call is kept.
         """
         with restore_on_error(self):
-            options = self._check_params()
+            progress = Progress(self, "step", None, X)
+            options = self._reporting(self._check_params(), progress)
             signs = self._read(X, reset=True, allow_missing=self.solver != "pcd")
             by_sums = self._check_sums(signs.shape[1])
             if not by_sums:
@@ -310,6 +317,7 @@ class CombinationMachine(
                 self._fit_by_sums(signs, weights, options, rng)
             else:
                 self._fit_without_sums(signs, weights, options, rng)
+            progress.finish()
         warn_of_large_weights(self._state.params, self.alpha)
         return self
 

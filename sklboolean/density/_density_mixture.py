@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
@@ -60,7 +62,11 @@ class DensityMixtureState:
 
 
 class DensityMixture(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BinaryDensityMixin, BaseEstimator
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BinaryDensityMixin,
+    BaseEstimator,
 ):
     """Mixture of density models of Boolean samples, each on a tree of its own.
 
@@ -168,6 +174,7 @@ class DensityMixture(
         tags.input_tags.allow_nan = get_tags(density).input_tags.allow_nan
         return tags
 
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Fit the mixture by rounds of EM.
 
@@ -201,6 +208,7 @@ class DensityMixture(
             n_components = check_integer(self.n_components, "n_components", 1)
             max_iter = check_integer(self.max_iter, "max_iter", 1)
             tol = check_real(self.tol, "tol", 0.0)
+            progress = Progress(self, "round", max_iter, X)
             allow_missing = get_tags(self).input_tags.allow_nan
             signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
@@ -223,13 +231,15 @@ class DensityMixture(
                 shares = softmax(log_joint, axis=1)
                 scores = logsumexp(log_joint, axis=1)
                 history.append(float(np.average(scores, weights=weights)))
-                if self.verbose:
-                    print(
-                        f"Round {len(history)}: mean log-likelihood {history[-1]:.4f} "
-                        "nats"
-                    )
                 converged = len(history) > 1 and history[-1] - history[-2] < tol
+                fitted = state, list(history), converged
+                if progress.step(
+                    partial("mean log-likelihood {:.4f} nats".format, history[-1]),
+                    lambda mixture, fitted=fitted: mixture._set_state(*fitted),
+                ):
+                    break
             self._set_state(state, history, converged)
+            progress.finish()
         return self
 
     def _new_member(self, rng):

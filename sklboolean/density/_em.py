@@ -27,7 +27,6 @@ class EMOptions:
     batch_size: int
     learning_decay: float
     n_jobs: int | None
-    verbose: int
 
 
 def posterior(log_joint):
@@ -376,7 +375,7 @@ def fit_from_seed(seed, signs, weights, options, attributes=None):
     return result._replace(log_likelihoods=history)
 
 
-def fit_best_start(signs, weights, options, rng, attributes=None):
+def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
     """Run EM from several random starts and select the most likely mixture.
 
     Parameters
@@ -386,6 +385,8 @@ def fit_best_start(signs, weights, options, rng, attributes=None):
     options : EMOptions
     rng : RandomState
     attributes : Attributes or None
+    report : callable or None
+        ``report(result, best)`` is called after each start; it returns whether to stop.
 
     Returns
     -------
@@ -395,20 +396,18 @@ def fit_best_start(signs, weights, options, rng, attributes=None):
     # BLAS releases the GIL: threads share the data.
     arguments = signs, weights, options, attributes
     if isinstance(signs, PartitionedSamples):  # tasks are the partitions
-        results = [fit_from_seed(seed, *arguments) for seed in seeds]
+        results = (fit_from_seed(seed, *arguments) for seed in seeds)
     else:
-        results = Parallel(n_jobs=options.n_jobs, prefer="threads")(
-            delayed(fit_from_seed)(seed, *arguments) for seed in seeds
-        )
-    if options.verbose:
-        for number, result in enumerate(results, 1):
-            history = result.log_likelihoods
-            print(
-                f"Start {number}: log-likelihood {history[-1]:.4f} nats after "
-                f"{len(history) - 1} steps"
-                f"{'' if result.converged else ', not converged'}."
-            )
-    return max(results, key=lambda result: result.objective)
+        results = Parallel(
+            n_jobs=options.n_jobs, prefer="threads", return_as="generator"
+        )(delayed(fit_from_seed)(seed, *arguments) for seed in seeds)
+    best = None
+    for result in results:
+        if best is None or result.objective > best.objective:
+            best = result
+        if report is not None and report(result, best):
+            break
+    return best
 
 
 # Stepwise EM

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parallel import each_slice
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import IncompleteDensityMixin
@@ -273,7 +274,9 @@ def complete_at_random(params, X, rng):
     return filled
 
 
-class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstimator):
+class GaussianCombinationMachine(
+    CallbackSupportMixin, MachineMixin, IncompleteDensityMixin, BaseEstimator
+):
     """Density of real samples as combinations of hidden units; exact likelihood.
 
     As ``CombinationMachine``, with the additional factor ``exp(-|x|^2 / 2)``: given
@@ -335,7 +338,7 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
     n_jobs : int or None, default=None
         Threads. The result does not depend on it.
     verbose : int, default=0
-        1 prints the mean log-likelihood of each iteration.
+        1 prints the mean log-likelihood of each short ascent and each iteration.
 
     Attributes
     ----------
@@ -413,6 +416,7 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Learn the weights with the largest penalised likelihood.
 
@@ -439,6 +443,8 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
         """
         with restore_on_error(self):
             options = self._check_training_params(moments=gaussian_moments)
+            progress = Progress(self, "step", None, X)
+            options = self._reporting(options, progress)
             samples = self._read(X, reset=True, allow_missing=False)
             if self.n_components != "auto":
                 size = samples.shape[1], self.n_components, self.max_active
@@ -446,6 +452,7 @@ class GaussianCombinationMachine(MachineMixin, IncompleteDensityMixin, BaseEstim
             weights = checked_weights(sample_weight, len(samples), divides=True)
             rng = check_random_state(self.random_state)
             self._fit_by_sums(samples, weights, options, rng)
+            progress.finish()
         return self
 
     def _fit_inputs(self, samples, weights, centre):

@@ -104,9 +104,19 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             max_iter=check_integer(self.max_iter, "max_iter", 1),
             tol=check_real(self.tol, "tol", 0.0),
             n_jobs=self.n_jobs,
-            verbose=check_integer(self.verbose, "verbose", 0),
             **more,
         )
+
+    def _reporting(self, options, progress):
+        """Let training report its iterations."""
+
+        def report(text, params, log_z=None, chains=None):
+            state = MachineState(params, chains, log_z)
+            return progress.step(
+                lambda: text, lambda machine: machine._set_state(state)
+            )
+
+        return replace(options, report=report)
 
     def _fit_by_sums(self, samples, weights, options, rng, *, resumes=False):
         """Maximise the exact likelihood."""
@@ -141,7 +151,11 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             rng = np.random.RandomState(seed)
             starts = self._starts(samples, weights, table.means, rng)
             ascent = maximise_likelihood(
-                starts, table, weights.sum(), replace(options, alpha=alpha), rng
+                starts,
+                table,
+                weights.sum(),
+                replace(options, alpha=alpha, report=None),
+                rng,
             )
             logs = log_numerators(ascent.params, held_out.samples)
             scores.append(held_out.shares @ logs - ascent.log_z)

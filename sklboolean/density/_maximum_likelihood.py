@@ -55,10 +55,10 @@ class TrainingOptions:
     max_iter: int
     tol: float
     n_jobs: int | None
-    verbose: int
     batch_size: int = 1
     tree_updates: int = 0
     moments: Callable = partition_moments  # of the machine, with its log Z
+    report: Callable | None = None  # of (text, parameters, log Z), after a step
 
 
 # The likelihood of a data set
@@ -302,11 +302,10 @@ class Ascent:
             state.held_out.append(float(self.held_out.shares @ scores + log_base))
             if state.held_out[-1] == max(state.held_out):
                 state.best = state.params
-        if options.verbose:
-            print(
-                f"Iteration {len(state.objectives)}: mean log-likelihood {value:.4f} "
-                "nats"
-            )
+        if options.report is not None:
+            text = f"mean log-likelihood {value:.4f} nats"
+            if options.report(text, state.params, log_z):
+                raise StopIteration
         scores, recent = state.held_out, state.objectives[state.n_before :]
         recent = recent[-1 - WINDOW :]
         # Steps with momentum may fall for a while; with tol=0 they never stop.
@@ -377,14 +376,26 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     state : AscentState
     """
     states, n_iter = list(map(AscentState, starts)), N_ITER_SHORT
-    # Ascents are the coarser work: each of them runs on one thread.
-    single, tables = replace(options, n_jobs=1), [*table, *(held_out or ())]
+    # Ascents are the coarser work: each of them runs on one thread and is a step.
+    single = replace(options, n_jobs=1, report=None)
+    tables = [*table, *(held_out or ())]
     while len(states) > 1:
         if isinstance(table.samples, PartitionedSamples):  # tasks are the partitions
-            states = [ascend(state, n_iter, options, *tables) for state in states]
+            ascents = (ascend(state, n_iter, options, *tables) for state in states)
         else:
             tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
-            states = Parallel(n_jobs=options.n_jobs, prefer="threads")(tasks)
+            ascents = Parallel(
+                n_jobs=options.n_jobs, prefer="threads", return_as="generator"
+            )(tasks)
+        finished = []
+        for state in ascents:
+            finished.append(state)
+            if options.report is not None:
+                value = state.log_likelihoods[-1]
+                text = f"a short ascent to a mean log-likelihood of {value:.4f} nats"
+                if options.report(text, state.params, state.log_z):
+                    return max(finished, key=AscentState.score)
+        states = finished
         states.sort(key=AscentState.score, reverse=True)
         states, n_iter = states[: (len(states) + 1) // 2], 2 * n_iter
     state = states[0]

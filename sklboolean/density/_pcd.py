@@ -247,7 +247,7 @@ def fit_pcd(start, signs, sample_weight, options, rng):
     signs, sample_weight
         As for ``fit_epoch``.
     options : TrainingOptions
-        As for ``fit_epoch``, with visible_bias, max_iter and verbose.
+        As for ``fit_epoch``, with visible_bias, max_iter and report.
     rng : RandomState
         Of the chains and the shuffles.
 
@@ -267,9 +267,10 @@ def fit_pcd(start, signs, sample_weight, options, rng):
             return options.learning_rate * (1 - (before + batch) / n_steps)
 
         state = fit_epoch(state, signs[order], sample_weight[order], options, rate_of)
-        if options.verbose:
-            largest = np.abs(state.vector).max()
-            print(f"Iteration {epoch + 1}: the largest weight is {largest:.3f}")
+        if options.report is not None:
+            text = f"the largest weight is {np.abs(state.vector).max():.3f}"
+            if options.report(text, state.params, chains=state):
+                break
     return state
 
 
