@@ -20,7 +20,7 @@ LIMITS = {
     "KernelPerceptron": (88, 55),
     "AveragedPerceptron": (34, 30),
     "BoostByMajority": (95, 60),
-    "CombinationMachine": (82, 55),
+    "CombinationMachine": (80, 55),
     "QueryByCommittee": (67, 65),
     "RuleClassifier": (76, 85),
 }
