@@ -214,7 +214,8 @@ def test_progress_is_shown(capsys):
     machine(max_iter=2, verbose=1).fit(X)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("Iteration 1: the largest weight is ")
+    assert lines[0].startswith("[CombinationMachine] step 1, ")
+    assert " s: the largest weight is " in lines[0]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", ESTIMATE)
