@@ -5,6 +5,7 @@ out of range reads and writes anywhere. Errors name the argument, the column or 
 and the fix.
 """
 
+import re
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
 from sklboolean._core.parameters import check_binarize
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
-ENCODE_TEXT = "encode text first, for example with OneHotEncoder"
+ENCODE_TEXT = "encode text first, for example with BooleanEncoder"
 # Others have no index arrays, only those that come when they are turned into these.
 INDEXED = ("coo", "csr", "csc", "bsr")
 
@@ -298,8 +299,9 @@ def readable_errors(name):
         is_of_text = "could not convert" in said or "bytes/strings" in said
         if not is_of_text or ENCODE_TEXT in said:  # raised by a nested estimator
             raise
+        said = re.sub(r"np\.str_\((.*)\)", r"\1", said)
         raise ValueError(
-            f"{error}. Features and targets must be numbers: {ENCODE_TEXT}."
+            f"{said}. Features and targets must be numbers: {ENCODE_TEXT}."
         ) from error
 
 

@@ -168,9 +168,9 @@ def test_indices_of_int64_reach_no_estimator_of_scikit_learn(estimator):
 
 
 def test_text_is_told_what_to_do():
-    with pytest.raises(ValueError, match=r"'red'.* encode text first.* OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"'red'.* encode text first.* BooleanEncoder"):
         check_array_strict([["red"], ["blue"]], dtype=np.float64)
-    with pytest.raises(ValueError, match="OneHotEncoder"):
+    with pytest.raises(ValueError, match="BooleanEncoder"):
         check_array_strict([["red"], ["blue"]])
     with pytest.raises(ValueError, match="Z holds a number beyond float64"):
         check_array_strict([[10**400], [1]], "Z", dtype=np.float64)

@@ -203,9 +203,12 @@ TEXT = np.where(X, "convex", "flat")
 )
 @pytest.mark.parametrize("kind", [pd.DataFrame, np.ndarray.tolist])
 def test_text_is_to_be_encoded(kind, estimator):
-    with pytest.raises(ValueError, match=r"encode text first, .*OneHotEncoder") as said:
+    with pytest.raises(
+        ValueError, match=r"encode text first, .*BooleanEncoder"
+    ) as said:
         clone(estimator).fit(kind(TEXT), Y)
     assert str(said.value).count("encode text") == 1
+    assert "np.str_" not in str(said.value)
 
 
 def test_text_in_new_rows_is_to_be_encoded():
