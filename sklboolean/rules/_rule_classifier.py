@@ -144,18 +144,22 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
     class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
-    cost_ : float
+    cost_ : float or None
         With ``certificate=True``: the weight of the training samples of the class that
         no rule covers, plus for each rule the weight of the other samples that it
-        covers, plus ``literal_price_`` for each literal.
-    cost_bound_ : float
+        covers, plus ``literal_price_`` for each literal. Otherwise None.
+    cost_bound_ : float or None
         With ``certificate=True``: no DNF of rules of up to ``max_literals`` literals,
         for either class and of any number of rules, has a smaller cost in this sense.
-        The rules are optimal if it equals ``cost_``.
+        The rules are optimal if it equals ``cost_``. Otherwise None.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Column names, when X has them.
+
+    See Also
+    --------
+    sklboolean.rules.extract_dnf : Rules that explain a fitted model of two classes.
 
     Notes
     -----
@@ -167,10 +171,6 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
     References
     ----------
     Dash, Gunluk, Wei. "Boolean Decision Rules via Column Generation". NeurIPS 2018.
-
-    See Also
-    --------
-    sklboolean.rules.extract_dnf : Rules that explain a fitted model of two classes.
 
     Examples
     --------
@@ -271,8 +271,7 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             rng = check_random_state(self.random_state)
             setting = self._choose_setting(*training, params, rng, progress)
             self._set_fitted_attributes(*setting, *training, params, rng)
-            if self.certificate:
-                self._certify(*training)
+            self._certify(*training)
             progress.finish()
         if not self.rules_:
             warn_user(
@@ -417,6 +416,9 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
 
     def _certify(self, X, codes, weights):
         """Compute the cost of the rules, and a bound on that of any DNF."""
+        self.cost_ = self.cost_bound_ = None
+        if not self.certificate:
+            return
         price, params = self.literal_price_, self._check_params()
         rules = [rule.literals for rule in self.rules_]
         # Without rules the other class has none, and covers nothing.
