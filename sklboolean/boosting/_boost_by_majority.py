@@ -321,7 +321,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
                 self._warn(state)
             else:
                 seeds = [draw_seed(rng) for _ in games]
-                boosters = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+                boosters = Parallel(
+                    n_jobs=self.n_jobs, prefer=learner.prefer, return_as="generator"
+                )(
                     delayed(self._fit_game)(
                         learner, game, schedule, kept, validation, seed
                     )

@@ -45,11 +45,14 @@ class WeakLearner(Protocol):
         Whether a hypothesis has an ``edge``, exact for the weights it was fitted with.
     drawn : list of ndarrays
         Distinct samples that were drawn for each hypothesis, where samples are drawn.
+    prefer : {"threads", None}
+        How joblib should run several games: compiled learners release the GIL.
     """
 
     n_classes: int
     returns_edge: bool
     drawn: list
+    prefer: str | None
 
     def fit(self, weights, rng, round_weights=None):
         """Fit a hypothesis.
@@ -85,6 +88,8 @@ class StumpWeakLearner:
         use the weights of the round instead.
     n_features : int
     """
+
+    prefer = "threads"
 
     def __init__(
         self, estimator, X, codes, classes, sample_weight, n_draws, n_features
@@ -191,7 +196,7 @@ class ClassifierWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    returns_edge = False
+    returns_edge, prefer = False, None
 
     def __init__(self, estimator, X, codes, classes, sample_weight, n_draws):
         self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
@@ -267,7 +272,7 @@ class RegressorWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    n_classes, returns_edge = 2, False
+    n_classes, returns_edge, prefer = 2, False, None
 
     def __init__(self, estimator, X, y, total, delta, share, n_draws):
         self.estimator, self.X, self.y, self.total = estimator, X, y, total

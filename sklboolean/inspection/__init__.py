@@ -1,5 +1,6 @@
 """What fitted estimators learned: top features, and displays (matplotlib)."""
 
+from sklboolean.inspection._boosting_curve import BoostingCurveDisplay
 from sklboolean.inspection._curves import (
     MistakeCurveDisplay,
     PotentialDisplay,
@@ -11,6 +12,7 @@ from sklboolean.inspection._top_features import top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = [
+    "BoostingCurveDisplay",
     "CompletionDisplay",
     "MistakeCurveDisplay",
     "PotentialDisplay",

@@ -383,3 +383,12 @@ def test_equal_samples_have_equal_keys():
     thin = sparse.csr_array(bits.astype(np.float32))
     thin.indices = thin.indices.astype(np.int64)
     assert sample_keys(thin) == sample_keys(sparse.csr_array(bits))
+
+
+def test_integers_in_an_array_of_objects_are_labels():
+    X = np.random.default_rng(0).integers(0, 2, (40, 5))
+    model = QueryByCommittee(n_members=3, random_state=0)
+    labels = np.array([1, 0, 1, 0], dtype=object)
+    model.teach(X[:4], labels).teach(X[4:6], np.array([1, None], dtype=object))
+    assert_array_equal(model.classes_, [0, 1])
+    assert model.n_queries_ == 5

@@ -1,6 +1,7 @@
 """Displays: what they draw is what they were given."""
 
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,18 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from sklboolean import QueryByCommittee  # noqa: E402
+from sklboolean import (  # noqa: E402
+    BooleanStump,
+    BoostByMajority,
+    BoostByMajorityRegressor,
+    QueryByCommittee,
+)
 from sklboolean.active_learning import (  # noqa: E402
     FiniteVersionSpace,
     HalfspaceVersionSpace,
 )
 from sklboolean.inspection import (  # noqa: E402
+    BoostingCurveDisplay,
     CompletionDisplay,
     QueryCurveDisplay,
     RuleDisplay,
@@ -48,6 +55,7 @@ class Machine(BaseEstimator):
 
 UNDRAWN = [
     CompletionDisplay(np.eye(2), np.eye(2), (1, 2)),
+    BoostingCurveDisplay({"a": [0.0, 1.0]}),
     QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}),
     RuleDisplay(["x0"], [1.0]),
     WeightsDisplay(np.eye(2)),
@@ -254,3 +262,30 @@ def test_curves_of_other_scores():
     unasked = QueryByCommittee(random_state=0).teach(BITS, WORDS)
     with pytest.raises(ValueError, match="queried no sample"):
         QueryCurveDisplay.from_estimator(unasked, BITS, WORDS, BITS, WORDS)
+
+
+# Boosters
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_boosting_curves_are_the_scores_of_staged_predictions(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (120, 6))
+    if n_classes is None:
+        y = X @ np.arange(6.0)
+        booster = BoostByMajorityRegressor(n_estimators=5, random_state=0)
+    else:
+        y = X[:, :n_classes].argmax(axis=1)
+        booster = BoostByMajority(n_estimators=5, gamma=0.1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        booster.fit(X[:80], y[:80])
+    data = {"train": (X[:80], y[:80]), "test": (X[80:], y[80:])}
+    display = BoostingCurveDisplay.from_estimator(booster, data)
+    assert display.score_name == ("R2" if n_classes is None else "Accuracy")
+    for name, (some, labels) in data.items():
+        curve = display.lines_[name].get_ydata()
+        assert len(curve) == len(list(booster.staged_predict(some)))
+        assert curve[-1] == pytest.approx(booster.score(some, labels))
+    with pytest.raises(TypeError, match=r"^estimator must have staged_predict"):
+        BoostingCurveDisplay.from_estimator(BooleanStump().fit(X, y > 0), data)
