@@ -9,22 +9,22 @@ them, ask again. The person may not know an answer, and may correct an earlier o
 # %%
 # A pool without labels
 # ---------------------
-# The votes of congressmen, without their party. Here a function plays the person: it does
-# not know every tenth answer.
+# Mushrooms, of which nobody has said yet which are poisonous. Here a function plays the
+# person: it does not know every tenth answer.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from sklboolean import QueryByCommittee
-from sklboolean.datasets import load_votes
+from sklboolean.datasets import load_mushroom
 
-X, y = load_votes(return_X_y=True)
+X, y = load_mushroom(return_X_y=True)
 shuffled = np.random.default_rng(0).permutation(len(y))
-pool, rest = shuffled[:300], shuffled[300:]
+pool, rest = shuffled[:1000], shuffled[1000:]
 
 
 def person(sample):
-    """Say the party of a congressman, or None."""
+    """Say whether a mushroom is poisonous, or None."""
     return None if sample % 10 == 9 else y[pool][sample]
 
 
@@ -51,7 +51,7 @@ print(f"Accuracy on the others: {accuracy[-1]:.3f}")
 # ``return_utilities`` gives the score of each sample of the pool.
 
 asked, utilities = committee.query(X[pool], batch_size=1, return_utilities=True)
-print(f"Sample {asked[0]} has the largest utility:", utilities.argmax() == asked[0])
+print(f"Sample {asked[0]}: {utilities[asked[0]]:.2f}; mean: {utilities.mean():.2f}")
 
 # %%
 # A mistake is corrected

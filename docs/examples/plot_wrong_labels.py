@@ -2,8 +2,8 @@
 Which labels are wrong?
 =======================
 
-A booster that compares schedules holds out every sample once. ``label_quality_`` says how
-far votes that were not trained on a sample are for its label. The samples with the
+A booster that compares schedules holds out every sample once. ``label_quality_`` says
+how far votes that were not trained on a sample are for its label. The samples with the
 smallest values are worth a second look.
 """
 
