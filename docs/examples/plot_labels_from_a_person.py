@@ -51,7 +51,9 @@ print(f"Accuracy on the others: {accuracy[-1]:.3f}")
 # ``return_utilities`` gives the score of each sample of the pool.
 
 asked, utilities = committee.query(X[pool], batch_size=1, return_utilities=True)
-print(f"Sample {asked[0]}: {utilities[asked[0]]:.2f}; mean: {utilities.mean():.2f}")
+print(
+    f"Sample {asked[0]}: {utilities[asked[0]]:.2f}; mean: {np.nanmean(utilities):.2f}"
+)
 
 # %%
 # A mistake is corrected
