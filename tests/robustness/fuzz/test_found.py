@@ -258,7 +258,7 @@ def test_rules_beyond_all_lists_are_refused():
 def test_rules_read_sparse_tables_with_the_same_care():
     model = SVC().fit(X, Y)
     assert extract_dnf(model, X).n_features == 3
-    with pytest.raises(ValueError, match="OneHotEncoder"):
+    with pytest.raises(ValueError, match="BooleanEncoder"):
         extract_dnf(model, [["a", "b", "c"]] * 4)
 
 
