@@ -19,6 +19,8 @@ in_order = ExplicitOrder(
         "plot_irrelevant_features.py",
         "plot_mistakes_and_features.py",
         "plot_completing_digits.py",
+        "plot_completing_a_table.py",
+        "plot_anomalies.py",
         "plot_hinton_diagrams.py",
         "plot_majority_game.py",
         "plot_averaged_or_last.py",

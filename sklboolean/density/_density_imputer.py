@@ -36,7 +36,8 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     estimator : density model or None, default=None
         A model that can be fitted to Boolean features with NaN and has ``impute``, such
         as `BernoulliMixture`. A search such as ``GridSearchCV`` stands for its best
-        estimator. None: a `BernoulliMixture` with the number of
+        estimator. If its ``feature_groups`` is None, the features of each category
+        become a group. None: a `BernoulliMixture` with the number of
         components, 5 to 80, that restores most of the known values which are hidden
         from it in a trial; the means of five of them are averaged.
     encoder : BooleanEncoder or None, default=None
@@ -142,7 +143,12 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _fit_densities(self, bits):
         """Fit the density; without one, several mixtures of the best size."""
         if self.estimator is not None:
-            fitted = clone(self.estimator).fit(bits)
+            estimator = clone(self.estimator)
+            params = estimator.get_params()
+            for name in ("feature_groups", "estimator__feature_groups"):
+                if name in params and params[name] is None:
+                    estimator.set_params(**{name: self._feature_groups()})
+            fitted = estimator.fit(bits)
             return [getattr(fitted, "best_estimator_", fitted)]
         rng = check_random_state(self.random_state)
         enough = len(bits) // SAMPLES_PER_COMPONENT
@@ -195,6 +201,14 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 self.get_feature_names_out(), encoder.kinds_, strict=True
             )
         ]
+
+    def _feature_groups(self):
+        """Label the features: those of a category exclude each other."""
+        labels = np.arange(len(self.encoder_.feature_groups_))
+        for places, kind in self._columns_of_bits():
+            if kind == "category":
+                labels[places] = places[0]
+        return labels
 
     def transform(self, X):
         """Fill in missing values.

@@ -17,6 +17,7 @@ from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
     BooleanEncoder,
+    ChowLiuTree,
     DensityImputer,
 )
 
@@ -184,3 +185,23 @@ def test_hidden_values_choose_the_number_of_components():
 def test_input_that_is_refused(imputer, X, message):
     with pytest.raises(ValueError, match=message):
         imputer.fit(X)
+
+
+def test_categories_become_groups_of_the_estimator():
+    rng = np.random.default_rng(0)
+    color = rng.choice(["red", "green", "blue"], 200)
+    shape = np.where(rng.random(200) < 0.9, color, rng.choice(["red", "blue"], 200))
+    table = pd.DataFrame({"color": color, "shape": shape, "size": rng.random(200)})
+    gaps = table.mask(rng.random(table.shape) < 0.2)
+    imputer = DensityImputer(ChowLiuTree()).fit(gaps)
+    (tree,) = imputer.estimators_
+    groups = np.asarray(tree.feature_groups)
+    labels, counts = np.unique(groups, return_counts=True)
+    assert sorted(counts[counts > 1]) == [3, 3]
+    filled = imputer.transform(gaps)
+    means = tree.impute(np.full((1, len(groups)), np.nan))[0]
+    for label in labels[counts > 1]:
+        assert means[groups == label].sum() == pytest.approx(1)
+    erased = gaps.isna().to_numpy()
+    assert not filled.isna().to_numpy().any()
+    assert (filled.to_numpy()[~erased] == table.to_numpy()[~erased]).all()

@@ -1,0 +1,130 @@
+"""Test likelihoods on the binary sets that the field compares on.
+
+``python benchmarks/bench_density_sets.py --data FOLDER`` takes debd_*.npz, nade_*.npz
+(README.md) and triples NAME.train.data, NAME.valid.data, NAME.test.data of the twenty
+sets: a line for each sample, bits with commas. Columns of which exactly one is true, or
+at most one, become groups; for the latter a column is added that the others determine,
+which changes no likelihood. Of the models the one with the best validation likelihood
+counts.
+"""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _timing import print_header, print_table
+
+from sklboolean import (
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    DensityMixture,
+)
+
+GOALS = {"plants": -12.25, "nltcs": -5.98, "adult": -13.3, "mushrooms": -9.6}
+SECONDS = 300  # of one core, for each fit
+# Columns of the attributes of adult, of which some have samples without a value.
+ADULT = [5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41]
+
+
+def load_sets(folder):
+    """Yield name and (train, validation, test)."""
+    for path in sorted([*folder.glob("debd_*.npz"), *folder.glob("nade_*.npz")]):
+        with np.load(path, allow_pickle=False) as arrays:
+            n = int(arrays["n_features"])
+            parts = [arrays[f"X_{part}_packed"] for part in ("train", "valid", "test")]
+        name = path.stem.split("_")[1]
+        yield name, [np.unpackbits(part, axis=1, count=n) for part in parts]
+    for path in sorted(folder.glob("*.train.data")):
+        name = path.name.removesuffix(".train.data")
+        files = [folder / f"{name}.{part}.data" for part in ("train", "valid", "test")]
+        yield name, [np.loadtxt(file, np.uint8, delimiter=",") for file in files]
+
+
+def find_widths(known):
+    """Count the columns of consecutive groups with exactly one true bit each."""
+    widths, first, n = [], 0, known.shape[1]
+    while first < n:
+        sums = np.cumsum(known[:, first:], axis=1, dtype=np.int64)
+        last = np.flatnonzero((sums == 1).all(axis=0))
+        widths.append(int(last[0]) + 1 if len(last) else 1)
+        first += widths[-1]
+    return widths
+
+
+def with_groups(parts, widths):
+    """Return the parts, with a column for "none" where it occurs, and the labels."""
+    columns, labels, first = [[] for _ in parts], [], 0
+    for number, width in enumerate(widths):
+        blocks = [part[:, first : first + width] for part in parts]
+        first += width
+        none = [1 - block.sum(axis=1, keepdims=True) for block in blocks]
+        if width > 1 and any(rest.any() for rest in none):
+            blocks = [np.hstack(pair) for pair in zip(blocks, none, strict=True)]
+        for part, block in zip(columns, blocks, strict=True):
+            part.append(block)
+        labels += [number] * blocks[0].shape[1]
+    return [np.hstack(part).astype(np.uint8) for part in columns], np.array(labels)
+
+
+def models_for(groups):
+    """Return the models by title."""
+    shared = {"feature_groups": groups, "random_state": 0}
+    machine = CombinationMachine(8, base="chow_liu", n_init=2, max_iter=400, **shared)
+    return {
+        "Chow-Liu tree": ChowLiuTree(**shared),
+        "mixture, 50": BernoulliMixture(50, **shared),
+        "10 trees": DensityMixture(ChowLiuTree(), **shared),
+        "machine on a tree, 8": machine.set_params(alpha=1e-3),
+        **({} if groups is not None else {"10 machines": DensityMixture(**shared)}),
+    }
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small and meaningless")
+    parser.add_argument("--only", help="one set")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    print_header("Densities of binary sets")
+    if not options.data:
+        print("\nNo --data: nothing to do.")
+        return
+    rows = []
+    for name, parts in load_sets(Path(options.data)):
+        if options.only not in (None, name):
+            continue
+        parts = [part[:200] for part in parts] if options.quick else parts
+        n = parts[0].shape[1]
+        widths = ADULT if name == "adult" else find_widths(np.vstack(parts[:2]))
+        choices = {"": (parts, None)}
+        if max(widths) > 1 and sum(widths) == n:
+            choices["groups, "] = with_groups(parts, widths)
+        found = []
+        for prefix, (tables, groups) in choices.items():
+            for title, model in models_for(groups).items():
+                if options.quick and "max_iter" in model.get_params():
+                    model.set_params(max_iter=2)
+                start = time.process_time()
+                model.fit(tables[0])
+                seconds = time.process_time() - start
+                scores = [model.score(table) for table in tables[1:]]
+                found.append((*scores, prefix + title, seconds))
+        best = max(found)
+        for validation, test, title, seconds in found:
+            goal = GOALS.get(name) if title == best[2] else None
+            met = goal and test >= goal and seconds < SECONDS
+            verdict = "" if goal is None else "met" if met else "missed"
+            row = [name, title, f"{validation:.2f}", f"{test:.2f}", f"{seconds:.1f}"]
+            rows.append([*row, "" if goal is None else f">= {goal}", verdict])
+    columns = ["set", "model", "validation", "test", "CPU s", "goal", "verdict"]
+    print_table("Nats of a sample", columns, rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
