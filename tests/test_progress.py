@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
@@ -20,6 +21,7 @@ from sklboolean import (
     ConjunctionRegressor,
     DensityMixture,
     GaussianCombinationMachine,
+    KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
     RuleClassifier,
@@ -42,6 +44,8 @@ ESTIMATORS = {
     "conjunction_regressor": ConjunctionRegressor(),
     "density_mixture": DensityMixture(n_components=2, max_iter=3),
     "gaussian_machine": GaussianCombinationMachine(2, max_iter=9),
+    "kernel_perceptron": KernelPerceptron(max_iter=4),
+    "kernel_perceptron_one_order": KernelPerceptron(n_orders=1, max_iter=4),
     "online_boost_by_majority": OnlineBoostByMajority(n_estimators=11, max_iter=3),
     "query_by_committee": QueryByCommittee(max_queries=20),
     "rule_classifier": RuleClassifier(),
@@ -98,6 +102,18 @@ def estimator(request):
     if hasattr(estimator, "random_state"):
         estimator.random_state = 0
     return estimator
+
+
+def test_every_estimator_with_verbose_is_tested():
+    tested = {type(estimator) for estimator in ESTIMATORS.values()}
+    iterative = {
+        kind
+        for name in sklboolean.__all__
+        if isinstance(kind := getattr(sklboolean, name), type)
+        and "verbose" in getattr(kind, "_get_param_names", list)()
+        and hasattr(kind, "fit")
+    }
+    assert iterative <= tested
 
 
 def test_lines_have_one_format(estimator, data, capsys):

@@ -63,6 +63,8 @@ class Progress:
     def count(self, unit, n_steps):
         """Change what is counted, from the next step on."""
         self.unit, self.n_steps, self.n_done, self.every = unit, n_steps, 0, 1
+        if self.context is not None:
+            self.context.max_subtasks = None
 
     def step(self, text, set_attributes=None):
         """Report that a step ended.

@@ -19,6 +19,7 @@ import numpy as np
 
 from sklboolean._core._popcount import PANEL
 from sklboolean._core.base import History
+from sklboolean._core.progress import SILENT
 from sklboolean.kernels._count_table import rounding_slack
 from sklboolean.kernels._dual import next_update, run_block
 
@@ -148,7 +149,7 @@ class DualRun:
         is_rounded = rule.relative and evaluator.table is not None
         self.margin_slack = 2.0**-50 if is_rounded else 0.0
 
-    def train(self, max_iter, rng=None, progress=None, keep=()):
+    def train(self, max_iter, rng=None, progress=SILENT, keep=()):
         """Train for at most ``max_iter`` epochs; stop after one without an update.
 
         Parameters
@@ -156,7 +157,7 @@ class DualRun:
         max_iter : int
         rng : RandomState or None
             Shuffles each epoch; None keeps the order.
-        progress : Progress or None
+        progress : Progress
             Each epoch is a step of it.
         keep : container of int
             Numbers of epochs after which the coefficients are kept in ``kept``, as
@@ -173,7 +174,7 @@ class DualRun:
             self.n_seen += n
             if epoch + 1 in keep:
                 self.kept[epoch + 1] = self.coef.copy(), self.time_sums.copy()
-            stop = progress is not None and progress.step(self.history.last)
+            stop = progress.step(self.history.last)
             if stop or not self.history.updates[-1]:
                 break
 

@@ -17,6 +17,7 @@ from sklboolean._core.parameters import (
     check_real,
     flat_params,
 )
+from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
 from sklboolean.kernels._dual_state import (
     TOO_LONG,
@@ -382,7 +383,7 @@ class KernelPerceptron(OnlineClassifier):
         )  # fmt: skip
 
     def _train(
-        self, state, data, codes, weights, samples=None, one_pass=False, progress=None
+        self, state, data, codes, weights, samples=None, one_pass=False, progress=SILENT
     ):
         """Train a state by epochs, or by one pass in the order of the samples."""
         samples = np.arange(len(codes)) if samples is None else samples
@@ -411,7 +412,7 @@ class KernelPerceptron(OnlineClassifier):
         coef, sums = np.pad(state.coef, more), np.pad(state.coef_time_sums, more)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
 
-        def train(order, problem, max_iter, chosen=None, progress=None):
+        def train(order, problem, max_iter, chosen=None, progress=SILENT):
             rng = np.random.RandomState((seed + order) % 2**32)
             own_codes = codes if n_problems == 1 else codes == problem
             own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
@@ -443,6 +444,7 @@ class KernelPerceptron(OnlineClassifier):
         history = History(list(map(sum, mistakes)), list(map(sum, updates)), held_out)
         n_seen = state.n_seen + len(history.mistakes) * len(codes)
         if n_orders > 1:
+            n_orders = len(runs) // n_problems  # fewer if a callback stopped the fit
             shape = n_orders, *coef.shape
             coef = np.concatenate([run.coef for run in runs])
             sums = np.concatenate([run.time_sums for run in runs])
@@ -590,16 +592,17 @@ class KernelPerceptron(OnlineClassifier):
         self.score_exponent_ = state.model.score_exponent
 
 
-def run_all(train, tasks, n_jobs, progress=None):
+def run_all(train, tasks, n_jobs, progress=SILENT):
     """Train one model for each task, in threads; each is a step of the progress."""
     if len(tasks) == 1:
         return [train(*tasks[0], progress=progress)]
-    if progress is not None:
-        progress.count("model", len(tasks))
-    runs = []
+    progress.count("model", len(tasks))
+    runs, stop = [], False
     parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     for run in parallel([delayed(train)(*task) for task in tasks]):
         runs.append(run)
-        if progress is not None:
-            progress.step(run.history.last)
+        # Stopped between two orders: each has a model of every class.
+        stop = progress.step(run.history.last) or stop
+        if stop and tasks[len(runs) - 1][1] == tasks[-1][1]:
+            break
     return runs
