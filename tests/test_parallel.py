@@ -68,6 +68,7 @@ KERNELS = [
 def test_kernels_have_the_same_bits(name, way, monkeypatch):
     # Few pairs are shared too.
     monkeypatch.setattr(blocks, "PAIRS_FOR_THREADS", 0)
+    monkeypatch.setattr(blocks, "WORDS_FOR_THREADS", 0)
     X = np.random.RandomState(0).rand(70, 30) < 0.3
     n_jobs, context = WAYS[way]
     kernel = getattr(kernels, name)

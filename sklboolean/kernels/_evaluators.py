@@ -45,6 +45,8 @@ QUERY_PAIRS_AT_A_TIME = 2**27
 WORDS_AT_A_TIME = 2**27
 # With fewer pairs one thread finishes before a second has started.
 PAIRS_FOR_THREADS = 2**20
+# The same where sums are formed in registers, in pairs times words.
+WORDS_FOR_THREADS = 2**25
 # Counting one half of a symmetric matrix and mirroring it pays from this many words.
 MIRROR_WORDS = 48
 # Scores are kept divided by a power of two, so that the largest kernel value is below
@@ -367,7 +369,7 @@ class CountEvaluator(FormulaEvaluator):
         step = None if columns.postings is not None else step
         for begin, end in ((0, skip[0]), (skip[1], len(columns))):
             n, part = end - begin, partial(add, begin)
-            small = len(rows) * n < PAIRS_FOR_THREADS
+            small = len(rows) * n * rows.words.shape[1] < WORDS_FOR_THREADS
             each_slice(part, n, self.n_jobs, multiple=PANEL, small=small, step=step)
 
     def exact_scores(self, rows, coefficients, query):
