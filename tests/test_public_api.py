@@ -376,7 +376,7 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
-    "inspection": ("_core", "rules"),
+    "inspection": ("_core", "preprocessing", "rules"),
 }
 
 

@@ -121,7 +121,10 @@ def probabilities(scores, slope):
     slope : float
     """
     if scores.ndim == 1:
-        return np.column_stack([expit(-slope * scores), expit(slope * scores)])
+        found = np.column_stack([expit(-slope * scores), expit(slope * scores)])
+        # A tie that predicts the second class: its probability is the larger one.
+        found[(scores > 0) & (found[:, 1] == 0.5), 1] = np.nextafter(0.5, 1)
+        return found
     return softmax(slope * scores, axis=1)
 
 

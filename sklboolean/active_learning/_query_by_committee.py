@@ -649,7 +649,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X = validate_data_strict(self, X, **options)
         else:
             # Labels of one type: scikit-learn refuses integers in an array of objects.
-            y = labels if labels.ndim == np.ndim(y) else y
+            y = labels if labels.ndim == np.asarray(y).ndim else y
             X, labels = validate_data_strict(self, X, y, **options)
         if y is None:
             return X, None, np.zeros(X.shape[0], dtype=bool)

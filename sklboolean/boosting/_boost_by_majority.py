@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
@@ -20,7 +19,7 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import as_boolean, validate_data_strict, warn_user
-from sklboolean._core.weights import check_finite_sum
+from sklboolean._core.weights import check_finite_sum, class_weights
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import (
     EDGE_TOLERANCE,
@@ -356,16 +355,14 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
 
     def _class_weighted(self, codes, weights):
         """Multiply the sample weights by those of the classes."""
-        factors = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes],
-            sample_weight=weights,
-        )  # fmt: skip
-        if not (np.isfinite(factors).all() and (factors > 0).all()):
+        weights = np.ones(len(codes)) if weights is None else weights
+        factors = class_weights(self.class_weight, self.classes_, codes, weights)
+        if not factors.all():
             raise ValueError(
-                "class_weight must hold finite weights above 0; got "
-                f"{self.class_weight!r}. Leave out the samples of a class instead."
+                f"class_weight must hold weights above 0; got {self.class_weight!r}. "
+                "Leave out the samples of a class instead."
             )
-        return check_finite_sum(factors[codes] * (1.0 if weights is None else weights))
+        return check_finite_sum(factors[codes] * weights)
 
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""

@@ -280,7 +280,7 @@ def stratified_split(codes, share, rng):
     ----------
     codes : ndarray of shape (n_samples,), int
     share : float
-        Rounded up: a class with one sample is in the first part only.
+        Rounded up, but both parts have a sample of a class that has two or more.
     rng : RandomState
 
     Returns
@@ -292,7 +292,8 @@ def stratified_split(codes, share, rng):
     is_first = np.zeros(len(codes), dtype=bool)
     for code in range(codes.max() + 1):
         own = order[codes[order] == code]
-        is_first[own[: ceil(share * len(own))]] = True
+        n_first = min(ceil(share * len(own)), max(len(own) - 1, 1))
+        is_first[own[:n_first]] = True
     return np.flatnonzero(is_first), order[~is_first[order]]
 
 

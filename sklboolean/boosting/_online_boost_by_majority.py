@@ -8,7 +8,6 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.utils import check_random_state, gen_batches, get_tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import (
@@ -22,7 +21,7 @@ from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, class_weights
 from sklboolean.boosting._cross_validated_schedule import stratified_split
 from sklboolean.boosting._majority_game import check_edge, check_odd
 from sklboolean.boosting._online import add_votes, vote_and_learn, write_weights
@@ -552,12 +551,8 @@ class OnlineBoostByMajority(
             given = X, y
             X, codes = self._check_Xy(X, y, None, resume=False)
             weights = checked_weights(sample_weight, len(codes))
-            if self.class_weight is not None:
-                factors = compute_class_weight(
-                    self.class_weight, classes=self.classes_,
-                    y=self.classes_[codes], sample_weight=weights,
-                )  # fmt: skip
-                weights = checked_weights(weights * factors[codes], len(codes))
+            factors = class_weights(self.class_weight, self.classes_, codes, weights)
+            weights = checked_weights(weights * factors[codes], len(codes))
             kept = np.flatnonzero(weights)
             X, codes, weights = X[kept], codes[kept], weights[kept]
             rng = check_random_state(self.random_state)
@@ -620,14 +615,15 @@ class OnlineBoostByMajority(
             weights = checked_weights(sample_weight, len(codes))
             if self.class_weight is not None:
                 # A stream does not show all labels; it has no "balanced" weights.
-                factors = compute_class_weight(
-                    self.class_weight, classes=self.classes_, y=self.classes_
-                )
                 if self.class_weight == "balanced":
                     raise ValueError(
                         "class_weight='balanced' needs all labels at once: use fit, or "
                         "a dict of weights."
                     )
+                every = np.arange(len(self.classes_))
+                factors = class_weights(
+                    self.class_weight, self.classes_, every, np.ones(len(every))
+                )
                 weights = checked_weights(weights * factors[codes], len(codes))
             if resume:
                 state = self._state.copy()

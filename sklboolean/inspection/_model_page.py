@@ -162,7 +162,7 @@ def model_page(
     place = {feature: k for k, feature in enumerate(used)}
     index = getattr(X, "index", np.arange(len(bits)))
     data = {
-        "title": title or f"{type(last).__name__}",
+        "title": str(title or type(last).__name__),
         "about": (
             f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
             "change a value to see what the model predicts then."

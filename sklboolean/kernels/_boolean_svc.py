@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +24,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
 
@@ -295,19 +294,12 @@ class BooleanSVC(
                 f"sample_weight is 0 for all samples of {missing}. Leave these classes "
                 "out of y, or give them weight."
             )
-        if self.class_weight is None:
-            return weights
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            factors = totals.sum() / (len(totals) * totals)
-        else:
-            factors = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=self.classes_[codes]
+        factors = class_weights(self.class_weight, self.classes_, codes, weights)
+        if not factors.all():
+            raise ValueError(
+                f"class_weight must hold weights above 0; got {self.class_weight!r}. "
+                "Leave the class out of y instead."
             )
-            if not ((factors > 0) & np.isfinite(factors)).all():
-                raise ValueError(
-                    "class_weight must hold finite weights above 0; got "
-                    f"{factors.tolist()}."
-                )
         return weights * factors[codes]
 
     def _solve(self, kernel, table, codes, weights, numbers, progress=SILENT):

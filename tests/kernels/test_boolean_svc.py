@@ -251,7 +251,7 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"C": "scale"}, "C"),
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
-        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold finite weights"),
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold weights above 0"),
         ({"kernel": counting_kernel()}, "exceeds float64"),
     ],
 )

@@ -66,7 +66,7 @@ def test_tasks_are_run_by_the_workers(name, function, finished):
         model.set_params(max_queries=20)  # more than the first samples of each class
     with parallel_config("dask"):
         model.fit(X, labels_for(name))
-    assert sum(function in key for key in finished) > 1
+    assert any(function in key for key in finished)
 
 
 @pytest.mark.parametrize(

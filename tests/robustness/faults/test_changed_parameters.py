@@ -67,7 +67,8 @@ FIXED = {
 FREE = {
     "alpha": 0.01, "batch_size": 7,
     "class_weight": {0: 2, 1: 1}, "cv": 2, "demotion": 0.5, "early_stopping": False,
-    "exact_limit": 10, "growth": None, "init": "projection_pursuit",
+    "exact_limit": 10, "feature_groups": None, "growth": None,
+    "init": "projection_pursuit",
     "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
     "margin_type": "relative", "max_active": None, "max_iter": 3, "max_support": 9,
     "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2, "n_orders": 3,

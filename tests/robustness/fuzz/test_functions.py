@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.kernels import plain_perceptron
 
 import sklboolean
-from sklboolean import active_learning, concepts, kernels
+from sklboolean import BooleanStump, active_learning, concepts, kernels
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble
 
@@ -27,6 +27,7 @@ SIGNS = 2.0 * X - 1
 GAIN = {"gamma": 0.2, "epsilon": 0.1, "delta": 0.1, "n_weak_samples": 10}
 LITERALS = {"n_features": 10, "min_literals": 1, "max_literals": 2, "monotone": True}
 KERNEL = {"X": X, "Y": X[:4], "binarize": 0.0}
+STUMP = BooleanStump().fit(X, Y)
 SAMPLE = {"n_samples": 20, "n_features": 12, "noise": 0.1, "random_state": 0}
 HALFSPACE = {"positive": [0], "negative": [2], "n_features": 4}
 RULE = Rule(((0, True), (2, False)), 2.0, 2.0)
@@ -90,6 +91,7 @@ SOUND = {
     },
     "concepts.learn_conjunction_from_teacher": {"X": X, "y": Y},
     "concepts.teaching_set": HALFSPACE,
+    "inspection.model_page": {"estimator": STUMP, "X": X, "y": Y},
     "inspection.top_features": {"model": None, "n_features": 3},
     "rules.conjunction_weight": {"model": None, "literals": [0, 1], "X": X},
     "rules.extract_dnf": {"model": None, "X": X, "y": Y},
