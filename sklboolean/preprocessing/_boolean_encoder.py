@@ -5,7 +5,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -377,8 +376,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         -------
         features : ndarray, csr_array or data frame of shape (n_samples, n_features_out)
             Of dtype bool; float32 with NaN for ``missing="propagate"``. For a data
-            frame or pyarrow table and ``sparse_output=False``, a data frame or table of
-            the same package, with the names of the features. The container of
+            frame of pandas or polars and ``sparse_output=False``, a data frame of the
+            same package, with the names of the features. The container of
             ``set_output``, if that was called.
 
         Raises
@@ -410,14 +409,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if propagates:
                 features[missing, first:last] = np.nan
             first = last
-        if is_frame(X) and not self._has_chosen_output():
+        if is_frame(X):  # set_output makes another kind of it, where asked to
             features = frame_like(X, features, self.get_feature_names_out())
         return features
-
-    def _has_chosen_output(self):
-        """Test whether set_output or the configuration sets the container."""
-        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
-        return (chosen or get_config()["transform_output"]) != "default"
 
     def inverse_transform(self, X):
         """Return a sample of the original columns for each sample of features.

@@ -249,18 +249,18 @@ def _levels(name, codes, levels, *, values_are_levels=False):
 
 
 def frame_like(X, features, names):
-    """Make features a data frame or table of the package of X.
+    """Make features a data frame of the package of X.
 
     Parameters
     ----------
     X : data frame or table
-        A pandas data frame gives its index, too.
+        A pandas data frame gives its index, too; a table of pyarrow gives an array.
     features : ndarray of shape (n_samples, n_features_out)
     names : ndarray of shape (n_features_out,)
 
     Returns
     -------
-    frame : data frame or table
+    frame : data frame or ndarray
         The one of pandas is a single block that shares the memory of ``features``.
     """
     if hasattr(X, "iloc"):
@@ -271,9 +271,8 @@ def frame_like(X, features, names):
         import polars
 
         return polars.DataFrame(features, schema=names.tolist(), orient="row")
-    import pyarrow
-
-    return pyarrow.table(list(features.T), names=names.tolist())
+    # scikit-learn's set_output cannot make a data frame of a table of pyarrow.
+    return features
 
 
 def fill_missing(X, columns, missing, incomplete, values):

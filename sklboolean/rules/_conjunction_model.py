@@ -16,7 +16,7 @@ from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formulas import html_table
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.rules._column_generation import (
     ColumnGeneration,
     ConjunctionSpace,
@@ -145,14 +145,20 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
             for train, test in parts
         )
-        losses = []
-        for of_part in found:
+        losses, late = [], False
+        for of_part, is_late in found:
             losses.append(of_part)
+            late |= is_late
             least = of_part.min()
             if progress.step(partial("held-out loss {:.4f}".format, least)):
                 break
         if not losses:
             return len(Cs) // 2
+        if late:
+            warn_user(
+                f"time_limit={self.time_limit:g} ended the path of C before its largest "
+                "values were compared. Raise time_limit, or set C."
+            )
         self.scores_ = -np.array(losses)
         return int(np.argmin(np.mean(losses, axis=0)))
 
@@ -181,7 +187,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         """Compute the mean held-out loss for each C, until it has risen twice.
 
         Half of ``time_limit`` ends the path too. The values of C that are left have an
-        infinite loss.
+        infinite loss. Returns the losses, and whether the time ended the path.
         """
         until = None if self.time_limit is None else monotonic() + self.time_limit / 2
         model = ColumnGeneration(
@@ -192,13 +198,13 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         for k, C in enumerate(Cs):
             model.minimize(C, PATH_TOL, exact=False, until=until if k else None)
             if k and until is not None and monotonic() >= until:
-                break
+                return losses, True
             scores = model.solution().scores(words[test])
             values = self._held_out_loss(scores, targets[:, test].T)
             losses[k] = np.average(values, weights=weights[test])
             if k >= 2 and losses[k] > losses[k - 1] > losses[k - 2]:
                 break
-        return losses
+        return losses, False
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]

@@ -55,7 +55,8 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     time_limit : float or None, default=10.0
         Seconds for the exact search, after the inexact ones, and half as many for each
         path of values of C. When the search stops early, ``is_optimal_`` is False; when
-        a path stops early, larger values of C are left out. None: no limit.
+        a path stops early, larger values of C are left out, with a warning. None: no
+        limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.

@@ -212,9 +212,9 @@ def test_a_second_model_scores_no_sample_of_its_own(n_classes, method, weighted)
     trained, scored = [], []
 
     class Spy(AveragedPerceptron):
-        def _train(self, state, data, codes, weights, samples=None, one_pass=False):
+        def _train(self, state, data, codes, weights, samples=None, *rest):
             trained.append(samples)
-            return super()._train(state, data, codes, weights, samples, one_pass)
+            return super()._train(state, data, codes, weights, samples, *rest)
 
         def _scores(self, state, data, samples):
             scored.append(samples)

@@ -255,7 +255,9 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
 
 def test_a_path_that_runs_out_of_time_leaves_out_large_values_of_C():
     X, y, _ = noisy(400, 12)
-    model = ConjunctionLogisticRegression(random_state=0, time_limit=1e-6).fit(X, y)
+    model = ConjunctionLogisticRegression(random_state=0, time_limit=1e-6)
+    with pytest.warns(UserWarning, match="ended the path of C"):
+        model.fit(X, y)
     assert np.isfinite(model.scores_[0, 0])
     assert np.isneginf(model.scores_[0, 1:]).all()
     assert model.C_ == 0.03
