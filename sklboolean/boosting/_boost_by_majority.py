@@ -175,7 +175,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         error is below ``target_error``. "no_edge": 20 consecutive hypotheses had no
         edge. "max_rounds": ``max_estimators`` was reached. "early_stopping": the
         held-out accuracy no longer improved.
-    validation_scores_ : ndarray of shape (n_rounds_,), float64, or None
+    validation_scores_ : ndarray of shape (`n_rounds_`,), float64, or None
         Accuracy of the vote on held-out samples after each round; None unless
         ``early_stopping``.
     compression_indices_ : list of ndarrays or None

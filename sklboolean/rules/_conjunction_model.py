@@ -156,8 +156,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             return len(Cs) // 2
         if late:
             warn_user(
-                f"time_limit={self.time_limit:g} ended the path of C before its largest "
-                "values were compared. Raise time_limit, or set C."
+                f"time_limit={self.time_limit:g} ended the path of C before its "
+                "largest values were compared. Raise time_limit, or set C."
             )
         self.scores_ = -np.array(losses)
         return int(np.argmin(np.mean(losses, axis=0)))
