@@ -125,8 +125,14 @@ def fit_against_gram(n_samples, repeats, with_goals):
     whole, free = (300, 2.5) if with_goals else (None, None)
     rows, notes = [], []
     for name, parameters in LEARNERS.items():
+        plain = {
+            "normalize": False,
+            "n_orders": 1,
+            "margin": 0,
+            "early_stopping": False,
+        }
         ours = KernelPerceptron(
-            max_iter=N_EPOCHS, shuffle=False, average=None, **parameters
+            max_iter=N_EPOCHS, shuffle=False, average=None, **plain | parameters
         ).fit(X, y)
         notes.append(f"{name}: {ours.n_support_} support rows, ")
         notes[-1] += f"the same mistakes in each epoch, {ours.mistakes_per_epoch_}"
