@@ -383,8 +383,8 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         """Return a `Validation` of some samples, and the weak learner of the others."""
         if not len(held):
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} holds out no sample "
-                f"of {len(train)}. Increase it, or set early_stopping=False."
+                f"early_stopping holds out no sample of {len(train)}, because no class "
+                "has two. Set early_stopping=False."
             )
         weights = learner.sample_weight
         validation = Validation(

@@ -84,11 +84,6 @@ def fitted():
         ({"n_iter_no_change": 0}, ValueError, r"^n_iter_no_change == 0"),
         ({"validation_fraction": 0.0}, ValueError, r"^validation_fraction must be gr"),
         ({"validation_fraction": 1.0}, ValueError, r"^validation_fraction must be a s"),
-        (
-            {"early_stopping": True, "validation_fraction": 1e-9},
-            ValueError,
-            r"^validation_fraction=1e-09 holds out no sample",
-        ),
         ({"random_state": "x"}, ValueError, r"cannot be used to seed"),
         (
             {"estimator": DecisionTreeClassifier},

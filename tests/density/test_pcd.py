@@ -30,7 +30,7 @@ ONCE = 1e-6
 
 def learning(**given):
     settings = {"alpha": 0.0, "momentum": 0.0, "batch_size": 5, "visible_bias": True}
-    settings |= {"learning_rate": 0.1, "max_iter": 20, "verbose": 0}
+    settings |= {"learning_rate": 0.1, "max_iter": 20, "report": None}
     return SimpleNamespace(**(settings | given))
 
 

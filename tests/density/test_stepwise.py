@@ -47,7 +47,7 @@ def streams(draw):
 def options(alpha, learning_decay, batch_size):
     return EMOptions(
         n_components=1, alpha=alpha, growth=None, n_init=1, max_iter=1, tol=0.0,
-        batch_size=batch_size, learning_decay=learning_decay, n_jobs=None, verbose=0,
+        batch_size=batch_size, learning_decay=learning_decay, n_jobs=None,
     )  # fmt: skip
 
 
