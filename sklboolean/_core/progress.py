@@ -19,7 +19,7 @@ except ImportError:  # before scikit-learn 1.9
         return method
 
 
-# What a running fit holds for its callbacks. They are told when it fails, too.
+# Attributes of a running fit. Its callbacks need them to end, even when it fails.
 RUNNING = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 

@@ -146,8 +146,8 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Number of samples of the pool, or of samples read from the stream.
     termination_condition_ : str or None
         "agreement" (a pool has reached the target error), "confidence_bound" (a stream
-        has), "max_queries", "pool_exhausted", "stream_exhausted", or None if learning
-        can continue.
+        has), "max_queries", "pool_exhausted", "stream_exhausted", "callback" (one
+        stopped the fit), or None if learning can continue.
     information_gains_ : ndarray of shape (`n_queries_`,), float64
         Minus the binary logarithm of the probability that the committee gave to each
         label before it was known. For classifiers it is estimated from votes, and NaN

@@ -122,7 +122,8 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     n_jobs : int or None, default=None
         Number of folds that are boosted at the same time, as in joblib.
     verbose : int, default=0
-        1 prints a line for every tenth round, 2 for every round.
+        1 prints a line for every tenth round, 2 for every round. Of several games, one
+        line for each game.
 
     Attributes
     ----------
@@ -174,7 +175,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         no remaining vote can change a sample's majority. "target_error": the training
         error is below ``target_error``. "no_edge": 20 consecutive hypotheses had no
         edge. "max_rounds": ``max_estimators`` was reached. "early_stopping": the
-        held-out accuracy no longer improved.
+        held-out accuracy no longer improved. "callback": a callback stopped the fit.
     validation_scores_ : ndarray of shape (`n_rounds_`,), float64, or None
         Accuracy of the vote on held-out samples after each round; None unless
         ``early_stopping``.

@@ -119,7 +119,8 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         Why boosting stopped. "all_rounds": the plan was completed. "no_weight_left":
         no remaining vote can change a sample's majority. "target_error": the share of
         the weight that is lost is below ``target_error``. "no_edge": no edge is to be
-        expected. "max_rounds": 501 rounds were played.
+        expected. "max_rounds": 501 rounds were played. "callback": a callback stopped
+        the fit.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
