@@ -33,7 +33,8 @@ def top_features(model, n_features=10, *, feature_names=None, target=None):
         Names and weights, largest absolute value first, none of weight 0; among equals
         the first features. A weight of ``coef_`` is positive when the feature speaks
         for the class; importances are not negative. Weights of a kernel model are those
-        of conjunctions of one feature.
+        of conjunctions of one feature; what a feature does in longer ones too is in its
+        ``feature_importances_``.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def top_features(model, n_features=10, *, feature_names=None, target=None):
     check_is_fitted(model)
     check_integer(n_features, "n_features", 1)
     _, last, names = split_pipeline(model)
-    if hasattr(last, "feature_importances_"):
+    if not hasattr(last, "dual_coef_") and hasattr(last, "feature_importances_"):
         weights = np.asarray(last.feature_importances_)
     elif isinstance(getattr(last, "coef_", None), np.ndarray):
         weights = _coefficients(np.atleast_2d(last.coef_), last, target)

@@ -25,6 +25,7 @@ from sklboolean._core.progress import (
 )
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import check_sample_weight, class_weights
+from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
 
@@ -77,8 +78,9 @@ class SupportState:
 
 
 class BooleanSVC(
-    CallbackSupportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
-):
+    CallbackSupportMixin, FeatureSharesMixin, DecisionClassifierMixin, ClassifierMixin,
+    BaseEstimator,
+):  # fmt: skip
     """Support vector machine with a soft margin over conjunctions of Boolean features.
 
     The same machine as ``sklearn.svm.SVC``, for kernels that are computed from packed
@@ -390,3 +392,7 @@ class BooleanSVC(
         table = validate_boolean(self, X, reset=False)
         scores = self._state.scores(table, self.n_jobs)
         return scores if len(self.classes_) > 2 else scores[:, 0]
+
+    def _score_factors(self, table):
+        """Compute what scores of the kernel are multiplied by, and a power of two."""
+        return np.ones(table.shape[0]), 0

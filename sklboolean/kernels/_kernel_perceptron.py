@@ -33,6 +33,7 @@ from sklboolean.kernels._dual_training import (
     UpdateRule,
 )
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
+from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 
 # Numbers of passes among which early stopping chooses, besides max_iter.
@@ -41,7 +42,7 @@ N_FOLDS = 5
 ENOUGH_HELD_OUT = 1000
 
 
-class KernelPerceptron(OnlineClassifier):
+class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
     It is a linear classifier whose features are conjunctions of the given ones: by
@@ -571,6 +572,12 @@ class KernelPerceptron(OnlineClassifier):
 
     def _calibration_scores(self, X):
         return self.decision_function(X) / self._scale(self._state)
+
+    def _score_factors(self, table):
+        """Compute what scores of the kernel are multiplied by, and a power of two."""
+        if self._state.config.normalize:
+            return 1.0 / self._state.model.norms(table), 0
+        return np.ones(table.shape[0]), -self.score_exponent_
 
     def _scale(self, state):
         """What scores are divided by before they are calibrated."""

@@ -456,3 +456,22 @@ def soft_margin_objectives(K, y, box, coef, intercept):
     )
     norm = coef @ f
     return norm / 2 + hinge, np.abs(coef).sum() - norm / 2
+
+
+def shares_of_features(samples, coef, length_weights, monotone, x=None):
+    """Share the weight of each conjunction equally among its features.
+
+    Of the conjunctions that x satisfies; without x the squared weights of all.
+    """
+    n_features = samples.shape[1]
+    shares = np.zeros(n_features)
+    for term in conjunctions(n_features, 1, None, monotone):
+        held = [conjunction_holds(term, z) for z in samples]
+        weight = length_weights[len(term)] * np.sum(coef[held])
+        if x is None:
+            weight *= np.sum(coef[held])
+        elif not conjunction_holds(term, x):
+            continue
+        for variable, _ in term:
+            shares[variable] += weight / len(term)
+    return shares

@@ -1,0 +1,192 @@
+"""The part of each feature in a kernel model, from the weights of its conjunctions.
+
+A kernel that weighs conjunctions by length makes the score
+``f(x) = sum of c_i K(v_i, x) = sum of w_T over the conjunctions T that x satisfies``.
+Each conjunction is shared equally among its features. Of the conjunctions that two
+samples with s common literals share, feature j of these literals gets
+``(K(s) - K(0)) / s``, so no conjunction is ever listed.
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.bits import unpack_words
+from sklboolean._core.validation import validate_boolean
+from sklboolean.kernels._count_table import split_integer
+from sklboolean.kernels._kernels import (
+    ConjunctionKernel,
+    LinearKernel,
+    PolynomialKernel,
+    RBFKernel,
+)
+from sklboolean.kernels._soft_margin import BitKernel
+
+# Kernels with nonnegative weights of conjunctions by their length.
+CONJUNCTION_KERNELS = ConjunctionKernel, LinearKernel, PolynomialKernel, RBFKernel
+BLOCK_ENTRIES = 2**22  # of a matrix of counts
+
+
+class FeatureShares:
+    """Shares of features in sums of a kernel over samples.
+
+    Parameters
+    ----------
+    kernel : kernel object
+        One of `CONJUNCTION_KERNELS`; its normalisation is left out.
+    n_features : int
+    table : ndarray of uint64 words, or csr_array
+        The support samples.
+
+    Attributes
+    ----------
+    exponent : int
+        Shares are divided by ``2**exponent``.
+    """
+
+    def __init__(self, kernel, n_features, table):
+        self.n_features = n_features
+        self.samples = self._as_numbers(table)
+        self.ones = np.asarray(self.samples.sum(axis=1)).astype(np.int64)
+        formula = kernel.formula(n_features, int(self.ones.max(initial=0)))
+        self.is_monotone = formula.count == "common"
+        constant = formula.numerator(0)
+        numerators = [formula.numerator(s) for s in range(formula.max_count + 1)]
+        pairs = [
+            split_integer(value - constant, -formula.scale) for value in numerators
+        ]
+        mantissas, exponents = map(np.array, zip(*pairs, strict=True))
+        self.exponent = int(exponents[mantissas != 0].max(initial=-(2**20)))
+        shifts = np.maximum(exponents - self.exponent, -2000)
+        values = np.ldexp(mantissas, np.where(mantissas != 0, shifts, 0))
+        self.shares = values / np.maximum(np.arange(len(values)), 1)
+
+    def _as_numbers(self, table):
+        if sparse.issparse(table):
+            return sparse.csr_array(table, dtype=np.float64)
+        return unpack_words(table, self.n_features).astype(np.float64)
+
+    def _blocks(self, table):
+        """Yield blocks of samples and their shares of each common literal."""
+        step = max(1, BLOCK_ENTRIES // max(1, len(self.ones), self.n_features))
+        for first in range(0, table.shape[0], step):
+            block = self._as_numbers(table[first : first + step])
+            counts = block @ self.samples.T
+            counts = counts.toarray() if sparse.issparse(counts) else counts
+            counts = counts.astype(np.int64)
+            if not self.is_monotone:
+                ones = np.asarray(block.sum(axis=1)).astype(np.int64)
+                counts = self.n_features - ones[:, None] - self.ones + 2 * counts
+            block = block.toarray() if sparse.issparse(block) else block
+            yield slice(first, first + len(block)), block, self.shares[counts]
+
+    def _of_literals(self, block, weights):
+        """Sum up weights of the support samples that agree with each literal."""
+        sums = weights @ self.samples
+        shares = block * sums
+        if not self.is_monotone:
+            shares += (1 - block) * (weights.sum(axis=1)[:, None] - sums)
+        return shares
+
+    def of_scores(self, coef, table):
+        """Share ``coef @ K(samples, table)``, less that of the empty conjunction.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_scores, n_features)
+            Over ``2**exponent``.
+        """
+        shares = np.empty((table.shape[0], len(coef), self.n_features))
+        for part, block, weights in self._blocks(table):
+            for k, own in enumerate(coef):
+                shares[part, k] = self._of_literals(block, weights * own)
+        return shares
+
+    def of_norm(self, coef, table):
+        """Share the sum of squared weights; ``table`` holds the support samples."""
+        shares = np.zeros(self.n_features)
+        for part, block, weights in self._blocks(table):
+            for own in coef:
+                products = weights * own * own[part, None]
+                shares += self._of_literals(block, products).sum(axis=0)
+        return np.maximum(shares, 0.0)  # rounding
+
+
+class FeatureSharesMixin:
+    """What kernel classifiers say of single features.
+
+    For classes with ``kernel_``, ``dual_coef_`` and ``_score_factors``.
+    """
+
+    @property
+    def feature_importances_(self):
+        """Share of each feature in the squared weights of all conjunctions.
+
+        An ndarray of shape (`n_features_in_`,), dtype float64, of sum 1; all 0 for a
+        constant model. The squared norm of the model is a sum of squared weights of
+        conjunctions. Each is shared equally among the features of the conjunction, and
+        the scores of several classes are added up. For the linear kernel this is the
+        squared weight of the feature, as in recursive feature elimination (Guyon et
+        al. 2002). Only for kernels that weigh conjunctions by length: "conjunction",
+        "linear", "poly" and "rbf".
+        """
+        table = self._support_table("feature_importances_")
+        shares = FeatureShares(self.kernel_, self.n_features_in_, table)
+        scale = np.abs(self.dual_coef_).max(initial=0.0) or 1.0
+        coef = self.dual_coef_ / (scale * self._kernel_norms(table))
+        importances = shares.of_norm(coef, table)
+        return importances / (importances.sum() or 1.0)
+
+    def feature_contributions(self, X):
+        """Compute the part of each feature in the scores of samples.
+
+        A score is a sum of weights of the conjunctions that the sample satisfies. The
+        weight of each is shared equally among its features. These are the Shapley
+        values of the score, for kernels without negated features beside the sample in
+        which every feature is false.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n_samples, n_features), dtype float64
+            Their sum is the score of ``decision_function`` less a part that no feature
+            has: the intercept and the empty conjunction. With more than two classes of
+            shape (n_samples, n_classes, n_features). Parts below 2**-1000 of the
+            largest may become 0.
+
+        Raises
+        ------
+        AttributeError
+            For kernels that do not weigh conjunctions by length, and votes.
+        """
+        support = self._support_table("feature_contributions")
+        table = validate_boolean(self, X, reset=False)
+        shares = FeatureShares(self.kernel_, self.n_features_in_, support)
+        coef = self.dual_coef_ / self._kernel_norms(support)
+        found = shares.of_scores(coef, table)
+        factors, exponent = self._score_factors(table)
+        factors = factors / self._kernel_norms(table)
+        found = np.ldexp(found, shares.exponent + exponent) * factors[:, None, None]
+        return found if len(self.classes_) > 2 else found[:, 0]
+
+    def _kernel_norms(self, table):
+        """Compute sqrt(K(x, x)) of each sample for a normalised kernel, else 1."""
+        if not getattr(self.kernel_, "normalize", False):
+            return np.ones(table.shape[0])
+        return BitKernel(self.kernel_, self.n_features_in_, table).norms()
+
+    def _support_table(self, name):
+        """Return the support samples, or raise the error for a missing attribute."""
+        check_is_fitted(self)
+        if getattr(self, "average", None) == "voted":
+            raise AttributeError(f"{name} needs a sum of scores, not average='voted'.")
+        if not isinstance(self.kernel_, CONJUNCTION_KERNELS):
+            raise AttributeError(
+                f"{name} exists for kernels that weigh conjunctions by length, such as "
+                f"'conjunction'; the kernel is {self.kernel_!r}."
+            )
+        return self._state.table
