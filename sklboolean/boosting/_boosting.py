@@ -274,7 +274,9 @@ class Validation:
         return n_since >= self.n_iter_no_change
 
 
-def boost(learner, votes, schedule, rng, report=None, validation=None):
+def boost(
+    learner, votes, schedule, rng, report=None, validation=None, *, measured=True
+):
     """Boost a weak learner by majority.
 
     Parameters
@@ -288,6 +290,9 @@ def boost(learner, votes, schedule, rng, report=None, validation=None):
         ``report(state)`` is called after each round; it returns whether to stop.
     validation : Validation or None
         It ends boosting early.
+    measured : bool
+        Whether to compute the divergence, the acceptance and the potential of each
+        round, which only reports need.
 
     Returns
     -------
@@ -301,7 +306,7 @@ def boost(learner, votes, schedule, rng, report=None, validation=None):
     state, failure = BoostingState(votes, schedule), schedule.weak_failure
     while not state.is_over():
         state.plan()
-        weights = votes.weights(state.k, state.gamma)
+        weights = votes.weights(state.k, state.gamma, measured=measured)
         if not weights.table.any():
             state.termination = "no_weight_left"
             break

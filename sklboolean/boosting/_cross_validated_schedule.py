@@ -257,7 +257,8 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
             votes.append(np.zeros((len(test), 2), dtype=np.int64))
             continue
         board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
-        state = boost(part, board, schedule, check_random_state(seed))
+        rng = check_random_state(seed)
+        state = boost(part, board, schedule, rng, measured=False)
         hypotheses = state.hypotheses or [state.best_failure]
         X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
         votes.append(part.votes(hypotheses, X))

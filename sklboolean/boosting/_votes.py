@@ -185,8 +185,11 @@ class MajorityVotes:
         """Compute the least odd k for which the average potential is below an error."""
         return rounds_for_error(self.n_rounds, gamma, error, *self.level_shares())
 
-    def weights(self, k, gamma):
-        """Compute the `RoundWeights` of the next round of k; k=0 weighs all alike."""
+    def weights(self, k, gamma, *, measured=True):
+        """Compute the `RoundWeights` of the next round of k; k=0 weighs all alike.
+
+        ``measured=False`` leaves out the divergence, the acceptance and the potential.
+        """
         if not k:
             states = np.zeros(len(self.codes), dtype=np.int64)
             return RoundWeights(np.ones(1), states, self.sample_weight)
@@ -202,6 +205,11 @@ class MajorityVotes:
         if acceptance == 0:  # all is decided, or what is open has no weight
             return RoundWeights(table, states, self.sample_weight)
         table[occur] = np.rint(STEPS * relative) / STEPS
+        mean = float(np.exp(log_largest)) * acceptance
+        if not measured:
+            return RoundWeights(
+                table, states, self.sample_weight, mean, np.nan, acceptance
+            )
         some = relative > 0
         drawn = shares[some] * relative[some] / acceptance
         divergence = float(drawn @ np.log(relative[some] / acceptance))
@@ -210,8 +218,8 @@ class MajorityVotes:
         missing = (k - levels) // 2
         potential = float(shares @ binomial_cdf(missing, k - self.n_rounds, gamma))
         return RoundWeights(
-            table, states, self.sample_weight, float(np.exp(log_largest)) * acceptance,
-            max(0.0, divergence), acceptance, potential,
+            table, states, self.sample_weight, mean, max(0.0, divergence), acceptance,
+            potential,
         )  # fmt: skip
 
 

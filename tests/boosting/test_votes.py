@@ -154,6 +154,19 @@ def test_row_of_value_two_equals_two_rows_to_the_last_bit(n_classes):
         assert weighted.potential(11, 0.1) == repeated.potential(11, 0.1)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_do_not_depend_on_what_is_measured(n_classes):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, n_classes, 50)
+    board = MajorityVotes(codes, n_classes)
+    for i in range(8):
+        board.add(None if i == 3 else rng.integers(0, n_classes, 50))
+        full, short = board.weights(13, 0.1), board.weights(13, 0.1, measured=False)
+        assert_array_equal(short.of_samples(), full.of_samples())
+        assert short.mean == full.mean
+        assert np.isnan(short.potential)
+
+
 def test_even_weights_are_the_values():
     board = MajorityVotes(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
     assert_array_equal(board.weights(0, 0.0).of_samples(), [1, 3, 2])
