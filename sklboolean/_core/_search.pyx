@@ -149,11 +149,11 @@ cdef class CoverSearch:
         require_below(literals, self.search.n_literals, "a conjunction")
         sklb_seed(&self.search, &literals[0], <int> literals.shape[0])
 
-    def run(self, deadline, int64_t n_looked_at, stopped):
-        """Search on, until ``monotonic()`` passes the deadline or to the end.
+    def run(self, deadline, int64_t n_looked_at, stopped, max_sums=None):
+        """Search on, to the end, the deadline on ``monotonic()``, or a number of sums.
 
-        The clock, the keyboard and the list ``stopped``, which another thread may fill,
-        are asked after every ``n_looked_at`` conjunctions.
+        The clock, the keyboard, the sums and the list ``stopped``, which another thread
+        may fill, are asked after every ``n_looked_at`` conjunctions.
         """
         cdef int state = 0
         while state == 0:
@@ -161,6 +161,8 @@ cdef class CoverSearch:
                 state = sklb_search_advance(&self.search, n_looked_at)
             PyErr_CheckSignals()
             if stopped or (deadline is not None and monotonic() >= deadline):
+                break
+            if max_sums is not None and self.search.n_sums >= max_sums:
                 break
         if state < 0:
             raise MemoryError

@@ -187,25 +187,29 @@ class SearchArrays:
             search.seed(np.array(literals, dtype=np.int32))
         return search
 
-    def search(self, task, seeds, until, stopped=()):
+    def search(self, task, seeds, until, stopped=(), max_sums=None):
         """Search; return the list found, the bound of the rest, is_complete, n_sums."""
         search = self.make_search(task, seeds)
         deadline = None if until is None else monotonic() + until - time()
-        search.run(deadline, max(1, SLICE // (len(self.samples) + 16)), stopped)
+        slice_ = max(1, SLICE // (len(self.samples) + 16))
+        search.run(deadline, slice_, stopped, max_sums)
         bound = 0.0 if search.is_complete else search.open_bound
         return search.found(), bound, search.is_complete, search.n_sums
 
-    def search_branches(self, task, seeds, until, n_jobs):
+    def search_branches(self, task, seeds, until, n_jobs, max_sums=None):
         """Return the same from an exact search whose branches run as joblib tasks."""
         tasks = [
             {**task, "width": 0, "branch": branch, "n_branches": BRANCHES}
             for branch in range(BRANCHES)
         ]
         stopped = []
+        if max_sums is not None:
+            max_sums /= BRANCHES
         try:
             found, bounds, is_complete, n_sums = zip(
                 *Parallel(n_jobs=n_jobs, prefer="threads")(
-                    delayed(self.search)(task, seeds, until, stopped) for task in tasks
+                    delayed(self.search)(task, seeds, until, stopped, max_sums)
+                    for task in tasks
                 ),
                 strict=True,
             )
@@ -252,7 +256,7 @@ def _group_tokens(columns, groups, monotone):
 def search_conjunctions(
     X, coefficients, n_features, *, max_literals, n_rules=20, monotone=True,
     sign="both", feature_groups=None, length_weights=None, floor=0.0, time_limit=None,
-    width=None, n_jobs=None,
+    width=None, n_jobs=None, max_sums=None,
 ):  # fmt: skip
     """Find the conjunctions with the largest weight.
 
@@ -291,6 +295,9 @@ def search_conjunctions(
     n_jobs : int or None
         Joblib's jobs for the branches of an exact search. The result does not depend
         on it, except under ``time_limit``.
+    max_sums : float or None
+        Number of sums after which an exact search stops, in each branch a part of it.
+        Unlike time it does not depend on the machine. None: no limit.
 
     Returns
     -------
@@ -345,7 +352,7 @@ def search_conjunctions(
             break
     if not (is_complete or growing or width):
         found, bound, is_complete, n = arrays.search_branches(
-            task, found, until, n_jobs
+            task, found, until, n_jobs, max_sums
         )
         n_sums += n
     bound = max(bound, task["floor"])

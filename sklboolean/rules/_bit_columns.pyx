@@ -112,6 +112,10 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
         Stop when 0 is no further from a subgradient, as a fraction of the price.
     work : ndarray of shape (4, n)
         Scratch space.
+
+    Returns
+    -------
+    n_passes : int
     """
     cdef:
         int64_t a, b, n = slopes.shape[0]
@@ -136,6 +140,7 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
                 break
             if n_passes % 8 == 7:
                 accelerate(matrix, slopes, prices, coefficients, work)
+    return n_passes
 
 
 cdef void accelerate(const double[:, ::1] matrix, double[::1] slopes,

@@ -134,6 +134,9 @@ class ColumnGeneration:
     ----------
     objective, gap : float
         Of the last solution; the gap is infinity where no bound was computed.
+    work : int
+        Work of all solutions and searches, in units of which a core does some 1e9 in a
+        second. Unlike time it does not depend on the machine.
     """
 
     def __init__(self, X, weights, targets, loss, space, n_jobs=None):
@@ -152,7 +155,7 @@ class ColumnGeneration:
         self.columns = self.samples[None, :].copy()
         self.prices = np.zeros(1)
         self.coefficients = np.zeros((len(targets), 1))
-        self.objective, self.gap = np.inf, np.inf
+        self.objective, self.gap, self.work = np.inf, np.inf, 0
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
@@ -186,7 +189,9 @@ class ColumnGeneration:
         self.columns, self.prices = self.columns[used], self.prices[used]
         self.coefficients = np.ascontiguousarray(self.coefficients[:, used])
 
-    def minimize(self, C, tol, *, exact, until=None):
+    def minimize(
+        self, C, tol, *, exact, until=None, max_work=np.inf, is_enough=None
+    ):  # fmt: skip
         """Minimize from the last solution.
 
         Parameters
@@ -198,34 +203,54 @@ class ColumnGeneration:
             Search all conjunctions at the end, which bounds the duality gap. False:
             inexact searches only.
         until : float or None
-            Time at which exact searches stop, on the clock of ``monotonic``.
+            Time at which to stop, on the clock of ``monotonic``.
+        max_work : float
+            Work after which to stop. With ``exact=True``, both limits are for the exact
+            searches, before which all others are completed.
+        is_enough : callable or None
+            Asked after each solution; where it is true the minimization ends.
+
+        Returns
+        -------
+        is_complete : bool
+            Whether neither a limit nor ``is_enough`` ended the minimization.
         """
         problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
         width, worst, self.gap = WIDTH, 1.0, np.inf
         if self.space.max_literals == 1:
             width = None
+        most = self.work + max_work if width is None or not exact else np.inf
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            problem.solve(self.columns, self.prices, self.coefficients, inner)
+            start = problem.work
+            problem.solve(
+                self.columns, self.prices, self.coefficients, inner,
+                np.inf if exact else start + most - self.work,
+            )  # fmt: skip
+            self.work += problem.work - start
             means = problem.means[:, : len(self.words)]
             if width is None:
                 means = self._balance(means)
+            if is_enough is not None and is_enough():
+                return False
             residuals = C * self.weights * (self.targets - means)
-            found, bound = self._search(residuals, tol, width, until)
+            found, bound = self._search(residuals, tol, width, until, most)
             # What is found again asks for a closer solution.
             worst = bound - 1 if any(c not in self.known for c in found) else 0.0
             self.objective = problem.value
             if width is None:
                 self.gap = self._gap(C, means, bound)
-            is_late = until is not None and monotonic() >= until
-            if (self.add(found) or (found and inner > 0.3 * tol)) and not is_late:
+            is_over = self.work >= most or (until is not None and monotonic() >= until)
+            if width is not None and exact:
+                is_over = False
+            if (self.add(found) or (found and inner > 0.3 * tol)) and not is_over:
                 continue
             if width is None or not exact:
-                break
+                return not is_over
             self.drop_unused()
-            width = None
+            width, most = None, self.work + max_work
 
-    def _search(self, residuals, tol, width, until):
+    def _search(self, residuals, tol, width, until, most):
         """Find conjunctions that are worth their price.
 
         Returns
@@ -244,13 +269,16 @@ class ColumnGeneration:
             rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
             error = np.abs(rounded - coefficients).sum()
             limit = None if until is None else max(until - monotonic(), 1e-3)
+            n_sums = max(most - self.work, 0) / len(self.samples)
             result = search_conjunctions(
                 self.words, rounded, self.space.n_features,
                 max_literals=self.space.max_literals, n_rules=N_ADDED,
                 monotone=self.space.monotone, feature_groups=self.space.feature_groups,
                 length_weights=factors, floor=1 + 0.5 * tol, time_limit=limit,
                 width=width, n_jobs=self.n_jobs,
+                max_sums=None if np.isinf(n_sums) else n_sums,
             )  # fmt: skip
+            self.work += result.n_sums * len(self.samples)
             # With an intercept, a negated feature is worth as much as the feature.
             found += [
                 ((literals[0][0], True),) if len(literals) == 1 else literals

@@ -59,12 +59,16 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         of `BooleanEncoder`, found by their names, share a label.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
-    time_limit : float or None, default=10.0
-        Seconds for the exact search, after the inexact ones, and half as many for each
-        path of values of C. When the search stops early, ``is_optimal_`` is False; when
-        a path stops early, larger values of C are left out, with a warning. None: no
-        limit; with hundreds of features the proof may take very long. The result
-        depends on the speed of the machine only where the limit is reached.
+    work_limit : float or None, default=10.0
+        Work for each path of values of C, and for the exact search after the inexact
+        ones; 1 takes about a second on one core. Work is counted, so the result does
+        not depend on the speed of the machine. Where a path ends so while the held-out
+        loss still falls, a warning says it; where the exact search does,
+        ``is_optimal_`` is False. Raise it for larger data. None: no limit; with
+        hundreds of features the proof may take very long.
+    time_limit : float or None, default=None
+        Seconds for the same, as a safety. The result then depends on the speed of the
+        machine where this limit is reached; a path that it ends is a warning.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -96,7 +100,8 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         Weights of the conjunctions of the model for each of ``Cs_``.
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
-        the loss had risen twice, or time was up. None if C was not chosen.
+        two that were not better, or at a limit. Of a C that is worse than another, the
+        loss of an unfinished model. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -152,7 +157,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
-        time_limit=10.0, binarize=0.0, random_state=None, n_jobs=None,
+        work_limit=10.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
         verbose=0,
     ):  # fmt: skip
         self.C = C
@@ -164,6 +169,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         self.class_weight = class_weight
         self.feature_groups = feature_groups
         self.tol = tol
+        self.work_limit = work_limit
         self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state

@@ -64,8 +64,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         check_real(self.tol, "tol", 0, strict=True)
         if isinstance(self.cv, Integral):
             check_integer(self.cv, "cv", 2)
-        if self.time_limit is not None:
-            check_real(self.time_limit, "time_limit", 0, strict=True)
+        for name in ("work_limit", "time_limit"):
+            if getattr(self, name) is not None:
+                check_real(getattr(self, name), name, 0, strict=True)
 
     def _check_Cs(self, default, unit=1.0):
         """Return the values of C to try, ascending, in units of one over ``unit``."""
@@ -113,7 +114,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
         model.add_features()
-        path, until = [], None
+        path = []
 
         def set_attributes(estimator):
             estimator._set_fitted_attributes(model, path, Cs[: len(path)])
@@ -125,9 +126,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             if k < best:
                 model.minimize(C, PATH_TOL, exact=False)
             else:
-                if self.time_limit is not None:
-                    until = monotonic() + self.time_limit
-                model.minimize(C, self.tol, exact=True, until=until)
+                until, max_work = self._limits()
+                model.minimize(C, self.tol, exact=True, until=until, max_work=max_work)
             path.append(model.solution())
             text = f"C={C:.3g}, {len(path[-1].conjunctions)} conjunctions"
             if progress.step(lambda text=text: text, set_attributes):
@@ -145,19 +145,19 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
             for train, test in parts
         )
-        losses, late = [], False
-        for of_part, is_late in found:
+        losses, limits = [], set()
+        for of_part, limit in found:
             losses.append(of_part)
-            late |= is_late
+            limits.add(limit)
             least = of_part.min()
             if progress.step(partial("held-out loss {:.4f}".format, least)):
                 break
         if not losses:
             return len(Cs) // 2
-        if late:
+        for limit in sorted(limits - {None}):
             warn_user(
-                f"time_limit={self.time_limit:g} ended the path of C before its "
-                "largest values were compared. Raise time_limit, or set C."
+                f"{limit}={getattr(self, limit):g} ended the path of C where larger "
+                f"values may predict better. Raise {limit}, or set C."
             )
         self.scores_ = -np.array(losses)
         return int(np.argmin(np.mean(losses, axis=0)))
@@ -183,28 +183,55 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 )
         return pairs
 
-    def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
-        """Compute the mean held-out loss for each C, until it has risen twice.
+    def _limits(self):
+        """Return the time at which to stop, or None, and the work after which to."""
+        until = None if self.time_limit is None else monotonic() + self.time_limit
+        return until, np.inf if self.work_limit is None else 1e9 * self.work_limit
 
-        Half of ``time_limit`` ends the path too. The values of C that are left have an
-        infinite loss. Returns the losses, and whether the time ended the path.
+    def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
+        """Compute the mean held-out loss for each C, from the smallest on.
+
+        A C is left when its loss is above the least so far and rises from one solution
+        to the next. The path ends with the second C in turn that is above the least, or
+        at a limit. The values of C that are left out have an infinite loss.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_Cs,)
+        limit : {"time_limit", "work_limit", None}
+            The limit that ended the path. None too where the work ended it after the
+            loss had risen.
         """
-        until = None if self.time_limit is None else monotonic() + self.time_limit / 2
         model = ColumnGeneration(
             words[train], weights[train], targets[:, train], loss, space
         )
         model.add_features()
-        losses = np.full(len(Cs), np.inf)
+        losses, least = np.full(len(Cs), np.inf), np.inf
+        until, max_work = self._limits()
         for k, C in enumerate(Cs):
-            model.minimize(C, PATH_TOL, exact=False, until=until if k else None)
+            of_solutions = []
+
+            def is_enough(of_solutions=of_solutions, least=least):
+                scores = model.solution().scores(words[test])
+                values = self._held_out_loss(scores, targets[:, test].T)
+                of_solutions.append(np.average(values, weights=weights[test]))
+                return len(of_solutions) > 1 and (
+                    of_solutions[-1] > max(of_solutions[-2], least)
+                )
+
+            model.minimize(
+                C, PATH_TOL, exact=False, until=until if k else None,
+                max_work=max_work - model.work if k else np.inf, is_enough=is_enough,
+            )  # fmt: skip
             if k and until is not None and monotonic() >= until:
-                return losses, True
-            scores = model.solution().scores(words[test])
-            values = self._held_out_loss(scores, targets[:, test].T)
-            losses[k] = np.average(values, weights=weights[test])
-            if k >= 2 and losses[k] > losses[k - 1] > losses[k - 2]:
+                return losses, "time_limit"
+            if k and model.work >= max_work:
+                return losses, "work_limit" if losses[k - 1] <= least else None
+            losses[k] = of_solutions[-1]
+            if k and losses[k] > least and losses[k - 1] > least:
                 break
-        return losses, False
+            least = min(least, losses[k])
+        return losses, None
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]

@@ -52,11 +52,16 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         of `BooleanEncoder`, found by their names, share a label.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
-    time_limit : float or None, default=10.0
-        Seconds for the exact search, after the inexact ones, and half as many for each
-        path of values of C. When the search stops early, ``is_optimal_`` is False; when
-        a path stops early, larger values of C are left out, with a warning. None: no
-        limit.
+    work_limit : float or None, default=10.0
+        Work for each path of values of C, and for the exact search after the inexact
+        ones; 1 takes about a second on one core. Work is counted, so the result does
+        not depend on the speed of the machine. Where a path ends so while the held-out
+        loss still falls, a warning says it; where the exact search does,
+        ``is_optimal_`` is False. Raise it for larger data. None: no limit; with
+        hundreds of features the proof may take very long.
+    time_limit : float or None, default=None
+        Seconds for the same, as a safety. The result then depends on the speed of the
+        machine where this limit is reached; a path that it ends is a warning.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -127,7 +132,8 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
 
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, feature_groups=None, tol=1e-3, time_limit=10.0, binarize=0.0,
+        literal_cost=1.1, feature_groups=None, tol=1e-3, work_limit=10.0,
+        time_limit=None, binarize=0.0,
         random_state=None, n_jobs=None,
         verbose=0,
     ):  # fmt: skip
@@ -139,6 +145,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         self.literal_cost = literal_cost
         self.feature_groups = feature_groups
         self.tol = tol
+        self.work_limit = work_limit
         self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state

@@ -257,9 +257,36 @@ def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     assert uncut._replace(n_sums=0) == alone._replace(n_sums=0)
 
 
+def test_a_number_of_sums_ends_the_search_in_the_same_place(monkeypatch):
+    """With any number of jobs: each branch has its part."""
+    monkeypatch.setattr(search, "SLICE", 1)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 12), dtype=np.uint8)
+    coefficients = rng.integers(-5, 6, 200).astype(float)
+    options = {"max_literals": 4, "floor": 1.0}
+    n_sums = []
+    for max_sums in (50, 500, 1e9):
+        results = [
+            search_conjunctions(
+                pack_dense(X), coefficients, 12, max_sums=max_sums, n_jobs=n_jobs,
+                **options,
+            )
+            for n_jobs in (1, 2, 1)
+        ]  # fmt: skip
+        assert results[0] == results[1] == results[2]
+        assert results[0].is_optimal == (max_sums == 1e9)
+        n_sums.append(results[0].n_sums)
+    assert n_sums[0] < n_sums[1] < n_sums[2]
+    whole = search_conjunctions(pack_dense(X), coefficients, 12, **options)
+    assert results[0] == whole
+
+
 @settings(deadline=None, max_examples=100)
-@given(problems(), st.integers(1, 300), st.sampled_from([1, 3]))
-def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
+@given(
+    problems(), st.integers(1, 300), st.sampled_from([1, 3]),
+    st.sampled_from(["time_limit", "max_sums"]),
+)  # fmt: skip
+def test_the_bound_of_an_early_answer_holds(problem, words, n_branches, limit):
     """Stopped after a few steps: everything not listed keeps to the bound."""
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
@@ -268,7 +295,7 @@ def test_the_bound_of_an_early_answer_holds(problem, words, n_branches):
         patch.setattr(search, "BRANCHES", n_branches)
         result = search_conjunctions(
             pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
-            max_literals=max_literals, time_limit=1e-9, **options,
+            max_literals=max_literals, **{limit: 1e-9}, **options,
         )  # fmt: skip
     everything = largest_weights(
         X, coefficients, 10**6, max_literals,

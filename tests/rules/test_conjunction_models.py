@@ -1,6 +1,8 @@
 """Conjunction models are optimal over all conjunctions, by definition."""
 
 import sqlite3
+import warnings
+from itertools import count
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
-from sklboolean._core import _cpu
+from sklboolean._core import _cpu, conjunction_search
 from sklboolean.datasets import make_monks, make_tic_tac_toe
+from sklboolean.rules import _column_generation, _conjunction_model
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
 
 CS = (0.05, 0.3, 2.0)
@@ -93,13 +96,14 @@ def test_the_gap_bounds_the_distance_from_the_optimum(loss, tol):
     assert model.is_optimal_ == (model.optimality_gap_ <= tol * model.objective_)
 
 
+@pytest.mark.parametrize("limit", ["time_limit", "work_limit"])
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
-def test_the_gap_of_any_model_bounds_its_distance(loss):
+def test_the_gap_of_any_model_bounds_its_distance(loss, limit):
     """Also where the search was not run to its end."""
     X, y, targets, weights = problem(loss, seed=2)
     _, design, prices = design_of(X, 3)
     best = smallest_objective(design, prices, 1.0, weights, targets, loss)
-    model = model_for(loss, C=1.0, time_limit=1e-9).fit(X, y, sample_weight=weights)
+    model = model_for(loss, C=1.0, **{limit: 1e-9}).fit(X, y, sample_weight=weights)
     assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
 
 
@@ -253,14 +257,73 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     assert fixed.objective_ == pytest.approx(model.objective_, rel=2e-3)
 
 
-def test_a_path_that_runs_out_of_time_leaves_out_large_values_of_C():
+@pytest.mark.parametrize("limit", ["time_limit", "work_limit"])
+def test_a_limit_ends_the_path_with_a_warning(limit):
     X, y, _ = noisy(400, 12)
-    model = ConjunctionLogisticRegression(random_state=0, time_limit=1e-6)
-    with pytest.warns(UserWarning, match="ended the path of C"):
+    model = ConjunctionLogisticRegression(random_state=0, **{limit: 1e-9})
+    with pytest.warns(UserWarning, match=f"{limit}=1e-09 ended the path of C"):
         model.fit(X, y)
     assert np.isfinite(model.scores_[0, 0])
     assert np.isneginf(model.scores_[0, 1:]).all()
     assert model.C_ == 0.03
+
+
+def test_the_work_may_end_a_path_after_the_loss_has_risen():
+    X, y, _ = noisy(400, 12)
+    whole = ConjunctionLogisticRegression(random_state=0).fit(X, y)
+    assert 0 < np.argmax(whole.scores_) < len(whole.scores_[0]) - 2
+    for exponent in range(-9, 0):
+        model = ConjunctionLogisticRegression(random_state=0, work_limit=10.0**exponent)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, y)
+        seen = np.isfinite(model.scores_)
+        np.testing.assert_array_equal(model.scores_[seen], whole.scores_[seen])
+        # The last C seen was the best, so larger ones may be better.
+        falls = np.argmax(model.scores_) == seen.sum() - 1
+        assert len(caught) == falls
+
+
+def attributes_of(model):
+    names = ["coef_", "intercept_", "coef_path_", "scores_", "C_", "optimality_gap_"]
+    values = {name: np.array(getattr(model, name)) for name in names}
+    return values, model.conjunctions_
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"work_limit": 1e-4}, {"work_limit": 1e-3}, {"time_limit": 1e12}],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.filterwarnings("ignore:work_limit=")
+def test_a_fit_depends_on_neither_the_clock_nor_the_jobs(
+    monkeypatch, limits, n_classes
+):
+    X, y, weights = noisy(300, 14, n_classes)
+    model = ConjunctionLogisticRegression(random_state=0, cv=2, **limits)
+    expected = attributes_of(model.fit(X, y, weights))
+    clock = count(0, 1e6)
+    for module in (_column_generation, _conjunction_model, conjunction_search):
+        monkeypatch.setattr(module, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(conjunction_search, "time", lambda: float(next(clock)))
+    for n_jobs in (1, 2):
+        found = attributes_of(model.set_params(n_jobs=n_jobs).fit(X, y, weights))
+        assert found[1] == expected[1]
+        for name, value in expected[0].items():
+            np.testing.assert_array_equal(found[0][name], value, err_msg=name)
+    assert (next(clock) > 2e6) == ("time_limit" in limits)
+
+
+def test_the_path_ends_with_the_second_C_that_is_not_better():
+    X, y, _ = noisy(400, 12)
+    model = ConjunctionLogisticRegression(
+        random_state=0, Cs=[0.03, 0.1, 1, 10, 30, 100]
+    ).fit(X, y)
+    losses = -model.scores_[0]
+    best = int(np.argmin(losses))
+    assert np.isfinite(losses[: best + 3]).all()
+    assert np.isposinf(losses[best + 3 :]).all()
 
 
 def test_units_of_the_target_do_not_matter():
