@@ -20,10 +20,15 @@ class AveragedPerceptron(BaseOnlineLinear):
         Size of an update, above 0. It matters only relative to ``margin``.
     learning_rate_schedule : {"constant", "inverse_sqrt", "adagrad"}, default="constant"
         "constant", proportional to ``1 / sqrt(t)``, or AdaGrad (per feature).
-    margin : float or pair of floats, default=5.0
+    margin : float, pair of floats or "auto", default="auto"
         Update also when a sample is classified correctly with a score below the margin
         (thick separator). A pair gives the margins of positive and negative samples.
-        Raise it where samples have many ones: half their mean number suits text.
+        "auto": what an update adds to the score of its own sample, on average:
+        ``learning_rate`` times the mean number of ones of a sample. Where features are
+        not Boolean it is the mean sum of their squares ("adagrad": of their absolute
+        values). The mean is that of the first training call; later chunks of a stream
+        keep it. Set a number if the first chunk is small or unusual. 0 updates on
+        mistakes only.
     aggressive : bool, default=False
         Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0
@@ -84,6 +89,8 @@ class AveragedPerceptron(BaseOnlineLinear):
         Passes of the last ``fit``. The parts of a stream count as one pass.
     t_ : int
         Samples seen, over all passes.
+    margin_ : tuple of two floats
+        The margins of positive and negative samples.
     calibration_slope_ : float
         Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int
@@ -100,8 +107,8 @@ class AveragedPerceptron(BaseOnlineLinear):
     -----
     A sample weight is a factor on the updates with the sample. Weight 2 is not the same
     as two copies: after the first update the second copy may be classified correctly.
-    ``margin`` does not follow the weights. With weights far below 1, such as those of
-    AdaBoost, which add up to 1, set ``margin=0``.
+    ``margin="auto"`` is in proportion to the mean weight where the steps are; a number
+    is not.
 
     References
     ----------
@@ -120,10 +127,12 @@ class AveragedPerceptron(BaseOnlineLinear):
     1.0
     """
 
+    _has_auto_margin = True
+
     def __init__(
         self, *, average="mean", learning_rate=1.0, learning_rate_schedule="constant",
-        margin=5.0, aggressive=False, alpha=0.0, fit_intercept=True, multi_class="ovr",
-        max_iter=10, tol=None, shuffle=True, early_stopping=False,
+        margin="auto", aggressive=False, alpha=0.0, fit_intercept=True,
+        multi_class="ovr", max_iter=10, tol=None, shuffle=True, early_stopping=False,
         validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
         warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
@@ -156,10 +165,10 @@ class AveragedPerceptron(BaseOnlineLinear):
             ("constant", "inverse_sqrt", "adagrad"),
         )
         margin = self._margins()
-        if self.aggressive and min(margin) == 0:
+        if self.aggressive and margin is not None and min(margin) == 0:
             raise ValueError(
                 "aggressive=True needs a margin above 0, to which an update moves "
-                f"the score; got margin={self.margin}. Set margin=5.0, for example."
+                f"the score; got margin={self.margin}. Set margin='auto', for example."
             )
         return LoopConfig(
             rule="additive",

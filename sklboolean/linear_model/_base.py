@@ -38,6 +38,8 @@ class BaseOnlineLinear(OnlineClassifier):
     rule, and defines ``_config()``, which checks the others and returns a `LoopConfig`.
     """
 
+    _has_auto_margin = False
+
     def _check_params(self):
         check_choice(self.average, "average", ("mean", "longest", None))
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
@@ -53,7 +55,13 @@ class BaseOnlineLinear(OnlineClassifier):
         self._margins()
 
     def _margins(self):
-        """Check ``margin`` and return the margins of positive and negative samples."""
+        """Check ``margin`` and return the margins of positive and negative samples.
+
+        None: they depend on the samples.
+        """
+        if self._has_auto_margin and isinstance(self.margin, str):
+            check_choice(self.margin, "margin", ("auto", "a number", "a pair"))
+            return None
         is_pair = isinstance(self.margin, tuple | list)
         pair = tuple(self.margin) if is_pair else (self.margin, self.margin)
         if len(pair) != 2:
@@ -154,6 +162,13 @@ class BaseOnlineLinear(OnlineClassifier):
         codes = codes.astype(np.int32)
         samples = np.arange(len(codes)) if samples is None else samples
         sizes = NO_DATA if weights is None else weights
+        if state.config.margin is None and state.mean_change is None:
+            # AdaGrad's steps grow neither with the features nor with the weights.
+            schedule = state.config.schedule
+            state.mean_change = data.mean_change(
+                samples, None if schedule in ("adagrad", "aggressive") else weights,
+                power=1 if schedule == "adagrad" else 2,
+            )  # fmt: skip
         n_epochs = 1 if one_pass else self.max_iter
         early_stopping = self.early_stopping and not one_pass
         # A look after each epoch needs the average; one epoch has little to gain.
@@ -245,7 +260,7 @@ class BaseOnlineLinear(OnlineClassifier):
         return scores[:, 0] if len(coef) == 1 else scores
 
     def _set_fitted_attributes(self, state):
-        self.t_ = state.t
+        self.t_, self.margin_ = state.t, state.margins()
         self.coef_, self.intercept_ = state.coefficients(self.average)
         self.raw_coef_, self.raw_intercept_ = state.coefficients()
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.raw_coef_).all()):

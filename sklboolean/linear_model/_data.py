@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core._packing import scan_csr
+from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import pack_dense, unpack_words
 from sklboolean._core.validation import check_finite
 
@@ -38,6 +39,39 @@ class OnlineData:
         data = self.data if len(self.data) else np.ones(len(self.indices))
         shape = (self.n_samples, self.n_features)
         return sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+
+    def mean_change(self, samples, sizes, power):
+        """Compute how much an update changes its own sample's score, on average.
+
+        Parameters
+        ----------
+        samples : ndarray of shape (n_chosen,), int64
+            The samples of the mean.
+        sizes : ndarray of shape (n_samples,) or None
+            Size of each sample's update. None: 1.
+        power : {1, 2}
+            2: a step is in proportion to the features. 1: it has their signs.
+        """
+        if len(self.words):
+            norms = np.empty(self.n_samples, dtype=np.int32)
+            count_ones(self.words, norms)
+        else:
+            norms = lengths = np.diff(self.indptr)
+            if len(self.data):
+                of_sample = np.repeat(np.arange(self.n_samples), lengths)
+                with np.errstate(over="ignore"):
+                    powers = np.abs(self.data) ** power
+                norms = np.bincount(of_sample, powers, minlength=self.n_samples)
+        norms = norms[samples].astype(np.float64)
+        with np.errstate(over="ignore"):
+            changes = norms if sizes is None else norms * sizes[samples]
+            mean = float(changes.mean())
+        if not np.isfinite(mean):
+            raise ValueError(
+                "margin='auto' is beyond float64: it grows with the squares of X and "
+                "with sample_weight. Divide them by a large number, or set margin=1.0."
+            )
+        return mean
 
     def smallest_and_largest(self):
         """Find the smallest and the largest entry, zeros included."""

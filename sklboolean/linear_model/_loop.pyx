@@ -171,7 +171,7 @@ cdef class OnlineLoop:
         self.joint, self.flipped = config.joint, config.flipped
         self.fit_intercept = config.fit_intercept
         self.rate, self.alpha = config.rate, config.alpha
-        self.margin_positive, self.margin_negative = config.margin
+        self.margin_positive, self.margin_negative = state.margins()
         self.threshold = config.threshold
         self.promotion, self.demotion = config.promotion, config.demotion
         self.n_features = config.n_features

@@ -16,8 +16,8 @@ class LoopConfig:
     rule : {"additive", "balanced", "positive", "complement"}
         The update rule.
     n_features : int
-    margin : (float, float)
-        Margins of positive and negative samples.
+    margin : (float, float) or None
+        Margins of positive and negative samples. None: the change by a mean update.
     average : {"mean", "longest"} or None
         Which hypothesis predicts.
     fit_intercept : bool
@@ -39,7 +39,7 @@ class LoopConfig:
 
     rule: str
     n_features: int
-    margin: tuple
+    margin: tuple | None
     average: str | None
     fit_intercept: bool
     joint: bool = False
@@ -84,12 +84,16 @@ class LinearState:
         Samples seen.
     scale, clock : float
         The common factor of all weights and its sum over time.
+    mean_change : float or None
+        Change of a sample's score by its own update with learning rate 1, on average
+        over the samples of the first call that needed it.
     """
 
     ARRAYS = (
         "weights", "factors", "squares", "average_corrections", "longest_weights",
         "last_update", "best_survival",
     )  # fmt: skip
+    mean_change = None
 
     def __init__(self, config, n_hypotheses):
         self.config = config
@@ -133,6 +137,13 @@ class LinearState:
         for name in self.ARRAYS:
             setattr(other, name, getattr(self, name).copy())
         return other
+
+    def margins(self):
+        """Compute the margins of positive and negative samples."""
+        if self.config.margin is not None:
+            return self.config.margin
+        margin = self.config.rate * (self.mean_change or 1.0)
+        return margin, margin
 
     def coefficients(self, average=None):
         """Compute a hypothesis.
@@ -183,7 +194,9 @@ class LinearState:
         Weights in proportion to the updates keep partitions that have nothing left to
         learn from diluting the others. Additive weights and the sums behind Winnow's
         average are mixed by the arithmetic mean, Winnow's factors by the geometric
-        mean. Counts (samples, squared steps, sums of hypotheses) are added up.
+        mean. Counts (samples, squared steps, sums of hypotheses) are added up. The mean
+        change by an update, which each partition finds in the first epoch, becomes that
+        of all samples.
 
         Parameters
         ----------
@@ -192,7 +205,7 @@ class LinearState:
         updates : sequence of int
             Updates made in each partition.
         n_samples : sequence of int
-            Unused: the samples are counted in ``t``.
+            Samples of each partition.
 
         Returns
         -------
@@ -208,6 +221,10 @@ class LinearState:
             return states[0]
         shares = mixing_weights(updates)
         mixed = self.copy()
+        mixed.config = states[0].config
+        if states[0].mean_change is not None:
+            changes = [state.mean_change for state in states]
+            mixed.mean_change = float(np.average(changes, weights=n_samples))
         mixed.t = self.t + sum(state.t - self.t for state in states)
         mixed.scale, mixed.clock = 1.0, float(mixed.t)
         mixed.squares = _added(self.squares, [state.squares for state in states])

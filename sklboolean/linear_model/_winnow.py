@@ -97,6 +97,8 @@ class Winnow(BaseOnlineLinear):
         Passes of the last ``fit``. The parts of a stream count as one pass.
     t_ : int
         Samples seen, over all passes.
+    margin_ : tuple of two floats
+        The margins of positive and negative samples.
     calibration_slope_ : float
         Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int

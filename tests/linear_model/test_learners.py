@@ -195,10 +195,14 @@ def test_longest_is_the_hypothesis_that_survived_most(stream, max_iter):
 @pytest.mark.parametrize(
     "learner",
     [
-        AveragedPerceptron(),
-        AveragedPerceptron(learning_rate_schedule="adagrad", average="longest"),
-        AveragedPerceptron(learning_rate_schedule="inverse_sqrt", alpha=1e-3),
-        AveragedPerceptron(aggressive=True, average=None),
+        AveragedPerceptron(margin=5.0),
+        AveragedPerceptron(
+            margin=5.0, learning_rate_schedule="adagrad", average="longest"
+        ),
+        AveragedPerceptron(
+            margin=5.0, learning_rate_schedule="inverse_sqrt", alpha=1e-3
+        ),
+        AveragedPerceptron(margin=5.0, aggressive=True, average=None),
         Winnow(), Winnow(variant="complement"), Winnow(variant="positive"),
     ],
 )  # fmt: skip

@@ -331,3 +331,16 @@ def play_partitions(player, parts, n_epochs, fields, mean):
     n = len(hypotheses)
     averaged = [sum(column) / n for column in zip(*weights, strict=True)]
     return averaged, sum(thresholds) / n, weighted
+
+
+def auto_margin(X, rate, weights=None):
+    """The mean change of a sample's score by its own update.
+
+    Samples of weight 0 are left out; where no sample has a one the change counts as 1.
+    """
+    weights = [1] * len(X) if weights is None else weights
+    changes = [
+        Fraction(w) * sum(Fraction(value) ** 2 for value in x)
+        for x, w in zip(X.tolist(), weights, strict=True) if w
+    ]  # fmt: skip
+    return Fraction(rate) * (sum(changes) / len(changes) or 1)
