@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import COLORS, LINE_STYLES, open_axes
+from sklboolean.inspection._figure import draw_curves, open_axes
 
 
 class BoostingCurveDisplay:
@@ -99,16 +99,10 @@ class BoostingCurveDisplay:
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
         self.ax_ = open_axes(ax)
-        self.figure_, self.lines_ = self.ax_.figure, {}
-        looks = zip(COLORS, LINE_STYLES, strict=True)
-        for (name, values), (color, style) in zip(
-            self.scores.items(), looks, strict=False
-        ):
-            (self.lines_[name],) = self.ax_.plot(
-                np.arange(1, len(values) + 1), values, color=color, linestyle=style,
-                label=name,
-            )  # fmt: skip
-        self.ax_.set_xlabel("Hypotheses")
-        self.ax_.set_ylabel(self.score_name)
-        self.ax_.legend()
+        self.figure_ = self.ax_.figure
+        curves = {
+            name: (np.arange(1, len(values) + 1), values)
+            for name, values in self.scores.items()
+        }
+        self.lines_ = draw_curves(self.ax_, curves, "Hypotheses", self.score_name)
         return self

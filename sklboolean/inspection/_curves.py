@@ -10,7 +10,13 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import COLORS, LINE_STYLES, open_axes, take_samples
+from sklboolean.inspection._figure import (
+    COLORS,
+    LINE_STYLES,
+    draw_curves,
+    open_axes,
+    take_samples,
+)
 
 
 class MistakeCurveDisplay:
@@ -382,24 +388,9 @@ class QueryCurveDisplay:
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
         self.ax_ = open_axes(ax)
-        self.figure_, self.lines_ = self.ax_.figure, {}
-        looks = zip(COLORS, LINE_STYLES, strict=True)
-        for (name, values), (color, style) in zip(
-            self.scores.items(), looks, strict=False
-        ):
-            runs = np.atleast_2d(values)
-            mean = runs.mean(axis=0)
-            (self.lines_[name],) = self.ax_.plot(
-                self.n_labels, mean, color=color, linestyle=style, label=name
-            )
-            if len(runs) > 1:
-                error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
-                self.ax_.fill_between(
-                    self.n_labels, mean - error, mean + error, color=color, alpha=0.2
-                )
-        self.ax_.set_xlabel("Labels")
-        self.ax_.set_ylabel(self.score_name)
-        self.ax_.legend()
+        self.figure_ = self.ax_.figure
+        curves = {name: (self.n_labels, each) for name, each in self.scores.items()}
+        self.lines_ = draw_curves(self.ax_, curves, "Labels", self.score_name)
         return self
 
 

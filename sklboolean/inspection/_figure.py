@@ -25,6 +25,36 @@ def open_axes(ax=None):
     return import_pyplot().subplots()[1] if ax is None else ax
 
 
+def draw_curves(ax, curves, x_name, y_name):
+    """Draw curves with a legend; several runs become their mean and standard error.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    curves : dict of str to (x, y)
+        By name the places, of shape (n_points,), and the values, of shape (n_points,)
+        or (n_runs, n_points).
+    x_name, y_name : str
+        Labels of the axes.
+
+    Returns
+    -------
+    lines : dict of str to matplotlib Line2D
+    """
+    lines = {}
+    for place, (name, (x, y)) in enumerate(curves.items()):
+        runs = np.atleast_2d(y)
+        color, mean = COLORS[place % len(COLORS)], runs.mean(axis=0)
+        style = LINE_STYLES[place % len(LINE_STYLES)]
+        (lines[name],) = ax.plot(x, mean, color=color, linestyle=style, label=name)
+        if len(runs) > 1:
+            error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
+            ax.fill_between(x, mean - error, mean + error, color=color, alpha=0.2)
+    ax.set(xlabel=x_name, ylabel=y_name)
+    ax.legend()
+    return lines
+
+
 def grid_of_axes(n_grid_rows, n_columns, size):
     """Create a figure and its axes without ticks, of shape (n_grid_rows, n_columns).
 

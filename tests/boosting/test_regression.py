@@ -639,3 +639,12 @@ def test_any_regressor_will_do():
     base = GaussianProcessRegressor(alpha=1.0, optimizer=None)
     model = BoostByMajorityRegressor(base, n_estimators=5, target_error=0.3)
     assert model.fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize(("n_features", "tried"), [(32, None), (40, 32), (120, 40)])
+def test_splits_of_default_tree_look_at_a_third_of_many_features(n_features, tried):
+    X = np.random.default_rng(0).integers(0, 2, (60, n_features)).astype(float)
+    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.3, random_state=0)
+    tree = model.fit(X, X[:, 0] + 2 * X[:, 1]).estimators_[0]
+    assert (tree.criterion, tree.max_depth) == ("absolute_error", 7)
+    assert tree.max_features == tried

@@ -204,6 +204,19 @@ def test_curves_are_the_means_of_their_runs():
     assert len(colors) == len(styles) == 2
 
 
+def test_more_curves_than_colors_are_all_drawn():
+    scores = {f"curve {i}": [0.0, i / 10] for i in range(9)}
+    for display in (
+        BoostingCurveDisplay(scores),
+        QueryCurveDisplay.from_predictions([1, 2], scores),
+    ):
+        lines = display.plot().lines_
+        assert [line.get_ydata()[1] for line in lines.values()] == [
+            i / 10 for i in range(9)
+        ]
+        assert len(display.ax_.get_legend().get_texts()) == 9
+
+
 def test_curves_of_another_length_are_an_error():
     with pytest.raises(ValueError, match=r"scores\['a'\].* 3 entries"):
         QueryCurveDisplay.from_predictions([1, 2, 3], {"a": [0.5, 0.6]})
