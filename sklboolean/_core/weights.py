@@ -27,10 +27,10 @@ def check_sample_weight(sample_weight, n_samples):
     ValueError
         For another shape, for NaN, infinite and negative weights, and when all are 0.
     """
-    if sample_weight is None or isinstance(sample_weight, Real):
-        sample_weight = np.full(
-            n_samples, 1 if sample_weight is None else sample_weight
-        )
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight)
     name = "sample_weight"
     try:
         weights = check_array(

@@ -73,7 +73,8 @@ class SupportState:
 
     def scores(self, table, n_jobs=None):
         """Compute the scores of samples, shape (n_samples, n_scores)."""
-        sums = self.bits.with_threads(n_jobs).scores(self.coef, table)
+        bits = self.bits.with_threads(n_jobs)
+        sums = bits.scores(self.coef, bits.lay_out(table))
         return sums.T + self.intercept
 
 
@@ -251,10 +252,13 @@ class BooleanSVC(
             self.classes_, codes = encode_classes(y)
             weights = self._box_weights(codes, sample_weight)
             first, weights = merge_equal_samples(table, codes, weights)
-            data = table[first], codes[first], weights, first
-            state, solutions = self._solve(kernel, *data, progress)
-            self._set_fitted_attributes(state, solutions)
-            self.calibration_slope_ = self._held_out_slope(kernel, *data)
+            codes = codes[first]
+            n_jobs = self.n_jobs if len(self.classes_) == 2 else None
+            bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
+            self.C_ = self._choose_C(bits, weights)
+            solutions = self._solve(bits, codes, weights, progress)
+            self._set_fitted_attributes(kernel, table, first, solutions)
+            self.calibration_slope_ = self._held_out_slope(bits, codes, weights)
             progress.finish()
         if max(solution.gap for solution in solutions) > self.tol:
             warn_user(
@@ -304,16 +308,16 @@ class BooleanSVC(
             )
         return weights * factors[codes]
 
-    def _solve(self, kernel, table, codes, weights, numbers, progress=SILENT):
+    def _choose_C(self, bits, weights):
+        """Compute the value of C in use."""
+        if not is_auto(self.C, "C"):
+            return float(self.C)
+        spread = bits.spread(weights, N_SPREAD_SAMPLES)
+        return float(AUTO_FACTOR / spread if spread > 0 else 1.0)
+
+    def _solve(self, bits, codes, weights, progress=SILENT):
         """Solve the problem of two classes, or of each class against the rest."""
         n_classes = len(self.classes_)
-        n_jobs = self.n_jobs if n_classes == 2 else None
-        bits = BitKernel(kernel, self.n_features_in_, table, n_jobs)
-        C = self.C
-        if is_auto(C, "C"):
-            spread = bits.spread(weights, N_SPREAD_SAMPLES)
-            C = AUTO_FACTOR / spread if spread > 0 else 1.0
-        self.C_ = float(C)
         targets = [1] if n_classes == 2 else range(n_classes)
 
         def solve(target, report=None):
@@ -332,17 +336,18 @@ class BooleanSVC(
             for solution in parallel(delayed(solve)(target) for target in targets):
                 solutions.append(solution)
                 progress.step(partial("gap {:.3g}".format, solution.gap))
+        return solutions
+
+    def _set_fitted_attributes(self, kernel, table, numbers, solutions):
         coef = np.stack([solution.coef for solution in solutions])
         order = np.argsort(numbers)
         order = order[coef[:, order].any(axis=0)]
+        support = numbers[order]
         intercept = np.array([solution.intercept for solution in solutions])
         state = SupportState(
-            kernel, self.n_features_in_, table[order], numbers[order],
+            kernel, self.n_features_in_, table[support], support,
             np.ascontiguousarray(coef[:, order]), intercept,
         )  # fmt: skip
-        return state, solutions
-
-    def _set_fitted_attributes(self, state, solutions):
         is_sparse = sparse.issparse(state.table)
         self._state = state
         self.kernel_ = state.kernel
@@ -355,7 +360,7 @@ class BooleanSVC(
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
         self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
 
-    def _held_out_slope(self, kernel, table, codes, weights, numbers):
+    def _held_out_slope(self, bits, codes, weights):
         """Fit the slope to scores of a machine trained on a quarter of each class."""
         order = np.argsort(codes, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
@@ -365,12 +370,11 @@ class BooleanSVC(
         test = test[:N_CALIBRATION_SAMPLES]
         if not len(test):
             return 1.0
-        C = self.C_
-        state, _ = self._solve(
-            kernel, table[train], codes[train], weights[train], numbers[train]
-        )
-        self.C_ = C
-        scores = state.scores(table[test], self.n_jobs)
+        part = bits.part(train)
+        solutions = self._solve(part, codes[train], weights[train])
+        coef = np.stack([solution.coef for solution in solutions])
+        scores = part.with_threads(self.n_jobs).scores(coef, bits.take(test)).T
+        scores = scores + np.array([solution.intercept for solution in solutions])
         scores = scores if len(self.classes_) > 2 else scores[:, 0]
         return fit_slope(scores, codes[test], weights[test] / weights[test].mean())
 

@@ -14,7 +14,7 @@ to date and the gap is checked for all samples.
 
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,8 @@ STEPS_PER_SAMPLE = 100
 # Blocks between two looks for samples to leave out, and the least share to leave out.
 SHRINK_EVERY = 8
 SHRINK_SHARE = 0.2
+# Up to so many samples are one block.
+SINGLE_BLOCK = 1024
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -89,11 +91,14 @@ class BitKernel:
         else:
             self.layout = partial(BitRows.from_words, n_features=n_features)
         self.rows = self.layout(table)
-        formula = kernel.formula(n_features, int(self.rows.ones.max(initial=0)))
+        most = int(self.rows.ones.max(initial=0))
+        formula = kernel.formula(n_features, most)
         is_pair = isinstance(formula, PairFormula)
         evaluator = FormulaEvaluator if is_pair else CountEvaluator
         self.evaluator = evaluator(formula, n_features, n_jobs=n_jobs)
         self._factors = np.zeros(0)
+        if getattr(kernel, "normalize", False):
+            self._set_factors(formula)
 
     def with_threads(self, n_jobs):
         """Make a copy that uses so many threads."""
@@ -101,6 +106,14 @@ class BitKernel:
             return self
         other = copy(self)
         other.evaluator = self.evaluator.with_threads(n_jobs)
+        return other
+
+    def part(self, samples):
+        """Make a kernel between some of the samples."""
+        other = copy(self)
+        other.rows = self.take(samples)
+        if "whole_matrix" in vars(self):
+            other.whole_matrix = self.whole_matrix[np.ix_(samples, samples)]
         return other
 
     def take(self, samples):
@@ -117,20 +130,28 @@ class BitKernel:
             return None
         most = int(rows.ones.max(initial=0))
         if most >= len(self._factors):
-            table = self.kernel.formula(self.n_features, most)
-            values = table.values()
-            if np.isinf(values).any():
-                raise ValueError(too_large_message("max_literals"))
-            if table.count == "same":
-                values = np.full(self.n_features + 1, values[-1])
-            self._factors = np.zeros(len(values))
-            np.divide(1.0, np.sqrt(values), out=self._factors, where=values > 0)
+            self._set_factors(self.kernel.formula(self.n_features, most))
         return self._factors[rows.ones]
+
+    def _set_factors(self, table):
+        """Tabulate 1 / sqrt(K(x, x)) for each number of true features."""
+        values = table.values()
+        if np.isinf(values).any():
+            raise ValueError(too_large_message("max_literals"))
+        if table.count == "same":
+            values = np.full(self.n_features + 1, values[-1])
+        self._factors = np.zeros(len(values))
+        np.divide(1.0, np.sqrt(values), out=self._factors, where=values > 0)
 
     def norms(self):
         """Compute sqrt(K(x, x)) of each sample before normalisation; 1 for 0."""
         scale = self._scale(self.rows)
         return np.divide(1.0, scale, out=np.ones(len(scale)), where=scale > 0)
+
+    @cached_property
+    def whole_matrix(self):
+        """The kernel between all samples, for few of them."""
+        return self.matrix(self.rows)
 
     def matrix(self, rows):
         """Evaluate the kernel between samples."""
@@ -143,7 +164,10 @@ class BitKernel:
 
     def spread(self, weights, n_samples):
         """Estimate the mean of K(x, x) less the mean of K(x, z)."""
-        K = self.matrix(self.take(slice(n_samples)))
+        if len(self.rows) <= SINGLE_BLOCK:
+            K = self.whole_matrix[:n_samples, :n_samples]
+        else:
+            K = self.matrix(self.take(slice(n_samples)))
         weights = weights[:n_samples] / weights[:n_samples].sum()
         return float(weights @ K.diagonal() - weights @ K @ weights)
 
@@ -160,11 +184,14 @@ class BitKernel:
         scale = self._scale(others)
         return out if scale is None else out * scale
 
-    def scores(self, coef, table):
-        """Compute ``coef @ K(samples, table)`` for the samples of another table."""
+    def lay_out(self, table):
+        """Lay out the samples of another table."""
         if sparse.issparse(table) and not self.is_sparse:
             table = as_words(table)
-        queries = self.layout(table)
+        return self.layout(table)
+
+    def scores(self, coef, queries):
+        """Compute ``coef @ K(samples, queries)`` for samples that were laid out."""
         columns = self.columns(queries)
         scores = np.empty((len(coef), len(queries)))
         for own, out in zip(coef, scores, strict=True):
@@ -252,7 +279,7 @@ def solve_dual(bits, y, box, tol, max_iter, report=None):
     active = Active(bits, np.arange(n))
     left_out = []  # pairs: samples, coefficients when they were left out
     n_iter, block = 0, np.zeros(0, dtype=np.int64)
-    K = bits.matrix(active.rows) if n <= size else None
+    K = bits.whole_matrix if n <= size else None
     while True:
         here = active.samples
         up, down = may_move(y[here], alpha[here], box[here], v[here])
@@ -324,7 +351,9 @@ def may_move(y, alpha, box, v):
 
 def block_size(n_samples):
     """Choose the number of samples in a block: larger where a pass costs more."""
-    return n_samples if n_samples <= 1024 else min(512, max(256, n_samples // 32))
+    if n_samples <= SINGLE_BLOCK:
+        return n_samples
+    return min(512, max(256, n_samples // 32))
 
 
 def choose_block(up, down, here, last, size):

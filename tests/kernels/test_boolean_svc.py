@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from sklboolean import BooleanSVC
+from sklboolean._core.base import fit_slope
+from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import (
     CNFKernel,
     DNFKernel,
@@ -315,3 +317,21 @@ def test_rules_are_read_out_of_the_machine(kernel):
     assert best.literals == ((0, True), (1, True))
     rules = extract_dnf(model, X)
     assert (rules.predict(X) == (y == 1)).mean() > 0.95
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_samples", [120, 1500])
+def test_slope_is_that_of_a_machine_of_a_quarter(n_samples, n_classes):
+    """The quarter of each class in the order of merging, and the same C."""
+    X, y = problem(n_samples, 30, n_classes=n_classes)
+    model = BooleanSVC(tol=1e-7).fit(X, y)
+    words, weights = pack_dense(X), np.ones(len(y))
+    first, weights = _soft_margin.merge_equal_samples(words, y, weights)
+    X, y = X[first], y[first]
+    place = np.array([np.sum(y[:i] == y[i]) for i in range(len(y))])
+    train, test = np.flatnonzero(place % 4 == 0), np.flatnonzero(place % 4)[:1000]
+    quarter = BooleanSVC(C=model.C_, tol=1e-7)
+    quarter.fit(X[train], y[train], sample_weight=weights[train])
+    scores = quarter.decision_function(X[test])
+    slope = fit_slope(scores, y[test], weights[test] / weights[test].mean())
+    assert model.calibration_slope_ == pytest.approx(slope, rel=1e-4)
