@@ -59,7 +59,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         of `BooleanEncoder`, found by their names, share a label.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
-    work_limit : float or None, default=10.0
+    work_limit : float or None, default=5.0
         Work for each path of values of C, and for the exact search after the inexact
         ones; 1 takes about a second on one core. Work is counted, so the result does
         not depend on the speed of the machine. Where a path ends so while the held-out
@@ -157,7 +157,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
-        work_limit=10.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
+        work_limit=5.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
         verbose=0,
     ):  # fmt: skip
         self.C = C

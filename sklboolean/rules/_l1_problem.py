@@ -87,18 +87,37 @@ class L1Problem:
                 return
             active = choose_active(slopes, coefficients, prices, violation)
             new = coefficients[active]
-            n_passes = descend(
+            self.work += len(new) ** 2 * columns.shape[1]
+            self._minimize_model(
                 self._curvatures(columns, active), slopes[active], prices[active[1]],
-                new, max(0.1 * violation, 0.3 * tol), MAX_PASSES,
-                np.empty((4, len(new))),
+                new, max(0.1 * violation, 0.3 * tol),
             )  # fmt: skip
-            self.work += len(new) ** 2 * (columns.shape[1] + n_passes // 8)
             change = np.zeros(coefficients.shape)
             change[active] = new - coefficients[active]
             decrease = (slopes * change).sum()
             if not self._search_line(
                 columns, prices, coefficients, change, decrease, scores
             ):
+                return
+
+    def _minimize_model(self, matrix, slopes, prices, new, tol):
+        """Minimize the quadratic model plus penalty over ``new``, in place.
+
+        Only the coefficients that are not 0, or would leave 0, move at a time.
+        """
+        for _ in range(MAX_STEPS):
+            moving = (new != 0) | (np.abs(slopes) > prices) | (prices == 0)
+            moving = np.flatnonzero(moving)
+            part, start = np.ascontiguousarray(matrix[moving][:, moving]), new[moving]
+            moved = start.copy()
+            n_passes = descend(
+                part, slopes[moving], prices[moving], moved, tol, MAX_PASSES,
+                np.empty((4, len(moving))),
+            )  # fmt: skip
+            self.work += len(moving) ** 2 * n_passes // 8 + len(new) * len(moving)
+            new[moving] = moved
+            slopes += np.einsum("ab,a->b", matrix[moving], moved - start)
+            if not ((np.abs(slopes) > (1 + tol) * prices) & (new == 0)).any():
                 return
 
     def _curvatures(self, columns, active):
