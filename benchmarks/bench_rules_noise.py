@@ -76,9 +76,9 @@ def wrong_labels(folder, seeds, n_train):
     rows = []
     for name in kinds:
         means = [
-            [np.mean([errors[name, rate, t][k] for t in names]) for k, _ in enumerate(seeds)]
+            np.mean([errors[name, rate, table] for table in names], axis=0)
             for rate in RATES
-        ]  # fmt: skip
+        ]
         cells = [f"{np.mean(m):.1f} ± {spread(m):.1f}" for m in means]
         verdict = ""
         if name in GOALS:
