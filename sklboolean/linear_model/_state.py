@@ -145,8 +145,9 @@ class LinearState:
         margin = self.config.rate * (self.mean_change or 1.0)
         return margin, margin
 
+    @np.errstate(over="ignore", invalid="ignore")
     def coefficients(self, average=None):
-        """Compute a hypothesis.
+        """Compute a hypothesis. Weights beyond float64 become inf or NaN.
 
         Parameters
         ----------
