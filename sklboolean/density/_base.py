@@ -116,6 +116,49 @@ def merge_equal_samples(keys, weights=None):
     return first, np.bincount(group.ravel(), weights, len(first))
 
 
+def grow(sizes, log_likelihoods, weights):
+    """Choose a model's size: grow it as long as held-out samples gain.
+
+    Parameters
+    ----------
+    sizes : iterable of int
+        In ascending order.
+    log_likelihoods : callable
+        Computes the log-likelihood of each held-out sample under a model of that size.
+    weights : ndarray of shape (n_samples,)
+        Of the held-out samples.
+
+    Returns
+    -------
+    size : int
+        The last one whose mean gain over the one before exceeds its standard error.
+    """
+    best, before = None, None
+    for size in sizes:
+        scores = log_likelihoods(size)
+        if before is not None:
+            gains = scores - before
+            mean = np.average(gains, weights=weights)
+            variance = np.average((gains - mean) ** 2, weights=weights)
+            if mean <= np.sqrt(variance / len(gains)):
+                break
+        best, before = size, scores
+    return best
+
+
+def hold_out(n_samples, fraction, rng, parameters):
+    """Select samples to hold out: a mask with samples on both sides.
+
+    ``parameters`` are those that need held-out samples, for the message.
+    """
+    if n_samples < 2:
+        raise ValueError(f"{parameters} need two samples or more; X has 1 sample.")
+    n_apart = max(1, round(fraction * n_samples))
+    apart = np.zeros(n_samples, dtype=bool)
+    apart[rng.permutation(n_samples)[: min(n_apart, n_samples - 1)]] = True
+    return apart
+
+
 def apply_in_blocks(function, samples):
     """Apply a function to blocks of samples and concatenate the results."""
     results = []

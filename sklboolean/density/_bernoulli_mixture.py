@@ -1,6 +1,8 @@
 """BernoulliMixture: samples of a few hidden classes with independent bits."""
 
+from dataclasses import replace
 from functools import partial
+from itertools import count, takewhile
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,6 +22,7 @@ from sklboolean._core.parameters import (
     check_real,
     check_same_params,
     flat_params,
+    is_auto,
 )
 from sklboolean._core.progress import (
     SILENT,
@@ -36,6 +39,8 @@ from sklboolean._core.weights import (
 from sklboolean.density._base import (
     BinaryDensityMixin,
     apply_in_blocks,
+    grow,
+    hold_out,
     merge_equal_samples,
 )
 from sklboolean.density._em import (
@@ -49,6 +54,7 @@ from sklboolean.density._em import (
 from sklboolean.density._partitioned_samples import PartitionedFitMixin
 
 MAX_BRANCHES = 2**14
+HELD_OUT = 0.1  # of the samples, by n_components="auto"
 # They must not change while training is resumed.
 STATE_PARAMS = ("n_components", "feature_groups", "binarize")
 
@@ -127,8 +133,10 @@ class BernoulliMixture(
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of components (hidden classes).
+    n_components : int or "auto", default=10
+        Number of components (hidden classes). "auto": 1, 2, 4 and so on as long as the
+        mean log-likelihood of a held-out tenth of the samples grows by more than its
+        standard error; all samples are used afterwards. Not for ``fit_partitions``.
     alpha : float, default=0.1
         Smoothing, above 0: added to the number of true bits, of false bits, and of
         samples, of each component. EM then finds a local maximum of the likelihood
@@ -280,19 +288,44 @@ class BernoulliMixture(
     def _fit(self, X, sample_weight, options, progress=SILENT):
         signs = self._read(X, reset=True)
         weights = checked_weights(sample_weight, len(signs), divides=True)
-        total = float(weights.sum())
+        total, rng = float(weights.sum()), check_random_state(self.random_state)
+        if self.n_components == "auto" and not self._resumes():
+            n_components = self._choose_n_components(signs, weights, options, rng)
+            options = replace(options, n_components=n_components)
         first, weights = merge_equal_samples(signs, weights)
-        signs = signs[first]
-        if self.warm_start and hasattr(self, "_state"):
+        report = partial(self._report, progress, total)
+        self._fit_merged(signs[first], weights, total, options, rng, report)
+
+    def _fit_merged(self, samples, weights, total, options, rng, report=None):
+        if self._resumes():
             self._check_resumes()
-            result = run_em(self._state.mixture, signs, weights, options)
+            result = run_em(self._state.mixture, samples, weights, options)
         else:
-            rng = check_random_state(self.random_state)
             result = fit_best_start(
-                signs, weights, options, rng, self._attributes,
-                partial(self._report, progress, total),
-            )  # fmt: skip
+                samples, weights, options, rng, self._attributes, report
+            )
         self._set_result(result, total)
+
+    def _resumes(self):
+        return self.warm_start and hasattr(self, "_state")
+
+    def _choose_n_components(self, signs, weights, options, rng):
+        """Double the number of components as long as held-out samples gain."""
+        signs, weights = signs[weights > 0], weights[weights > 0]
+        apart = hold_out(len(signs), HELD_OUT, rng, "n_components='auto'")
+        held_out, of_held_out, seed = signs[apart], weights[apart], rng.randint(2**31)
+        first, weights = merge_equal_samples(signs[~apart], weights[~apart])
+        signs = signs[~apart][first]
+
+        def log_likelihoods(n_components):
+            result = fit_best_start(
+                signs, weights, replace(options, n_components=n_components),
+                np.random.RandomState(seed), self._attributes,
+            )  # fmt: skip
+            return posterior(result.mixture.log_joint(held_out))[1]
+
+        sizes = takewhile(lambda size: size <= len(signs), (2**k for k in count()))
+        return grow(sizes, log_likelihoods, of_held_out)
 
     def _set_result(self, result, total):
         history = result.log_likelihoods
@@ -300,11 +333,14 @@ class BernoulliMixture(
         self._set_state(state, history, result.converged, len(history) - 1)
 
     def _fit_samples(self, samples):
-        weights, rng = np.array([samples.total]), check_random_state(self.random_state)
-        result = fit_best_start(
-            samples, weights, self._check_params(), rng, self._attributes
-        )
-        self._set_result(result, samples.total)
+        options, rng = self._check_params(), check_random_state(self.random_state)
+        if self.n_components == "auto":
+            raise ValueError(
+                "fit_partitions needs a number as n_components; got 'auto'. Choose it "
+                "by fit on some thousand samples."
+            )
+        weights = np.array([samples.total])
+        self._fit_merged(samples, weights, samples.total, options, rng)
 
     def _report(self, progress, total, result, best):
         """Report a start; return whether a callback stops the fit."""
@@ -368,8 +404,11 @@ class BernoulliMixture(
     def _check_params(self):
         check_choice(self.growth, "growth", ("doubling", None))
         check_choice(self.warm_start, "warm_start", (False, True))
+        n_components = self.n_components
+        if not is_auto(n_components, "n_components"):
+            check_integer(n_components, "n_components", 1)
         options = EMOptions(
-            n_components=check_integer(self.n_components, "n_components", 1),
+            n_components=n_components,
             alpha=check_real(self.alpha, "alpha", 1e-10),
             growth=self.growth,
             n_init=check_integer(self.n_init, "n_init", 1),
@@ -392,7 +431,8 @@ class BernoulliMixture(
     def _check_resumes(self):
         """Refuse to resume training with other components or features."""
         n_components, n_features = self._state.mixture.logits.shape
-        check_same_params(self, STATE_PARAMS, n_components=n_components)
+        names = STATE_PARAMS[self.n_components == "auto" :]  # any number will do
+        check_same_params(self, names, n_components=n_components)
         if n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {self.n_features_in_} features; warm_start=True resumes from "

@@ -84,9 +84,11 @@ class CombinationMachine(
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number m of hidden units. "auto": as many units of projection pursuit as explain
-        held-out samples, at most `exact_limit`. Raise it while the score of held-out
-        samples grows; each unit doubles the time.
+        Number m of hidden units. Raise it while the score of held-out samples grows;
+        each unit doubles the time. "auto": 1, 2, 4, 6 and so on as long as the mean
+        log-likelihood of held-out samples grows by more than its standard error, at
+        most `exact_limit`; all samples are used afterwards. With "projection_pursuit"
+        as `init` or `solver`: as many of its units as explain held-out samples.
     base : {"independent", "chow_liu"}, default="independent"
         Distribution of the inputs without hidden units. "chow_liu": the most likely
         tree, whose couplings are learned together with the units. It is as exact, and
@@ -138,8 +140,8 @@ class CombinationMachine(
         Select starts and iterations by held-out samples; stop after 25 iterations
         without a better score. Not available with "pcd" and beyond `exact_limit`.
     validation_fraction : float, default=0.1
-        Fraction of samples that `early_stopping` and ``alpha="auto"`` hold out, between
-        0 and 1.
+        Fraction of samples that `early_stopping`, ``n_components="auto"`` and
+        ``alpha="auto"`` hold out, between 0 and 1.
     tree_updates : int, default=4
         Maximum number of times that the tree is learned again, from what the hidden
         units leave unexplained. Not used by "pcd" and beyond `exact_limit`.
@@ -366,8 +368,13 @@ class CombinationMachine(
         )  # fmt: skip
 
     def _first_start(self, signs, weights, rng):
+        if self.n_components == "auto" and self.init == "random":
+            raise ValueError(
+                "n_components='auto' needs fit with another solver than 'pcd': give "
+                "partial_fit a number, or set init='projection_pursuit'."
+            )
         centre = (weights @ signs) / weights.sum()
-        return next(iter(self._starts(signs, weights, centre, rng)))
+        return next(iter(self._starts(signs, weights, centre, rng, self.n_components)))
 
     def _fit_samples(self, samples):
         options, m = self._check_params(), self.n_components
@@ -388,7 +395,7 @@ class CombinationMachine(
         rng = check_random_state(self.random_state)
         total, sums, _ = pair_sums(samples)
         table = SampleTable(samples, None, sums / total)
-        starts = self._starts(samples, None, table.means, rng)
+        starts = self._starts(samples, None, table.means, rng, m)
         ascent = maximise_likelihood(starts, table, total, options, rng)
         self.alpha_ = options.alpha
         state = MachineState(ascent.params, log_partition=ascent.log_z)

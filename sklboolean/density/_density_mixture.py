@@ -1,8 +1,10 @@
 """A mixture of density models, each for the samples that suit it."""
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import count, takewhile
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,19 +20,32 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.parameters import check_integer, check_real
-from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.parameters import check_integer, check_real, is_auto
+from sklboolean._core.progress import (
+    SILENT,
+    CallbackSupportMixin,
+    Progress,
+    with_callbacks,
+)
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
     all_signs,
     apply_in_blocks,
+    grow,
+    hold_out,
     merge_equal_samples,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
+from sklboolean.density._partitioned_samples import (
+    PartitionedFitMixin,
+    PartitionedSamples,
+    SharedSamples,
+)
 
+HELD_OUT = 0.1  # of the samples, by n_components="auto"
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
 MAX_ENUMERATED = 10  # missing bits: 1024 completions
 MAX_SEED = 2**31 - 1
@@ -41,6 +56,21 @@ def as_bits(signs):
     if signs.all():
         return (signs > 0).astype(np.uint8)
     return np.where(signs == 0, np.nan, signs > 0)
+
+
+def divide(model, signs, weights):
+    """Divide the weights of samples among components; return the log-likelihood too."""
+    log_joint = model.log_joint(signs)
+    shares = softmax(log_joint, axis=1)
+    shares[shares < MIN_SHARE] = 0.0
+    shares *= (weights / shares.sum(axis=1))[:, None]
+    return shares, float(weights @ logsumexp(log_joint, axis=1))
+
+
+def sum_shares(model, signs, weights):
+    """Sum up what ``divide`` returns."""
+    shares, log_likelihood = divide(model, signs, weights)
+    return shares.sum(axis=0), log_likelihood
 
 
 @dataclass(frozen=True)
@@ -61,10 +91,18 @@ class DensityMixtureState:
         return np.column_stack(scores) + self.log_weights
 
 
+def mean_of_mixtures(states):
+    """Build the mixture of all components of several mixtures."""
+    log_weights = np.concatenate([state.log_weights for state in states])
+    members = [member for state in states for member in state.members]
+    return DensityMixtureState(log_weights - np.log(len(states)), members)
+
+
 class DensityMixture(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    PartitionedFitMixin,
     BinaryDensityMixin,
     BaseEstimator,
 ):
@@ -83,8 +121,15 @@ class DensityMixture(
         ``sample_weight``. If it has ``warm_start``, it continues from its last
         parameters in each round. None: ``CombinationMachine(6, base="chow_liu",
         alpha=1e-3, n_init=1, max_iter=20, tree_updates=1)``.
-    n_components : int, default=10
+    n_components : int or "auto", default=10
         Number of components. Raise it while the score of held-out samples grows.
+        "auto": 1, 2, 4 and so on as long as the mean log-likelihood of a held-out tenth
+        of the samples grows by more than its standard error; all samples are used
+        afterwards. Not for ``fit_partitions``.
+    n_averaged : int, default=1
+        Number of mixtures from different starts, whose mean is the density: a mixture
+        of all their components. With 4 the score of held-out samples is often better by
+        a tenth of a nat, at four times the time.
     max_iter : int, default=10
         Maximum number of rounds of EM. In each round all components are fitted.
     tol : float, default=5e-3
@@ -108,10 +153,11 @@ class DensityMixture(
     ----------
     estimators_ : list of estimators
         The fitted components. Their samples have the codes 0 and 1.
-    weights_ : ndarray of shape (n_components,), dtype float64
-        Probability of each component.
+    weights_ : ndarray of shape (n_averaged * n_components,), dtype float64
+        Probability of each component; there are fewer where some got no samples.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
-        Mean over the training samples after each round, in nats.
+        Mean over the training samples after each round, in nats; those of the averaged
+        mixtures are concatenated.
     n_iter_ : int
         Number of rounds.
     converged_ : bool
@@ -155,11 +201,12 @@ class DensityMixture(
     """
 
     def __init__(
-        self, estimator=None, *, n_components=10, max_iter=10, tol=5e-3,
+        self, estimator=None, *, n_components=10, n_averaged=1, max_iter=10, tol=5e-3,
         feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_components = n_components
+        self.n_averaged = n_averaged
         self.max_iter = max_iter
         self.tol = tol
         self.feature_groups = feature_groups
@@ -205,42 +252,134 @@ class DensityMixture(
             From components whose weights grow without bound.
         """
         with restore_on_error(self):
-            n_components = check_integer(self.n_components, "n_components", 1)
-            max_iter = check_integer(self.max_iter, "max_iter", 1)
-            tol = check_real(self.tol, "tol", 0.0)
-            progress = Progress(self, "round", max_iter, X)
+            self._check_params()
+            n_rounds = self.n_averaged * self.max_iter
+            progress = Progress(self, "round", n_rounds, X)
             allow_missing = get_tags(self).input_tags.allow_nan
             signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
+            rng, n_components = check_random_state(self.random_state), self.n_components
+            if n_components == "auto":
+                n_components = self._choose_n_components(signs, weights, rng)
             first, weights = merge_equal_samples(signs, weights)
             signs, weights = signs[first[weights > 0]], weights[weights > 0]
-            rng = check_random_state(self.random_state)
-            start = BernoulliMixture(
-                n_components, random_state=rng.randint(MAX_SEED), max_iter=20,
-                feature_groups=self.feature_groups,
-            )  # fmt: skip
-            with warnings.catch_warnings():  # a start need not have converged
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                start.fit(as_bits(signs), sample_weight=weights)
-            shares = start.transform(as_bits(signs))
-            members = [self._new_member(rng) for _ in range(n_components)]
-            history, converged = [], False
-            while len(history) < max_iter and not converged:
-                state = self._fit_members(members, signs, weights, shares)
-                members, log_joint = state.members, state.log_joint(signs)
-                shares = softmax(log_joint, axis=1)
-                scores = logsumexp(log_joint, axis=1)
-                history.append(float(np.average(scores, weights=weights)))
-                converged = len(history) > 1 and history[-1] - history[-2] < tol
-                fitted = state, list(history), converged
-                if progress.step(
-                    partial("mean log-likelihood {:.4f} nats".format, history[-1]),
-                    lambda mixture, fitted=fitted: mixture._set_state(*fitted),
-                ):
-                    break
-            self._set_state(state, history, converged)
+            self._run_em(signs, weights, n_components, rng, progress)
             progress.finish()
         return self
+
+    def _fit_samples(self, samples):
+        self._check_params()
+        if self.n_components == "auto":
+            raise ValueError(
+                "fit_partitions needs a number as n_components; got 'auto'. Choose it "
+                "by fit on some thousand samples."
+            )
+        groups = getattr(self.estimator, "feature_groups", None)
+        nested = isinstance(samples, SharedSamples) or isinstance(
+            self.estimator, DensityMixture
+        )
+        sums_up = self.estimator is None or hasattr(self.estimator, "fit_partitions")
+        if nested or groups is not None or not sums_up:
+            raise ValueError(
+                "fit_partitions needs an estimator that has fit_partitions, no "
+                "DensityMixture, and without feature_groups of its own; got "
+                f"{self.estimator!r}. Set feature_groups of the mixture instead."
+            )
+        rng = check_random_state(self.random_state)
+        self._run_em(samples, samples.total, self.n_components, rng, SILENT)
+
+    def _check_params(self):
+        if not is_auto(self.n_components, "n_components"):
+            check_integer(self.n_components, "n_components", 1)
+        check_integer(self.n_averaged, "n_averaged", 1)
+        check_integer(self.max_iter, "max_iter", 1)
+        check_real(self.tol, "tol", 0.0)
+
+    def _choose_n_components(self, signs, weights, rng):
+        """Double the number of components as long as held-out samples gain."""
+        X, weights = as_bits(signs[weights > 0]), weights[weights > 0]
+        apart = hold_out(len(X), HELD_OUT, rng, "n_components='auto'")
+        mixture = clone(self).set_params(
+            random_state=rng.randint(MAX_SEED), n_averaged=1, verbose=0, binarize=0.0
+        )
+
+        def log_likelihoods(n_components):
+            mixture.set_params(n_components=n_components)
+            mixture.fit(X[~apart], sample_weight=weights[~apart])
+            return mixture.score_samples(X[apart])
+
+        sizes = takewhile(lambda size: size <= len(X), (2**k for k in count()))
+        return grow(sizes, log_likelihoods, weights[apart])
+
+    def _run_em(self, samples, weights, n_components, rng, progress):
+        """Fit mixtures from several starts and take their mean."""
+        before, history = [], []
+        for _ in range(self.n_averaged):
+            states, rounds, converged, stopped = self._run_start(
+                samples, weights, n_components, rng, progress, before
+            )
+            before, history = states, history + rounds
+            if stopped:
+                break
+        self._set_state(mean_of_mixtures(before), history, converged)
+
+    def _run_start(self, samples, weights, n_components, rng, progress, before):
+        """Fit the components and divide the samples among them, in turns."""
+        start = BernoulliMixture(
+            n_components, random_state=rng.randint(MAX_SEED), max_iter=20,
+            feature_groups=self.feature_groups,
+        )  # fmt: skip
+        with warnings.catch_warnings():  # a start need not have converged
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            if isinstance(samples, PartitionedSamples):
+                samples.fit(start)
+            else:
+                start.fit(as_bits(samples), sample_weight=weights)
+        members = [self._new_member(rng) for _ in range(n_components)]
+        history, converged, run = [], False, len(before)
+        model = start._state.mixture
+        shares, totals, _ = self._divide(model, samples, weights, (run, 0))
+        while len(history) < self.max_iter and not converged:
+            alive = np.flatnonzero(totals > 0)
+            members = self._fit_members(members, samples, shares, alive)
+            log_weights = np.log(totals[alive] / totals.sum())
+            state = DensityMixtureState(log_weights, members)
+            number = run, len(history) + 1
+            shares, totals, value = self._divide(state, samples, weights, number)
+            history.append(value)
+            converged = len(history) > 1 and history[-1] - history[-2] < self.tol
+            fitted = mean_of_mixtures([*before, state]), list(history), converged
+            if progress.step(
+                partial("mean log-likelihood {:.4f} nats".format, value),
+                lambda mixture, fitted=fitted: mixture._set_state(*fitted),
+            ):
+                return [*before, state], history, converged, True
+        return [*before, state], history, converged, False
+
+    def _divide(self, model, samples, weights, number):
+        """Compute shares, their sums and the mean log-likelihood: the E-step."""
+        if not isinstance(samples, PartitionedSamples):
+            shares, value = divide(model, samples, weights)
+            return shares, shares.sum(axis=0), value / weights.sum()
+        totals, value = samples.sum(sum_shares, model)
+        division = number, divide, model
+        shares = [
+            SharedSamples(samples, division, k, total) for k, total in enumerate(totals)
+        ]
+        return shares, totals, value / samples.total
+
+    def _fit_members(self, members, samples, shares, alive):
+        """Fit each component to its shares of the samples: the M-step."""
+        if isinstance(samples, PartitionedSamples):  # tasks are the partitions
+            # Copies: a process may divide its samples under the old ones at any time.
+            return [shares[k].fit(copy(members[k])) for k in alive]
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(members[k].fit)(
+                as_bits(samples[shares[:, k] > 0]),
+                sample_weight=shares[shares[:, k] > 0, k],
+            )
+            for k in alive
+        )
 
     def _new_member(self, rng):
         member = self.estimator
@@ -263,21 +402,6 @@ class DensityMixture(
         if params.get("random_state", 0) is None:
             member.set_params(random_state=rng.randint(MAX_SEED))
         return member
-
-    def _fit_members(self, members, signs, weights, shares):
-        """Fit each component to its shares of the samples: the M-step."""
-        shares = np.where(shares < MIN_SHARE, 0.0, shares)
-        shares *= (weights / shares.sum(axis=1))[:, None]
-        totals = shares.sum(axis=0)
-        alive = np.flatnonzero(totals > 0)
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(members[k].fit)(
-                as_bits(signs[shares[:, k] > 0]),
-                sample_weight=shares[shares[:, k] > 0, k],
-            )
-            for k in alive
-        )
-        return DensityMixtureState(np.log(totals[alive] / totals.sum()), fitted)
 
     def _set_state(self, state, history, converged):
         self._state = state

@@ -292,8 +292,11 @@ class GaussianCombinationMachine(
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number m of hidden units. "auto": as many units of projection pursuit as explain
-        held-out samples, at most `exact_limit`. Each unit doubles the time.
+        Number m of hidden units; each doubles the time. "auto": 1, 2, 4, 6 and so on
+        as long as the mean log-likelihood of held-out samples grows by more than its
+        standard error, at most `exact_limit`; all samples are used afterwards. With
+        "projection_pursuit" as `init` or `solver`: as many of its units as explain
+        held-out samples.
     visible_bias : bool, default=True
         Whether to learn input biases b. False: b = 0.
     max_active : int or None, default=None

@@ -16,6 +16,7 @@ from sklboolean._core.parameters import (
     is_auto,
 )
 from sklboolean._core.validation import check_array_strict
+from sklboolean.density._base import grow, hold_out
 from sklboolean.density._initialization import (
     given_start,
     pursuit_starts,
@@ -34,6 +35,7 @@ from sklboolean.density._rbm_params import (
 )
 
 ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
+N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,16 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             check_choice(self.init, "init", ("random", "projection_pursuit"))
         if self.n_components != "auto":
             check_integer(self.n_components, "n_components", 1)
-        elif "projection_pursuit" not in (self.solver, str(self.init)):
+        elif not isinstance(self.init, str):
             raise ValueError(
-                "n_components='auto' counts the hidden units of projection pursuit: "
-                "set init='projection_pursuit' or solver='projection_pursuit'."
+                "init is an array with a number of hidden units: set n_components to "
+                "that number; got 'auto'."
+            )
+        elif self.solver == "pcd" and self.init == "random":
+            raise ValueError(
+                "n_components='auto' compares likelihoods, which solver='pcd' does not "
+                "compute: give a number, or set init='projection_pursuit', which "
+                "counts units by itself."
             )
         check_integer(self.n_init, "n_init", 1)
         check_integer(self.exact_limit, "exact_limit", 1, 30)
@@ -120,8 +128,10 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _fit_by_sums(self, samples, weights, options, rng, *, resumes=False):
         """Maximise the exact likelihood."""
-        if self.alpha == "auto" and not resumes:
-            alpha = self._choose_alpha(samples, weights, options, rng)
+        m, counts = self.n_components, weights > 0
+        samples, weights = samples[counts], weights[counts]
+        if not resumes and "auto" in (str(m), self.alpha):
+            m, alpha = self._choose_by_held_out(samples, weights, options, rng)
             options = replace(options, alpha=alpha)
         self.alpha_ = options.alpha
         held_out = None
@@ -132,7 +142,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         table = make_table(samples, weights, self._log_base)
         starts = [self._state.params] if resumes else None
         if not resumes:
-            starts = self._starts(samples, weights, table.means, rng)
+            starts = self._starts(samples, weights, table.means, rng, m)
         total = weights.sum()
         ascent = maximise_likelihood(starts, table, total, options, rng, held_out)
         state = MachineState(ascent.params, log_partition=ascent.log_z)
@@ -140,42 +150,46 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             state = MachineState(ascent.best)
         self._set_state(state, ascent.log_likelihoods)
 
-    def _choose_alpha(self, samples, weights, options, rng):
-        """Choose the penalty under which held-out samples are most likely."""
+    def _choose_by_held_out(self, samples, weights, options, rng):
+        """Choose the number of units and the penalty, where these are "auto"."""
+        m, alpha = self.n_components, options.alpha
+        counted = "projection_pursuit" in (self.solver, str(self.init))
+        resumes = self.warm_start and hasattr(self, "_state")
+        grows = m == "auto" and not counted and not resumes
+        if not grows and self.alpha != "auto":
+            return m, alpha
         apart = self._select_held_out(len(samples), rng)
-        held_out = make_table(samples[apart], weights[apart], self._log_base)
+        held_out, of_held_out = samples[apart].astype(np.float64), weights[apart]
         samples, weights = samples[~apart], weights[~apart]
         table, seed = make_table(samples, weights, self._log_base), rng.randint(2**31)
-        scores = []
-        for alpha in ALPHAS:
+        options = replace(options, report=None)
+
+        def log_likelihoods(m, options):
             rng = np.random.RandomState(seed)
-            starts = self._starts(samples, weights, table.means, rng)
-            ascent = maximise_likelihood(
-                starts,
-                table,
-                weights.sum(),
-                replace(options, alpha=alpha, report=None),
-                rng,
-            )
-            logs = log_numerators(ascent.params, held_out.samples)
-            scores.append(held_out.shares @ logs - ascent.log_z)
-        return ALPHAS[int(np.argmax(scores))]
+            starts = self._starts(samples, weights, table.means, rng, m)
+            ascent = maximise_likelihood(starts, table, weights.sum(), options, rng)
+            return log_numerators(ascent.params, held_out) - ascent.log_z
+
+        if grows:
+            options = replace(options, max_iter=min(options.max_iter, N_ITER_GROWTH))
+            if self.alpha == "auto":
+                options = replace(options, alpha=ALPHAS[1])
+            sizes = [1, *range(2, self.exact_limit + 1, 2)]
+            m = grow(sizes, lambda m: log_likelihoods(m, options), of_held_out)
+        if self.alpha == "auto":
+            scores = [
+                of_held_out @ log_likelihoods(m, replace(options, alpha=alpha))
+                for alpha in ALPHAS
+            ]
+            alpha = ALPHAS[int(np.argmax(scores))]
+        return m, alpha
 
     def _select_held_out(self, n_samples, rng):
-        """Select samples to hold out: a mask with samples on both sides."""
-        if n_samples < 2:
-            raise ValueError(
-                "early_stopping=True and alpha='auto' need two samples or more; X has "
-                "1 sample."
-            )
-        n_apart = max(1, round(self.validation_fraction * n_samples))
-        apart = np.zeros(n_samples, dtype=bool)
-        apart[rng.permutation(n_samples)[: min(n_apart, n_samples - 1)]] = True
-        return apart
+        parameters = "early_stopping=True, n_components='auto' and alpha='auto'"
+        return hold_out(n_samples, self.validation_fraction, rng, parameters)
 
-    def _starts(self, samples, weights, centre, rng):
-        """Choose the parameters from which training starts: an iterable."""
-        m = self.n_components
+    def _starts(self, samples, weights, centre, rng, m):
+        """Choose the parameters from which training of m units starts: an iterable."""
         if self.warm_start and hasattr(self, "_state"):
             return [self._resumed_params(samples.shape[1])]
         inputs = self._fit_inputs(samples, weights, centre)

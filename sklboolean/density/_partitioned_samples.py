@@ -70,12 +70,18 @@ class PartitionedSamples:
         self.shape = (None, self.schema.n_features)
         self.attributes = infos[0].attributes
         self._worker = clone(estimator)
+        self._set_attributes(self._worker)
 
-    def set_attributes(self, estimator):
+    def fit(self, estimator):
+        """Fit an estimator to the samples."""
+        self._set_attributes(estimator)
+        estimator._fit_samples(self)
+        return estimator
+
+    def _set_attributes(self, estimator):
         """Set what reading all samples would have set."""
-        for each in (estimator, self._worker):
-            self.schema.set_attributes(each)
-            each.codes_, each._attributes = self.codes, self.attributes
+        self.schema.set_attributes(estimator)
+        estimator.codes_, estimator._attributes = self.codes, self.attributes
 
     def all(self):
         """Check that no bit is missing."""
@@ -86,13 +92,15 @@ class PartitionedSamples:
 
         The order of the sum is that of the partitions, wherever tasks run.
         """
+        return self._add_up(_apply, function, arguments)
+
+    def _add_up(self, task, *arguments):
         results = self._parallel(
-            delayed(_apply)(
-                self._worker, (self._key, number), function, arguments,
-                *self._sources[number],
+            delayed(task)(
+                self._worker, (self._key, number), self._sources[number], *arguments
             )
             for number in self._numbers
-        )  # fmt: skip
+        )
         total = results[0]
         for result in results[1:]:
             total = _add(total, result)
@@ -100,8 +108,35 @@ class PartitionedSamples:
 
     def forget(self):
         """Drop the samples that this process has loaded."""
-        for number in self._numbers:
-            _LOADED.pop((self._key, number), None)
+        for key in [key for key in list(_LOADED) if key[0] == self._key]:
+            _LOADED.pop(key, None)
+
+
+class SharedSamples(PartitionedSamples):
+    """Stands for samples with the weights that one component of a mixture has of them.
+
+    Parameters
+    ----------
+    samples : PartitionedSamples
+    division : tuple of (object, callable, object)
+        A name that no other division has, and a function that divides samples under
+        a model: ``function(model, signs, weights)`` is a pair whose first item holds
+        the weights by component. Each process divides its samples once.
+    component : int
+    total : float
+        Weight of the component.
+    """
+
+    def __init__(self, samples, division, component, total):
+        vars(self).update(vars(samples))
+        self.schema = samples.schema._replace(names=None)
+        self.codes, self.total = np.array([0.0, 1.0]), total
+        self._division, self._component = division, component
+
+    def sum(self, function, *arguments):
+        """Sum up ``function(*arguments, signs, weights)`` over the partitions."""
+        component = self._division, self._component
+        return self._add_up(_apply_to_share, *component, function, arguments)
 
 
 def _add(first, second):
@@ -122,8 +157,24 @@ def _read_partition(worker, source, *, reset):
     return signs, checked_weights(sample_weight, len(signs))
 
 
-def _apply(worker, key, function, arguments, *source):
-    """Load a partition, unless this process has it, and compute its part of a sum."""
+def _apply(worker, key, source, function, arguments):
+    """Compute the part of a sum that a partition has."""
+    return function(*arguments, *_load(worker, key, source))
+
+
+def _apply_to_share(worker, key, source, division, component, function, arguments):
+    """Compute the part of a sum that a component has of a partition."""
+    name, divide, model = division
+    signs, weights = _load(worker, key, source)
+    place = (*key, "weights by component")
+    if place not in _LOADED or _LOADED[place][0] != name:
+        _LOADED[place] = name, divide(model, signs, weights)[0]
+    weights = _LOADED[place][1][:, component]
+    return function(*arguments, signs[weights > 0], weights[weights > 0])
+
+
+def _load(worker, key, source):
+    """Load the signs and weights of a partition, unless this process has them."""
     if key not in _LOADED:
         with prefix_errors(key[1]):
             signs, weights = _read_partition(worker, source, reset=False)
@@ -131,7 +182,7 @@ def _apply(worker, key, function, arguments, *source):
         for other in [other for other in list(_LOADED) if other[0] != key[0]]:
             _LOADED.pop(other, None)  # of earlier fits
         _LOADED[key] = signs[first], weights.astype(np.float64)
-    return function(*arguments, *_LOADED[key])
+    return _LOADED[key]
 
 
 class PartitionedFitMixin:
@@ -181,9 +232,8 @@ class PartitionedFitMixin:
             sources = open_partitions(partitions)
             with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
                 samples = PartitionedSamples(self, parallel, sources)
-                samples.set_attributes(self)
                 try:
-                    self._fit_samples(samples)
+                    samples.fit(self)
                 finally:
                     samples.forget()
         return self

@@ -34,10 +34,11 @@ MODELS = [
         random_state=0,
     ),
     DensityMixture(BernoulliMixture(2), n_components=2, max_iter=3, random_state=0),
+    DensityMixture(ChowLiuTree(), n_components=2, n_averaged=2, random_state=0),
 ]
 
 
-@pytest.fixture(params=MODELS, ids=["trees", "machines", "mixtures"])
+@pytest.fixture(params=MODELS, ids=["trees", "machines", "mixtures", "mean"])
 def model(request):
     return clone(request.param).fit(two_worlds())
 
@@ -86,6 +87,21 @@ def test_em_of_trees_never_loses_likelihood_and_beats_one_tree():
     assert np.diff(mixture.log_likelihoods_).min() > -1e-3
     assert mixture.score(X) > ChowLiuTree().fit(X).score(X) + 0.3
     assert mixture.score(X) == pytest.approx(mixture.log_likelihoods_[-1])
+
+
+def test_mean_of_mixtures_is_that_of_its_parts():
+    X = two_worlds()
+    both = DensityMixture(ChowLiuTree(), n_components=2, n_averaged=2, random_state=0)
+    both.fit(X)
+    parts = [
+        both.weights_[k : k + 2]
+        @ np.exp([each.score_samples(X) for each in both.estimators_[k : k + 2]])
+        for k in (0, 2)
+    ]
+    first = clone(both).set_params(n_averaged=1).fit(X)
+    np.testing.assert_allclose(2 * parts[0], np.exp(first.score_samples(X)))
+    np.testing.assert_allclose(np.exp(both.score_samples(X)), parts[0] + parts[1])
+    assert both.n_iter_ == len(both.log_likelihoods_) > first.n_iter_
 
 
 def test_many_missing_bits_warn_of_a_completion_that_may_not_be_the_best():

@@ -3,12 +3,18 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 
-from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
-from sklboolean.density import _partitioned_samples
+from sklboolean import (
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    DensityMixture,
+)
+from sklboolean.density import _density_mixture, _partitioned_samples
 
 GROUPS = [0, 1, 1, 2, 3, 3, 3, 4]
 MODELS = {
@@ -26,6 +32,21 @@ MODELS = {
         2, base="chow_liu", max_iter=40, random_state=0, feature_groups=GROUPS
     ),
     "gradient": CombinationMachine(2, solver="gradient", max_iter=40, random_state=0),
+    "mixture of trees": DensityMixture(
+        ChowLiuTree(), n_components=3, n_averaged=2, max_iter=4, random_state=0
+    ),
+    "mixture of trees of attributes": DensityMixture(
+        ChowLiuTree(), n_components=2, feature_groups=GROUPS, random_state=0
+    ),
+    "mixture of machines": DensityMixture(
+        CombinationMachine(1, base="chow_liu", max_iter=10, n_init=1),
+        n_components=2,
+        max_iter=3,
+        random_state=0,
+    ),
+    "mixture of mixtures": DensityMixture(
+        BernoulliMixture(2), n_components=2, max_iter=3, random_state=0
+    ),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
@@ -68,7 +89,9 @@ def test_same_model_as_in_one_place(model, n_parts):
     )
 
 
-@pytest.mark.parametrize("name", ["tree", "tree of attributes", "mixture"])
+@pytest.mark.parametrize(
+    "name", ["tree", "tree of attributes", "mixture", "mixture of trees"]
+)
 def test_missing_bits_in_partitions(name):
     X, _, weights = Part(0, 300, 0.2)()
     whole = clone(MODELS[name]).fit(X, sample_weight=weights)
@@ -78,14 +101,39 @@ def test_missing_bits_in_partitions(name):
     )
 
 
+@pytest.mark.parametrize("name", ["machine on a tree", "mixture of trees"])
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_any_backend_gives_the_same_model(backend):
-    machine = MODELS["machine on a tree"]
+def test_any_backend_gives_the_same_model(backend, name):
     loaded = [part() for part in parts(3)]  # processes cannot import this file
-    here = clone(machine).fit_partitions(loaded)
+    here = clone(MODELS[name]).fit_partitions(loaded)
     with parallel_config(backend, n_jobs=2):
-        there = clone(machine).fit_partitions(loaded)
-    np.testing.assert_array_equal(here.components_, there.components_)
+        there = clone(MODELS[name]).fit_partitions(loaded)
+    X = samples()
+    np.testing.assert_array_equal(here.score_samples(X), there.score_samples(X))
+
+
+def test_each_process_divides_its_samples_once_for_all_components(monkeypatch):
+    calls = []
+    original = _density_mixture.divide
+
+    def counted(model, signs, weights):
+        calls.append(len(signs))
+        return original(model, signs, weights)
+
+    monkeypatch.setattr(_density_mixture, "divide", counted)
+    mixture = clone(MODELS["mixture of machines"]).fit_partitions(parts(2))
+    # The start and each round: once for the sums, and once for all gradients.
+    assert len(calls) <= 2 * 2 * (mixture.n_iter_ + 1)
+
+
+def test_mixture_keeps_names_and_codes_of_partitions():
+    X = pd.DataFrame(2 * samples() - 1, columns=list("abcdefgh"))
+    mixture = clone(MODELS["mixture of trees"])
+    mixture.fit_partitions([(X[:100], None), (X[100:], None)])
+    assert list(mixture.feature_names_in_) == list("abcdefgh")
+    np.testing.assert_array_equal(mixture.codes_, [-1, 1])
+    whole = clone(mixture).fit(X)
+    np.testing.assert_allclose(mixture.score_samples(X), whole.score_samples(X))
 
 
 def test_samples_stay_where_they_are(monkeypatch):
@@ -126,6 +174,10 @@ def test_partitions_with_codes_names_and_empty_ones():
         (CombinationMachine(2, alpha="auto"), parts(2), "needs a number as alpha"),
         (CombinationMachine(2), parts(2, 0.2), "without missing bits"),
         (BernoulliMixture(0), parts(2), "n_components"),
+        (BernoulliMixture("auto"), parts(2), "needs a number as n_components"),
+        (DensityMixture(n_components="auto"), parts(2), "a number as n_components"),
+        (DensityMixture(DensityMixture()), parts(2), "needs an estimator that has"),
+        (DensityMixture(ChowLiuTree(feature_groups=GROUPS)), parts(2), "of its own"),
     ],
 )
 def test_errors_leave_the_model_as_it_was(model, partitions, match):

@@ -351,9 +351,12 @@ def test_refit_of_given_directions_finds_the_truth():
     assert np.abs(scales - 1.5).max() < 0.2
 
 
-def test_auto_needs_projection_pursuit():
-    with pytest.raises(ValueError, match="init='projection_pursuit'"):
-        CombinationMachine("auto").fit([[0, 1], [1, 0]])
+def test_auto_is_refused_where_no_likelihood_is_compared():
+    for options in ({"solver": "pcd"}, {"init": np.ones((1, 2))}):
+        with pytest.raises(ValueError, match="n_components"):
+            CombinationMachine("auto", **options).fit([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="n_components='auto' needs fit"):
+        CombinationMachine("auto").partial_fit([[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="init"):
         CombinationMachine(2, init="best").fit([[0, 1], [1, 0]])
 
