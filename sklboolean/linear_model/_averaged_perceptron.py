@@ -108,7 +108,8 @@ class AveragedPerceptron(BaseOnlineLinear):
     A sample weight is a factor on the updates with the sample. Weight 2 is not the same
     as two copies: after the first update the second copy may be classified correctly.
     ``margin="auto"`` is in proportion to the mean weight where the steps are; a number
-    is not.
+    is not. In ``fit_partitions`` each partition uses the mean of its own samples in the
+    first epoch, and the mean over all samples from then on.
 
     References
     ----------
