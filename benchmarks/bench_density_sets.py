@@ -75,13 +75,20 @@ def models_for(groups):
     """Return the models by title."""
     shared = {"feature_groups": groups, "random_state": 0}
     machine = CombinationMachine(8, base="chow_liu", n_init=2, max_iter=400, **shared)
-    return {
+    models = {
         "Chow-Liu tree": ChowLiuTree(**shared),
         "mixture, 50": BernoulliMixture(50, **shared),
         "10 trees": DensityMixture(ChowLiuTree(), **shared),
         "machine on a tree, 8": machine.set_params(alpha=1e-3),
-        **({} if groups is not None else {"10 machines": DensityMixture(**shared)}),
     }
+    if groups is None:
+        small = CombinationMachine(
+            6, base="chow_liu", alpha=2e-3, n_init=1, max_iter=20, tree_updates=1
+        )
+        models["2 x 20 machines"] = DensityMixture(
+            small, n_components=20, n_averaged=2, max_iter=14, tol=1e-3, **shared
+        )
+    return models
 
 
 def main(arguments=None):
@@ -102,19 +109,17 @@ def main(arguments=None):
         parts = [part[:200] for part in parts] if options.quick else parts
         n = parts[0].shape[1]
         widths = ADULT if name == "adult" else find_widths(np.vstack(parts[:2]))
-        choices = {"": (parts, None)}
+        prefix, groups, found = "", None, []
         if max(widths) > 1 and sum(widths) == n:
-            choices["groups, "] = with_groups(parts, widths)
-        found = []
-        for prefix, (tables, groups) in choices.items():
-            for title, model in models_for(groups).items():
-                if options.quick and "max_iter" in model.get_params():
-                    model.set_params(max_iter=2)
-                start = time.process_time()
-                model.fit(tables[0])
-                seconds = time.process_time() - start
-                scores = [model.score(table) for table in tables[1:]]
-                found.append((*scores, prefix + title, seconds))
+            prefix, (parts, groups) = "groups, ", with_groups(parts, widths)
+        for title, model in models_for(groups).items():
+            if options.quick and "max_iter" in model.get_params():
+                model.set_params(max_iter=2)
+            start = time.process_time()
+            model.fit(parts[0])
+            seconds = time.process_time() - start
+            scores = [model.score(part) for part in parts[1:]]
+            found.append((*scores, prefix + title, seconds))
         best = max(found)
         for validation, test, title, seconds in found:
             goal = GOALS.get(name) if title == best[2] else None
