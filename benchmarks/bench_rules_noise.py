@@ -104,11 +104,13 @@ def a9a(folder, sizes):
     """Print accuracy, size and time for more and more samples."""
     X, y = load_part(folder, "libsvm_a9a", "train")
     X_test, y_test = load_part(folder, "libsvm_a9a", "test")
+    # RIPPER takes the labels 0 and 1 only.
+    y, y_test = (y > 0).astype(int), (y_test > 0).astype(int)
     order, rows = np.random.default_rng(10).permutation(len(y)), []
     for size in sizes:
         part = order[:size]
         for name, model in learners(10).items():
-            if name == "RIPPER" and size > 4000:
+            if name == "RIPPER" and len(part) > 4000:
                 continue
             data, labels = as_peer_data(name, X[part]), y[part]
             _, seconds = timed(lambda: model.fit(data, labels))  # noqa: B023
