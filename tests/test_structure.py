@@ -204,7 +204,9 @@ ATTRIBUTE_FUNCTIONS = {"delattr", "getattr", "hasattr", "setattr", "vars"}
 # These serve every estimator, or models that users bring: not estimators of ours.
 SERVE_ALL = {
     "_core": "helpers of every estimator",
+    "inspection/_explanations.py": "explains fitted models of users",
     "inspection/_model_page.py": "shows fitted models of users",
+    "inspection/_sums.py": "reads fitted models of users",
     "rules/_dual_representation.py": "reads fitted models of users",
     "rules/_extraction.py": "reads fitted models of users",
 }

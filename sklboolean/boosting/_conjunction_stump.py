@@ -323,6 +323,18 @@ class ConjunctionStump(BooleanStump):
         shares = sides / sides.sum(axis=1, keepdims=True)
         self.side_probabilities_ = shares.astype(np.float64)
 
+    @property
+    def feature_importances_(self):
+        """Equal shares for the features of the conjunction, 0 for the others.
+
+        An ndarray of shape (`n_features_in_`,), dtype float64; all 0 for a constant.
+        """
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        for feature, _ in self.literals_:
+            importances[feature] = 1 / len(self.literals_)
+        return importances
+
     def _sides(self, X):
         """Compute 1 where the conjunction is true, else 0."""
         check_is_fitted(self)

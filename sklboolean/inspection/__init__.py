@@ -6,19 +6,28 @@ from sklboolean.inspection._curves import (
     PotentialDisplay,
     QueryCurveDisplay,
 )
+from sklboolean.inspection._explanations import (
+    Explanation,
+    ExplanationDisplay,
+    explain,
+)
 from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._rules import RuleDisplay
-from sklboolean.inspection._top_features import top_features
+from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = [
     "BoostingCurveDisplay",
     "CompletionDisplay",
+    "Explanation",
+    "ExplanationDisplay",
     "MistakeCurveDisplay",
     "PotentialDisplay",
     "QueryCurveDisplay",
     "RuleDisplay",
+    "TopFeaturesDisplay",
     "WeightsDisplay",
+    "explain",
     "model_page",
     "top_features",
 ]

@@ -55,6 +55,37 @@ def draw_curves(ax, curves, x_name, y_name):
     return lines
 
 
+def draw_bars(texts_and_values, label, ax=None):
+    """Draw horizontal bars, the first on top, negative ones in another colour.
+
+    Parameters
+    ----------
+    texts_and_values : list of (str, float)
+    label : str
+        Label of the axis.
+    ax : matplotlib Axes or None
+        Axes to draw into. None: a new figure, as high as the bars need.
+
+    Returns
+    -------
+    ax, figure, bars : matplotlib Axes, Figure and BarContainer
+    """
+    is_new = ax is None
+    ax = open_axes(ax)
+    texts = [text for text, _ in texts_and_values]
+    values = np.array([value for _, value in texts_and_values], dtype=float)
+    if is_new:
+        longest = max(map(len, texts), default=0)
+        ax.figure.set_size_inches(4.5 + 0.075 * longest, 0.35 * len(texts) + 1)
+        ax.figure.set_layout_engine("constrained")
+    places = np.arange(len(texts))
+    bars = ax.barh(places, values, color=np.where(values < 0, COLORS[1], COLORS[0]))
+    ax.set_yticks(places, texts)
+    ax.invert_yaxis()
+    ax.set_xlabel(label)
+    return ax, ax.figure, bars
+
+
 def grid_of_axes(n_grid_rows, n_columns, size):
     """Create a figure and its axes without ticks, of shape (n_grid_rows, n_columns).
 

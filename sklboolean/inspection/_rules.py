@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import COLORS, open_axes
+from sklboolean.inspection._figure import draw_bars
 
 # Quantities that bars can show, and the labels of the axis.
 SHOWN = {
@@ -165,18 +165,9 @@ class RuleDisplay:
         self : RuleDisplay
             The display, with ``ax_``, ``figure_`` and ``bars_``.
         """
-        is_new = ax is None
-        self.ax_ = ax = open_axes(ax)
-        self.figure_ = ax.figure
-        if is_new:
-            self.figure_.set_size_inches(7, 0.35 * len(self.texts) + 1)
-            self.figure_.set_layout_engine("constrained")
-        places = np.arange(len(self.texts))
-        colors = np.where(self.values < 0, COLORS[1], COLORS[0])
-        self.bars_ = ax.barh(places, self.values, color=colors)
-        ax.set_yticks(places, self.texts)
-        ax.invert_yaxis()
-        ax.set_xlabel(self.value_name)
+        self.ax_, self.figure_, self.bars_ = draw_bars(
+            list(zip(self.texts, self.values, strict=True)), self.value_name, ax
+        )
         return self
 
 

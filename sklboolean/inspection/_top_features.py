@@ -1,10 +1,11 @@
-"""The features with the largest weight in a fitted model."""
+"""The features with the largest weight in a fitted model, and their display."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.parameters import check_integer
+from sklboolean.inspection._figure import draw_bars
 from sklboolean.rules import top_conjunctions
 
 
@@ -44,6 +45,8 @@ def top_features(model, n_features=10, *, feature_names=None, target=None):
 
     See Also
     --------
+    TopFeaturesDisplay : The same as a bar chart.
+    explain : What decides single samples.
     sklboolean.rules.top_conjunctions : Conjunctions of several features.
 
     Examples
@@ -93,3 +96,95 @@ def _coefficients(coef, last, target):
     if len(coef) == 1:  # of the second class
         return coef[0] if labels.index(target) else -coef[0]
     return coef[labels.index(target)]
+
+
+class TopFeaturesDisplay:
+    """Bar chart of the features with the largest weight in a fitted model.
+
+    Parameters
+    ----------
+    features : list of (str, float)
+        Names and weights, from `top_features`.
+    weight_name : str, default="weight"
+        Label of the axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        After ``plot``.
+    figure_ : matplotlib Figure
+        After ``plot``.
+    bars_ : matplotlib BarContainer
+        After ``plot``; the first feature is on top.
+
+    See Also
+    --------
+    top_features : The same as a list.
+    RuleDisplay : Rules as bars.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import TopFeaturesDisplay
+    >>> TopFeaturesDisplay([("age <= 30", 2.0), ("color = red", -1.0)]).weight_name
+    'weight'
+    """
+
+    def __init__(self, features, *, weight_name="weight"):
+        self.features = list(features)
+        self.weight_name = weight_name
+
+    @classmethod
+    def from_estimator(
+        cls, model, n_features=10, *, feature_names=None, target=None, ax=None
+    ):
+        """Find the features and draw them.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            As for `top_features`.
+        n_features : int, default=10
+            Maximum number of features, at least 1.
+        feature_names : sequence of str or None, default=None
+            As for `top_features`.
+        target : class label, default=None
+            As for `top_features`.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
+
+        Returns
+        -------
+        display : TopFeaturesDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            As for `top_features`.
+        """
+        found = top_features(
+            model, n_features, feature_names=feature_names, target=target
+        )
+        last = split_pipeline(model)[1]
+        has_coef = hasattr(last, "coef_") or hasattr(last, "dual_coef_")
+        is_signed = has_coef and not hasattr(last, "conjunctions_")
+        name = "weight" if is_signed else "importance"
+        return cls(found, weight_name=name).plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
+
+        Returns
+        -------
+        self : TopFeaturesDisplay
+            The display, with ``ax_``, ``figure_`` and ``bars_``.
+        """
+        self.ax_, self.figure_, self.bars_ = draw_bars(
+            self.features, self.weight_name, ax
+        )
+        return self

@@ -1,0 +1,216 @@
+"""What decides a sample: rules, weights and votes, and their bars."""
+
+import re
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanStump,
+    BooleanSVC,
+    BoostByMajority,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    ConjunctionStump,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean.inspection import (
+    ExplanationDisplay,
+    TopFeaturesDisplay,
+    explain,
+    top_features,
+)
+
+mpl.use("Agg")
+CANCER = load_breast_cancer(return_X_y=True, as_frame=True)
+CANCER = CANCER[0].iloc[::3], CANCER[1].iloc[::3].map({0: "ill", 1: "well"})
+WINE = load_wine(return_X_y=True, as_frame=True)
+WEIGHTED = [
+    AveragedPerceptron(random_state=0),
+    Winnow(random_state=0),
+    LogisticRegression(),
+    ConjunctionLogisticRegression(C=1.0),
+    KernelPerceptron(random_state=0),
+    KernelPerceptron(max_literals=2, monotone=False, random_state=0),
+    BooleanSVC(),
+]
+VOTING = [
+    BoostByMajority(n_estimators=9, random_state=0),
+    BoostByMajority(ConjunctionStump(), n_estimators=5, random_state=0),
+    BoostByMajority(
+        DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=5,
+        random_state=0,
+    ),
+]  # fmt: skip
+RULES = [
+    RuleClassifier(max_literals=2, random_state=0),
+    BooleanStump(),
+    ConjunctionStump(max_literals=2),
+]
+
+
+def fitted(model, data=CANCER):
+    return make_pipeline(BooleanEncoder(n_bins=4), clone(model)).fit(*data)
+
+
+def holds(text, row):
+    """Whether the words of a condition are true of a sample, read by Python."""
+    if text.startswith("not ("):
+        return not holds(text[5:-1], row)
+    columns = sorted(map(re.escape, row.index), key=len, reverse=True)
+    text = re.sub("|".join(columns), lambda found: f"row[{found[0]!r}]", text)
+    return eval(text, {"row": row})
+
+
+@pytest.mark.parametrize("data", [CANCER, WINE], ids=["two", "three"])
+@pytest.mark.parametrize("model", WEIGHTED + VOTING, ids=repr)
+def test_parts_hold_and_add_up_to_the_score(model, data):
+    X, _y = data
+    if isinstance(model, BoostByMajority):
+        model = clone(model).set_params(multi_class="joint")
+    pipeline = fitted(model, data)
+    scores, predicted = pipeline.decision_function(X), pipeline.predict(X)
+    labels = pipeline.classes_.tolist()
+    for target in (None, labels[0]):
+        for i, one in enumerate(explain(pipeline, X, target=target)):
+            assert one.prediction == predicted[i]
+            expected = target
+            if target is None:
+                expected = labels[1] if len(labels) == 2 else predicted[i]
+            assert one.target == expected
+            place = labels.index(expected)
+            score = scores[i] if len(labels) == 2 else scores[i, place]
+            score = score if len(labels) > 2 or place else -score
+            assert one.score == score
+            total = sum(value for _, value in one.parts) + one.intercept
+            assert total == pytest.approx(score, abs=1e-9)
+            sizes = [-abs(value) for _, value in one.parts]
+            assert sizes == sorted(sizes)
+            for text, value in one.parts if i % 20 == 0 else []:
+                assert value
+                if "Tree" not in text and text != "always":
+                    text = text.removeprefix("not ") if "not (" not in text else text
+                    assert holds(text, X.iloc[i])
+
+
+@pytest.mark.parametrize("model", RULES, ids=repr)
+def test_the_first_rule_decides(model):
+    X, _ = CANCER
+    pipeline = fitted(model)
+    probabilities = pipeline.predict_proba(X)
+    classes = pipeline.classes_.tolist()
+    seen = set()
+    for i, one in enumerate(explain(pipeline, X)):
+        assert (one.kind, one.target, one.intercept) == ("rules", None, 0.0)
+        assert one.score == pytest.approx(
+            probabilities[i, classes.index(one.prediction)], abs=1e-12
+        )
+        text, value = one.parts[0]
+        label, condition = text.split(" if ")
+        assert label == one.prediction
+        assert value == pytest.approx(one.score)
+        if condition != "no rule holds":
+            assert all(holds(rest.split(" if ")[1], X.iloc[i]) for rest, _ in one.parts)
+        seen.add(text)
+    assert len(seen) > 1
+
+
+def test_votes_are_counted_by_hypothesis():
+    X, _ = CANCER
+    pipeline = fitted(VOTING[0])
+    booster = pipeline[-1]
+    bits = pipeline[0].transform(X)
+    voted = np.array([model.predict(bits) == "well" for model in booster.estimators_])
+    for i, one in enumerate(explain(pipeline, X)):
+        votes = round(sum(abs(value) for _, value in one.parts) * len(voted))
+        assert votes <= len(voted)
+        assert (len(voted) - votes) % 2 == 0  # a condition may have votes both ways
+        margin = (voted[:, i].sum() - (~voted[:, i]).sum()) / len(voted)
+        assert one.score == pytest.approx(margin, abs=1e-12)
+
+
+def test_regressors_and_searches():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    pipeline = fitted(ConjunctionRegressor(C=1.0), (X, y))
+    search = GridSearchCV(pipeline, {"booleanencoder__n_bins": [4]}, cv=2).fit(X, y)
+    predicted = search.predict(X)
+    for i, one in enumerate(explain(search, X)):
+        assert one.target is None
+        assert one.score == predicted[i]
+        total = sum(value for _, value in one.parts) + one.intercept
+        assert total == pytest.approx(one.score)
+        assert one.to_text().splitlines()[0] == f"{one.score:.4g}"
+
+
+def test_text_has_a_line_for_each_part():
+    X, _ = CANCER
+    one = explain(fitted(AveragedPerceptron(random_state=0)), X.head(1))[0]
+    lines = one.to_text(3).splitlines()
+    assert len(lines) == 1 + 3 + 2
+    numbers = [float(line.split()[0]) for line in lines[1:]]
+    assert sum(numbers) == pytest.approx(one.score, abs=1e-3)
+    assert len(one.to_text(100).splitlines()) == 2 + len(one.parts)
+
+
+@pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0]], ids=repr)
+def test_bars_are_the_parts(model):
+    X, _ = CANCER
+    pipeline = fitted(model)
+    one = explain(pipeline, X)[5]
+    display = ExplanationDisplay.from_estimator(pipeline, X, sample=5, max_parts=4)
+    widths = [bar.get_width() for bar in display.bars_]
+    texts = [label.get_text() for label in display.ax_.get_yticklabels()]
+    shown = one.parts[:4]
+    assert [(t, w) for t, w in zip(texts, widths, strict=True)][: len(shown)] == shown
+    if one.kind != "rules":
+        assert sum(widths) == pytest.approx(one.score)
+    mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0], WEIGHTED[4]])
+def test_bars_are_the_top_features(model):
+    pipeline = fitted(model)
+    display = TopFeaturesDisplay.from_estimator(pipeline, 5)
+    texts = [label.get_text() for label in display.ax_.get_yticklabels()]
+    widths = [bar.get_width() for bar in display.bars_]
+    assert list(zip(texts, widths, strict=True)) == top_features(pipeline, 5)
+    signed = "coef_" in dir(pipeline[-1]) or "dual_coef_" in dir(pipeline[-1])
+    assert display.ax_.get_xlabel() == ("weight" if signed else "importance")
+    mpl.pyplot.close("all")
+
+
+def test_importances_of_a_conjunction_stump():
+    pipeline = fitted(RULES[2])
+    stump = pipeline[-1]
+    expected = np.zeros(stump.n_features_in_)
+    expected[[j for j, _ in stump.literals_]] = 1 / len(stump.literals_)
+    np.testing.assert_array_equal(stump.feature_importances_, expected)
+
+
+def test_input_that_is_refused():
+    X, _ = CANCER
+    with pytest.raises(NotFittedError):
+        explain(RuleClassifier(), X)
+    pipeline = fitted(WEIGHTED[0])
+    with pytest.raises(ValueError, match="target must be one of"):
+        explain(pipeline, X, target="maybe")
+    with pytest.raises(ValueError, match="below the number of samples"):
+        ExplanationDisplay.from_estimator(pipeline, X, sample=len(X))
+    with pytest.raises(ValueError, match="no explanation"):
+        explain(KMeans(2, n_init=1).fit(X), X)
+    games = BoostByMajority(n_estimators=5, multi_class="ovo", random_state=0)
+    with pytest.raises(ValueError, match="multi_class='joint'"):
+        explain(fitted(games, WINE), WINE[0])
