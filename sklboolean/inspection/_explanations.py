@@ -274,15 +274,17 @@ def _votes(booster, X, targets, names):
             "votes do not add up to a score. Fit a BoostByMajority with "
             "multi_class='joint'."
         )
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    plain = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     counts = [{} for _ in targets]
     n_hypotheses = len(booster.estimators_)
     for number, (model, own) in enumerate(
         zip(booster.estimators_, columns, strict=True)
     ):
-        labels = model.predict(X if own is None else X[:, own]).tolist()
+        # Hypotheses of the package know the names of X, others need not.
+        seen = X if hasattr(model, "feature_names_in_") else plain
+        labels = model.predict(seen if own is None else plain[:, own]).tolist()
         if hasattr(model, "side_classes_"):
-            texts = _sides(model, X, names)
+            texts = _sides(model, plain, names)
         else:
             texts = [f"{type(model).__name__} {number}"] * len(labels)
         for sample, (label, text) in enumerate(zip(labels, texts, strict=True)):

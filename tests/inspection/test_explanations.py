@@ -101,7 +101,7 @@ def test_parts_hold_and_add_up_to_the_score(model, data):
             assert sizes == sorted(sizes)
             for text, value in one.parts if i % 20 == 0 else []:
                 assert value
-                if "Tree" not in text and text != "always":
+                if "Classifier" not in text and text != "always":
                     text = text.removeprefix("not ") if "not (" not in text else text
                     assert holds(text, X.iloc[i])
 
