@@ -20,6 +20,7 @@ from sklboolean.preprocessing._encoded_columns import (
 )
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import frame_like, is_frame, read_columns
+from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
     find_tree_cuts,
@@ -28,7 +29,6 @@ from sklboolean.preprocessing._thresholds import (
 )
 
 KINDS = ("boolean", "category", "number")
-BLOCK_ENTRIES = 2**18  # of a sparse output
 
 
 class BooleanEncoder(TransformerMixin, BaseEstimator):
@@ -534,31 +534,17 @@ def _sparse_conditions(pairs, n_samples):
 
     Those of a column are consecutive, so there is no need to test them one by one.
     """
-    runs, offsets, n_out = [], [], 0
-    for fitted, column in pairs:
+    codes = np.empty((len(pairs), n_samples), dtype=np.int32)
+    firsts, lengths, starts, n_out = [], [], [0], 0
+    for own, (fitted, column) in zip(codes, pairs, strict=True):
         fitted.refuse_missing(column.missing())
-        runs.append(fitted.runs(column))
-        offsets.append(n_out)
+        own[:], first, length = fitted.runs(column)
+        firsts += [n_out + condition for condition in first]
+        lengths += length
+        starts.append(len(firsts))
         n_out += fitted.n_conditions
-    width = sum(longest for _, _, longest in runs)
-    n_held = np.sum([length for _, length, _ in runs], axis=0, dtype=np.int64)
-    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(n_held)])
-    dtype = np.int32 if indptr[-1] < 2**31 else np.int64
-    indices = np.empty(indptr[-1], dtype=dtype)
-    # A block of samples stays in the cache.
-    step = max(1, BLOCK_ENTRIES // max(1, width))
-    for start in range(0, n_samples, step):
-        part = slice(start, min(start + step, n_samples))
-        rows = np.empty((part.stop - start, width), dtype=dtype)
-        held = np.ones(rows.shape, dtype=bool)
-        place = 0
-        for (first, length, longest), offset in zip(runs, offsets, strict=True):
-            block, numbers = slice(place, place + longest), np.arange(longest)
-            np.add.outer(first[part] + offset, numbers, out=rows[:, block], dtype=dtype)
-            if not (length[part] == longest).all():
-                held[:, block] = numbers < length[part, None]
-            place += longest
-        found = rows.ravel() if held.all() else rows[held]
-        indices[indptr[start] : indptr[part.stop]] = found
+    firsts, lengths = np.array([firsts, lengths], dtype=np.int32)
+    starts = np.array(starts, dtype=np.int64)
+    indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out)
     data = np.ones(len(indices), dtype=bool)
-    return sparse.csr_array((data, indices, indptr.astype(dtype)), (n_samples, n_out))
+    return sparse.csr_array((data, indices, indptr), (n_samples, n_out))

@@ -7,6 +7,8 @@ import numpy as np
 from sklboolean.preprocessing._thresholds import number_text
 
 UNSEEN, MISSING = -1, -2
+# Thresholds up to which comparing with each is faster than a search.
+MOST_COMPARED = 32
 
 
 @dataclass(frozen=True)
@@ -99,25 +101,30 @@ class NumberColumn:
 
         Returns
         -------
-        first : ndarray of shape (n_samples,)
-            The first condition that holds.
-        length : ndarray of shape (n_samples,)
-            How many hold.
-        longest : int
-            The largest possible length.
+        codes : ndarray of shape (n_samples,)
+            The run of each sample.
+        first, length : ndarray of shape (n_runs,)
+            The first condition of each run, and how many there are.
         """
         numbers, n_thresholds = self.check(column), len(self.thresholds)
-        first = np.searchsorted(self.thresholds, numbers, side="left").astype(np.int32)
-        length = np.full(len(first), n_thresholds, dtype=np.int32)
-        if self.relations == ("<=",):
-            length -= first
-        elif self.relations == (">",):
-            first, length = np.zeros_like(first), first
+        if n_thresholds <= MOST_COMPARED:
+            codes = np.zeros(len(numbers), dtype=np.uint8)
+            for t in self.thresholds:
+                codes += numbers > t
+        else:
+            codes = np.searchsorted(self.thresholds, numbers, side="left")
         missing = np.isnan(numbers)
         if missing.any():
-            first[missing] = self.n_conditions - 1
-            length[missing] = self.indicates_missing
-        return first, length, max(n_thresholds, int(self.indicates_missing))
+            codes[missing] = n_thresholds + 1
+        below = np.arange(n_thresholds + 1)
+        if self.relations == ("<=",):
+            first, length = below, n_thresholds - below
+        elif self.relations == (">",):
+            first, length = np.zeros_like(below), below
+        else:
+            first, length = below, np.full_like(below, n_thresholds)
+        indicated = self.n_conditions - 1 if self.indicates_missing else 0
+        return codes, [*first, indicated], [*length, int(self.indicates_missing)]
 
     def refuse_missing(self, missing):
         """Raise a ValueError for missing values that no condition stands for."""
@@ -245,8 +252,9 @@ class LevelColumn:
 
     def runs(self, column):
         """Find the condition that holds in each sample, as for numbers."""
-        first = self.numbers_of(column)
-        return first, (first >= 0).astype(np.int32), 1
+        # The first run is for levels without a condition.
+        codes = np.maximum(self.numbers_of(column), -1) + 1
+        return codes, [0, *range(self.n_conditions)], [0] + [1] * self.n_conditions
 
     def decode(self, bits):
         """Return the level of each sample, None where it is missing or unknown.
