@@ -47,6 +47,21 @@ class Explanation:
     score : float
         For "rules" the probability of the prediction, else the score of ``target``, or
         the value that a regressor predicts.
+
+    See Also
+    --------
+    explain : Explain the samples of a data set.
+    ExplanationDisplay : Draw an explanation.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import Explanation
+    >>> parts = [("age <= 30", 2.0), ("smoker", -0.5)]
+    >>> print(Explanation("weights", "yes", "yes", parts, 1.0, 2.5).to_text())
+    yes (score of yes: 2.5)
+      +2.0000  age <= 30
+      -0.5000  smoker
+      +1.0000  always
     """
 
     kind: str
