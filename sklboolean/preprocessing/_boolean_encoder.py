@@ -545,6 +545,6 @@ def _sparse_conditions(pairs, n_samples):
         n_out += fitted.n_conditions
     firsts, lengths = np.array([firsts, lengths], dtype=np.int32)
     starts = np.array(starts, dtype=np.int64)
-    indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out)
+    indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out, np.empty)
     data = np.ones(len(indices), dtype=bool)
     return sparse.csr_array((data, indices, indptr), (n_samples, n_out))

@@ -2,8 +2,6 @@
 """Consecutive columns of each sample as the index arrays of a CSR matrix."""
 from libc.stdint cimport int32_t, int64_t
 
-import numpy as np
-
 from sklboolean._core._checks cimport require, sklb_all_below, sklb_is_indptr
 
 ctypedef fused index_t:
@@ -43,7 +41,7 @@ cdef void fill(const int32_t[:, ::1] codes, const int64_t[::1] starts,
 
 
 def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
-                const int32_t[::1] first, const int32_t[::1] length, int64_t n_out):
+                const int32_t[::1] first, const int32_t[::1] length, int64_t n_out, allocate):
     """Write the columns of each sample, ascending, as ``indptr`` and ``indices``.
 
     Parameters
@@ -56,6 +54,8 @@ def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
         First column and number of columns of each run.
     n_out : int
         Number of columns.
+    allocate : callable
+        ``numpy.empty``.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
                 for i in range(n_samples):
                     total += length[starts[j] + codes[j, i]]
     require(fits, "a sample has a run that does not exist")
-    dtype = np.int32 if total < 2**31 else np.int64
-    indptr = np.empty(n_samples + 1, dtype=dtype)
-    indices = np.empty(total, dtype=dtype)
+    dtype = "int32" if total < 2**31 else "int64"
+    indptr = allocate(n_samples + 1, dtype)
+    indices = allocate(total, dtype)
     cdef:
         int32_t[::1] indptr_short, indices_short
         int64_t[::1] indptr_long, indices_long

@@ -18,7 +18,7 @@ LENGTH = np.array([12, 0, 1, 1, 9], dtype=np.int32)
 def test_runs_are_written_one_after_the_other(n_samples):
     codes = np.stack([RNG.integers(0, 3, n_samples), RNG.integers(0, 2, n_samples)])
     codes = codes.astype(np.int32)
-    indptr, indices = runs_to_csr(codes, STARTS, FIRST, LENGTH, 31)
+    indptr, indices = runs_to_csr(codes, STARTS, FIRST, LENGTH, 31, np.empty)
     assert len(indptr) == n_samples + 1
     for i in range(n_samples):
         expected = []
@@ -45,7 +45,7 @@ def test_runs_are_written_one_after_the_other(n_samples):
 def test_runs_that_do_not_fit_are_refused(damage):
     given = {
         "codes": np.zeros((2, 2), dtype=np.int32), "starts": STARTS, "first": FIRST,
-        "length": LENGTH, "n_out": 31,
+        "length": LENGTH, "n_out": 31, "allocate": np.empty,
     }  # fmt: skip
     runs_to_csr(**given)
     with pytest.raises(ValueError, match="damaged"):
