@@ -110,7 +110,7 @@ def model_page(
     if model.link != "value":
         classes = [python_value(label) for label in last.classes_]
     place = {feature: k for k, feature in enumerate(used)}
-    index = getattr(X, "index", np.arange(len(bits)))
+    index = X.index if hasattr(X, "iloc") else range(len(bits))
     data = {
         "title": str(title or type(last).__name__),
         "about": (

@@ -18,6 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import BooleanSVC, KernelPerceptron, LinearKernel, RBFKernel
 from sklboolean.kernels._count_table import LengthWeights
@@ -81,14 +82,25 @@ class DualRepresentation:
         )  # fmt: skip
 
 
-def dual_representation(model, X=None, *, kernel=None, target=None):
+def last_step(model, X=None):
+    """Return the last step of a pipeline, what it receives of X, and feature names."""
+    transformers, model, names = split_pipeline(model)
+    if transformers is not None and X is not None:
+        X = transformers.transform(X)
+    return model, X, names
+
+
+def dual_representation(model, X=None, names=None, *, kernel=None, target=None):
     """Read a fitted model as signed samples.
 
     Parameters
     ----------
     model : fitted estimator
+        No pipeline: see `last_step`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         The training samples.
+    names : list of str or None, default=None
+        Feature names.
     kernel : kernel object, default=None
         The kernel of a precomputed matrix, or the object that describes a callable.
     target : class label, default=None
@@ -104,7 +116,6 @@ def dual_representation(model, X=None, *, kernel=None, target=None):
         or kernel is needed to know which.
     """
     check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", None)
     # Scores of arrays are compared below; a model with names would warn.
     model = copy.copy(model)
     vars(model).pop("feature_names_in_", None)
@@ -122,9 +133,7 @@ def dual_representation(model, X=None, *, kernel=None, target=None):
         raise ValueError(
             f"{type(model).__name__} has neither support vectors nor a weight for each "
             "feature. Give a KernelPerceptron, an SVC, NuSVC, SVR, NuSVR, OneClassSVM "
-            "or KernelRidge, or a linear model. For a pipeline give the last step, "
-            "pipeline[-1], and as X the output of the steps before, "
-            "pipeline[:-1].transform(X)."
+            "or KernelRidge, or a linear model, or a pipeline that ends in one."
         )
     negative = 1 + np.flatnonzero(dual.length_weights.mantissas[1:] < 0)
     if len(negative):
@@ -133,7 +142,7 @@ def dual_representation(model, X=None, *, kernel=None, target=None):
             "weight, so a large sum over the support vectors does not mean a large "
             f"part in the score. {KERNEL_HINT}"
         )
-    return replace(dual, feature_names=None if names is None else list(map(str, names)))
+    return replace(dual, feature_names=names)
 
 
 def _class_index(model, target):

@@ -13,7 +13,7 @@ from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
-from sklboolean.rules._dual_representation import dual_representation
+from sklboolean.rules._dual_representation import dual_representation, last_step
 from sklboolean.rules._gain_search import GainParams, GainSearch, any_satisfied
 from sklboolean.rules._rule_set import (
     DNF,
@@ -42,7 +42,8 @@ def extract_dnf(
     Parameters
     ----------
     model : fitted estimator
-        See `top_conjunctions`.
+        See `top_conjunctions`. A pipeline that begins with `BooleanEncoder` gives rules
+        with the column names of the data.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples to cover, best the training samples. They must be the training
         samples for models with a callable or precomputed kernel or ``gamma="scale"``.
@@ -115,7 +116,8 @@ def extract_dnf(
         feature_groups=feature_groups, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
-    dual = dual_representation(model, X, kernel=kernel, target=target)
+    model, X, names = last_step(model, X)
+    dual = dual_representation(model, X, names, kernel=kernel, target=target)
     checked = _check_X(X, dual.n_features)
     if dual.feature_names is None and hasattr(X, "columns"):
         dual = replace(dual, feature_names=list(map(str, X.columns)))

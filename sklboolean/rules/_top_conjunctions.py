@@ -7,7 +7,7 @@ import numpy as np
 
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
 from sklboolean._core.parameters import check_choice, check_integer
-from sklboolean.rules._dual_representation import dual_representation
+from sklboolean.rules._dual_representation import dual_representation, last_step
 from sklboolean.rules._rules import RuleList
 
 # Default length for kernels of all conjunctions: longer rules are hard to read.
@@ -27,7 +27,8 @@ def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
         `KernelPerceptron`, `SVC`, `NuSVC`, `SVR`, `NuSVR`, `OneClassSVM` or
         `KernelRidge` with a linear, polynomial or RBF kernel or a kernel of this
         package that weighs conjunctions by length; or a linear model, whose
-        conjunctions are single features.
+        conjunctions are single features. A pipeline may end in one of these; its
+        transformers name the features.
     literals : sequence
         Features that must be true, by number or name, or pairs (feature, value). The
         empty conjunction is true everywhere; b is not part of its weight.
@@ -59,7 +60,8 @@ def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
     >>> round(conjunction_weight(model, [0, 1]), 2)
     1.6
     """
-    dual = dual_representation(model, X, kernel=kernel, target=target)
+    model, X, names = last_step(model, X)
+    dual = dual_representation(model, X, names, kernel=kernel, target=target)
     literals = _check_literals(literals, dual.n_features, dual.feature_names or [])
     return dual.contribution(literals, dual.weight(literals))
 
@@ -108,7 +110,9 @@ def top_conjunctions(
         `KernelPerceptron`, `SVC`, `NuSVC`, `SVR`, `NuSVR`, `OneClassSVM` or
         `KernelRidge` with a linear, polynomial or RBF kernel or a kernel of this
         package that weighs conjunctions by length; or a linear model such as
-        `AveragedPerceptron` and `Winnow`, whose conjunctions are single features.
+        `AveragedPerceptron` and `Winnow`, whose conjunctions are single features. A
+        pipeline may end in one of these; its transformers name the features, and X is
+        what the pipeline receives.
     n_rules : int, default=20
         Maximum number of rules.
     max_literals : int or None, default=None
@@ -182,7 +186,8 @@ def top_conjunctions(
     """
     check_choice(rank, "rank", ("weight", "contribution"))
     check_choice(monotone, "monotone", (False, True))
-    dual = dual_representation(model, X, kernel=kernel, target=target)
+    model, X, names = last_step(model, X)
+    dual = dual_representation(model, X, names, kernel=kernel, target=target)
     if max_literals is None:
         longest = min(max(1, dual.length_weights.longest), READABLE_LENGTH)
     else:

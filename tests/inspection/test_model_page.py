@@ -129,6 +129,12 @@ def test_coverage_and_precision_are_counts():
         assert row["precision"] == pytest.approx(np.mean(y[covered] == rule.label))
 
 
+def test_a_list_of_samples_is_numbered():
+    X, y = [[0, 1], [1, 0], [1, 1], [0, 0]] * 5, [0, 0, 1, 0] * 5
+    model = RuleClassifier(random_state=0).fit(X, y)
+    assert model_page(model, X, y) == model_page(model, np.array(X), y)
+
+
 def test_a_file_a_title_and_few_samples(tmp_path):
     X, y = patients()
     search = GridSearchCV(

@@ -17,11 +17,12 @@ from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from sklboolean import AveragedPerceptron, Winnow
+from sklboolean import AveragedPerceptron, BooleanEncoder, Winnow
 from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import (
     CNFKernel,
@@ -31,10 +32,11 @@ from sklboolean.kernels import (
     RBFKernel,
     TanimotoKernel,
 )
-from sklboolean.rules import conjunction_weight, top_conjunctions
+from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
 from sklboolean.rules._dual_representation import (
     DualRepresentation,
     dual_representation,
+    last_step,
 )
 
 
@@ -322,7 +324,7 @@ def fitted(model, X=None, y=None):
         (plain_perceptron(as_callable), "unknown"),
         (plain_perceptron(average="voted"), "average='voted' predicts by a vote"),
         (GaussianProcessClassifier(), "has neither support vectors nor"),
-        (make_pipeline(StandardScaler(), SVC()), r"pipeline\[:-1\]\.transform\(X\)"),
+        (make_pipeline(StandardScaler(), SVC()), "without scaling"),
     ],
 )
 def test_models_that_are_no_sum_over_conjunctions(model, message):
@@ -378,8 +380,32 @@ def test_models_of_data_frames_are_read_without_a_warning(name):
     X, y = table()
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
     model = clone(MODELS[name]).fit(frame, y)
-    assert dual_representation(model, frame).feature_names == list(frame)
+    assert dual_representation(*last_step(model, frame)).feature_names == list(frame)
     assert_array_equal(model.feature_names_in_, list(frame))
+
+
+@pytest.mark.parametrize("name", ["svc", "perceptron", "averaged"])
+def test_a_pipeline_is_read_with_the_names_of_its_columns(name):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.normal(40, 9, 120), "color": rng.choice(["r", "b"], 120)}
+    )
+    y = (frame["age"] > 40) & (frame["color"] == "r")
+    model = make_pipeline(BooleanEncoder(n_bins=3), clone(MODELS[name])).fit(frame, y)
+    bits = model[:-1].transform(frame)
+    for search in (model, GridSearchCV(model, {}, cv=2).fit(frame, y)):
+        last = getattr(search, "best_estimator_", search)[-1]
+        rules = top_conjunctions(search, 5, X=frame)
+        assert rules == top_conjunctions(last, 5, X=bits)
+        assert set(rules[0].names) <= set(model[0].get_feature_names_out())
+        name = model[0].get_feature_names_out()[0]
+        assert conjunction_weight(search, [name], frame) == conjunction_weight(
+            last, [name], bits
+        )
+        found, expected = extract_dnf(search, frame), extract_dnf(last, bits)
+        assert found.to_text() == expected.to_text()
+        assert "color" in found.to_text()
+        assert_array_equal(found.predict(bits), expected.predict(bits))
 
 
 def test_norms_of_a_normalised_kernel_move_into_the_weights():
