@@ -7,6 +7,8 @@
   beside AdaBoost over scikit-learn's stumps and HistGradientBoosting of depth 1. Peers
   get the numbers that they would convert to: float32 for AdaBoost, float64 for
   HistGradientBoosting.
+* Fits at defaults, where length and edge are chosen on held-out samples, beside
+  HistGradientBoosting at its defaults and with early stopping.
 * What a round of ours is made of: the compiled pass over the columns alone, and all the
   functions of the loop by the profiler, which makes Python's part look larger.
 * Rows of a stream that boosting by filtering sees, beside the bound (2.16) of the
@@ -109,6 +111,26 @@ def compare_rounds(n_samples, n_features, rounds, repeats):
         rows,
     )  # fmt: skip
     return X, y
+
+
+def compare_default_fits(shapes, repeats):
+    """Print the time of fits at defaults, which choose length and edge."""
+    rows = []
+    for n_samples, n_features in shapes:
+        X = random_rows(n_samples, n_features, 0.5, 0)
+        y, Z = linear_labels(X, 0.1, 1), X.astype(np.float64)
+        stopped = HistGradientBoostingClassifier(max_iter=1000, early_stopping=True)
+        functions = {
+            "BoostByMajority": lambda X=X, y=y: BoostByMajority().fit(X, y),
+            "HistGB": lambda X=Z, y=y: HistGradientBoostingClassifier().fit(X, y),
+            "HistGB, stopped": lambda X=Z, y=y, m=stopped: m.fit(X, y),
+        }
+        times = compare(functions, repeats)
+        ours = times["BoostByMajority"]
+        for name, cost in times.items():
+            rows.append((f"{n_samples} x {n_features}", name, milliseconds(cost),
+                         f"{cost / ours:.2f}"))  # fmt: skip
+    print_table("Fits at defaults", ["bits", "learner", "fit, ms", "/ ours"], rows)
 
 
 def profile_round(X, y, n_rounds, repeats):
@@ -241,6 +263,7 @@ def main(arguments=None):
         shape, repeats, seeds = (2000, 50), 1, range(1)
         modes, concepts = ("practical",), {"2 of 3": CONCEPTS["2 of 3"]}
     X, y = compare_rounds(*shape, rounds, repeats)
+    compare_default_fits([shape] if options.quick else [(1000, 50), shape], repeats)
     profile_round(X, y, 101, repeats)
     filter_streams(concepts, modes, seeds)
 
