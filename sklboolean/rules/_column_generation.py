@@ -205,8 +205,8 @@ class ColumnGeneration:
         until : float or None
             Time at which to stop, on the clock of ``monotonic``.
         max_work : float
-            Work after which to stop. With ``exact=True``, both limits are for the exact
-            searches, before which all others are completed.
+            Work after which to stop. With ``exact=True`` as much for what comes before
+            the exact searches, and as much for them. The time is for the latter.
         is_enough : callable or None
             Asked after each solution; where it is true the minimization ends.
 
@@ -219,13 +219,13 @@ class ColumnGeneration:
         width, worst, self.gap = WIDTH, 1.0, np.inf
         if self.space.max_literals == 1:
             width = None
-        most = self.work + max_work if width is None or not exact else np.inf
+        most = self.work + max_work
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
             start = problem.work
             problem.solve(
                 self.columns, self.prices, self.coefficients, inner,
-                np.inf if exact else start + most - self.work,
+                start + most - self.work,
             )  # fmt: skip
             self.work += problem.work - start
             means = problem.means[:, : len(self.words)]
@@ -240,9 +240,9 @@ class ColumnGeneration:
             self.objective = problem.value
             if width is None:
                 self.gap = self._gap(C, means, bound)
-            is_over = self.work >= most or (until is not None and monotonic() >= until)
-            if width is not None and exact:
-                is_over = False
+            is_over = self.work >= most
+            if until is not None and (width is None or not exact):
+                is_over |= monotonic() >= until
             if (self.add(found) or (found and inner > 0.3 * tol)) and not is_over:
                 continue
             if width is None or not exact:

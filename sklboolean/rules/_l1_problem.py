@@ -32,8 +32,8 @@ class L1Problem:
     value : float
         Objective of the last solution.
     work : int
-        Work done so far: pairs of coefficients times words of 64 samples, plus an
-        eighth of the passes over the pairs. It does not depend on the machine.
+        Work done so far: pairs of coefficients times words of 64 samples, plus a
+        half of the passes over the pairs. It does not depend on the machine.
     """
 
     def __init__(self, loss, weights, targets):
@@ -90,7 +90,7 @@ class L1Problem:
             self.work += len(new) ** 2 * columns.shape[1]
             self._minimize_model(
                 self._curvatures(columns, active), slopes[active], prices[active[1]],
-                new, max(0.1 * violation, 0.3 * tol),
+                new, max(0.1 * violation, 0.3 * tol), max_work,
             )  # fmt: skip
             change = np.zeros(coefficients.shape)
             change[active] = new - coefficients[active]
@@ -100,24 +100,27 @@ class L1Problem:
             ):
                 return
 
-    def _minimize_model(self, matrix, slopes, prices, new, tol):
+    def _minimize_model(self, matrix, slopes, prices, new, tol, max_work):
         """Minimize the quadratic model plus penalty over ``new``, in place.
 
-        Only the coefficients that are not 0, or would leave 0, move at a time.
+        Only the coefficients that are not 0, or would leave 0, move at a time. A step
+        can be made where the work ends early, too: every pass lowers the model.
         """
         for _ in range(MAX_STEPS):
             moving = (new != 0) | (np.abs(slopes) > prices) | (prices == 0)
             moving = np.flatnonzero(moving)
+            n_left = 1 + 2 * max(0, max_work - self.work) / (1 + len(moving) ** 2)
             part, start = np.ascontiguousarray(matrix[moving][:, moving]), new[moving]
             moved = start.copy()
             n_passes = descend(
-                part, slopes[moving], prices[moving], moved, tol, MAX_PASSES,
-                np.empty((4, len(moving))),
+                part, slopes[moving], prices[moving], moved, tol,
+                int(min(MAX_PASSES, n_left)), np.empty((4, len(moving))),
             )  # fmt: skip
-            self.work += len(moving) ** 2 * n_passes // 8 + len(new) * len(moving)
+            self.work += len(moving) ** 2 * n_passes // 2 + len(new) * len(moving)
             new[moving] = moved
             slopes += np.einsum("ab,a->b", matrix[moving], moved - start)
-            if not ((np.abs(slopes) > (1 + tol) * prices) & (new == 0)).any():
+            is_open = ((np.abs(slopes) > (1 + tol) * prices) & (new == 0)).any()
+            if not is_open or self.work >= max_work:
                 return
 
     def _curvatures(self, columns, active):

@@ -144,7 +144,7 @@ def test_votes_are_counted_by_hypothesis():
 
 def test_regressors_and_searches():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    pipeline = fitted(ConjunctionRegressor(C=1.0), (X, y))
+    pipeline = fitted(ConjunctionRegressor(C=1e-3), (X, y))
     search = GridSearchCV(pipeline, {"booleanencoder__n_bins": [4]}, cv=2).fit(X, y)
     predicted = search.predict(X)
     for i, one in enumerate(explain(search, X)):

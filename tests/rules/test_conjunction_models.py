@@ -20,6 +20,7 @@ from sklboolean._core import _cpu, conjunction_search
 from sklboolean.datasets import make_monks, make_tic_tac_toe
 from sklboolean.rules import _column_generation, _conjunction_model
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
+from sklboolean.rules._l1_problem import L1Problem
 
 CS = (0.05, 0.3, 2.0)
 
@@ -282,6 +283,22 @@ def test_the_work_may_end_a_path_after_the_loss_has_risen():
         # The last C seen was the best, so larger ones may be better.
         falls = np.argmax(model.scores_) == seen.sum() - 1
         assert len(caught) == falls
+
+
+def test_the_work_limits_a_solution_with_a_large_C():
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 2**63, (200, 4)).astype(np.uint64)
+    targets, values = 100 * rng.normal(size=(1, 256)), []
+    # A step may end later by its curvatures, a pass, and the sums after it.
+    step = 200**2 * (4 + 1 + 1)
+    for max_work in (0, 10**5, 10**6, 10**7):
+        solution = L1Problem("squared", np.ones(256), targets)
+        coefficients = np.zeros((1, 200))
+        solution.solve(columns, np.full(200, 1e-6), coefficients, 1e-9, max_work)
+        assert solution.work <= max_work + step
+        values.append(solution.value)
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < values[0]
 
 
 def attributes_of(model):
