@@ -40,6 +40,9 @@ def expected_failures(estimator):
         if getattr(estimator, "aggressive", False) and estimator.average == "longest":
             reason = "a thousand times an aggressive step overshoots more each time"
             failures["check_class_weight_classifiers"] = reason
+        if getattr(estimator, "learning_rate_schedule", None) == "inverse_sqrt":
+            reason = "falling steps do not reach the margin of class weights of 1000"
+            failures["check_class_weight_classifiers"] = reason
         if getattr(estimator, "kernel", None) == "precomputed":
             reason = "the check gives samples instead of a kernel matrix"
             failures["check_decision_proba_consistency"] = reason
@@ -63,8 +66,16 @@ def expected_failures(estimator):
     return {}
 
 
-FIRST = [case.estimator for case in CASES.values() if case.quick is not None]
-OTHERS = [case.estimator for case in CASES.values() if case.quick is None]
+# One check makes a thousand epochs, in which estimators of others learn batch by batch.
+LONG = "online_boost_by_majority_bayes"
+FIRST = [
+    case.estimator
+    for name, case in CASES.items()
+    if case.quick is not None and name != LONG
+]
+OTHERS = [
+    case.estimator for name, case in CASES.items() if case.quick is None or name == LONG
+]
 
 
 @parametrize_with_checks(FIRST, expected_failed_checks=expected_failures)

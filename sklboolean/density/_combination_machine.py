@@ -368,7 +368,8 @@ class CombinationMachine(
         )  # fmt: skip
 
     def _first_start(self, signs, weights, rng):
-        if self.n_components == "auto" and self.init == "random":
+        pursuit = "projection_pursuit" in (self.solver, str(self.init))
+        if self.n_components == "auto" and not pursuit:
             raise ValueError(
                 "n_components='auto' needs fit with another solver than 'pcd': give "
                 "partial_fit a number, or set init='projection_pursuit'."

@@ -70,6 +70,7 @@ def test_the_same_seed_gives_the_same_size_and_model(model):
     np.testing.assert_allclose(more.score_samples(X), one.score_samples(X), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_auto_machine_with_missing_bits_groups_and_auto_alpha():
     X = four_classes(400)
     X[:, 1] = 1 - X[:, 0]
