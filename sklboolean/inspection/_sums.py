@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 
 from sklboolean._core.formulas import python_value
+from sklboolean._core.validation import check_array_strict
 
 MODELS = (
     "a RuleClassifier, a ConjunctionLogisticRegression or ConjunctionRegressor, a "
@@ -63,7 +64,9 @@ class ModelSums:
 
 
 def as_bits(X, binarize):
-    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    """Check samples, dense or sparse, and return them as a dense Boolean array."""
+    X = check_array_strict(X, accept_sparse="csr")
+    X = X.toarray() if sparse.issparse(X) else X
     threshold = binarize if isinstance(binarize, Real) else 0.0
     return X.astype(np.float64) > threshold
 

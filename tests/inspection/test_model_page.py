@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser import CHROMIUM, open_page
+from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -24,7 +25,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
-from sklboolean.inspection import model_page
+from sklboolean.inspection import explain, model_page
 
 HOSTILE = '</script><script>document.title = 0</script>"><img src=x onerror=h()>'
 
@@ -133,6 +134,21 @@ def test_a_list_of_samples_is_numbered():
     X, y = [[0, 1], [1, 0], [1, 1], [0, 0]] * 5, [0, 0, 1, 0] * 5
     model = RuleClassifier(random_state=0).fit(X, y)
     assert model_page(model, X, y) == model_page(model, np.array(X), y)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.coo_array])
+def test_a_damaged_sparse_matrix_is_refused(form):
+    X, y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 5), [0, 0, 1, 0] * 5
+    model = BooleanStump().fit(X, y)
+    damaged = form(X)
+    column = damaged.indices if form is sparse.csr_array else damaged.coords[1]
+    column[0] = 10**6
+    for read in (
+        lambda: model_page(model, damaged, y),
+        lambda: explain(model, damaged),
+    ):
+        with pytest.raises(ValueError, match="do not fit its shape"):
+            read()
 
 
 def test_a_file_a_title_and_few_samples(tmp_path):

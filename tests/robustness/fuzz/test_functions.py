@@ -264,6 +264,7 @@ def test_list_holds_every_public_function():
     assert set(SOUND) == set(FUNCTIONS)
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names, but")  # scikit-learn's
 @pytest.mark.parametrize("name", sorted(SOUND))
 def test_function(name, model):
     function = FUNCTIONS[name]
