@@ -256,7 +256,8 @@ def draw_arguments(data, parameters, sound):
     ]
     chosen = data.draw(st.sets(st.sampled_from(names), min_size=1, max_size=2))
     return sound | {
-        name: data.draw(hostile(name, sound.get(name)), label=name) for name in chosen
+        name: data.draw(hostile(name, sound.get(name)), label=name)
+        for name in sorted(chosen)
     }
 
 
