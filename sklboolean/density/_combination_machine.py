@@ -368,8 +368,7 @@ class CombinationMachine(
         )  # fmt: skip
 
     def _first_start(self, signs, weights, rng):
-        pursuit = "projection_pursuit" in (self.solver, str(self.init))
-        if self.n_components == "auto" and not pursuit:
+        if self.n_components == "auto" and not self._pursues():
             raise ValueError(
                 "n_components='auto' needs fit with another solver than 'pcd': give "
                 "partial_fit a number, or set init='projection_pursuit'."
@@ -378,9 +377,8 @@ class CombinationMachine(
         return next(iter(self._starts(signs, weights, centre, rng, self.n_components)))
 
     def _fit_samples(self, samples):
-        options, m = self._check_params(), self.n_components
-        pursuit = "projection_pursuit" in (self.solver, str(self.init))
-        if pursuit or self.solver == "pcd" or self.early_stopping or m == "auto":
+        options, m, pcd = self._check_params(), self.n_components, self.solver == "pcd"
+        if self._pursues() or pcd or self.early_stopping or m == "auto":
             raise ValueError(
                 "fit_partitions needs solver='lbfgs' or 'gradient', init='random' or "
                 "arrays, a number of components, and early_stopping=False: it computes "

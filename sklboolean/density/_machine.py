@@ -64,6 +64,10 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _n_features_out(self):
         return self.n_components_
 
+    def _pursues(self):
+        """Test whether projection pursuit finds the units, and counts them."""
+        return "projection_pursuit" in (self.solver, str(self.init))
+
     def _check_training_params(self, **more):
         """Check the parameters of both machines and collect those of training."""
         check_choice(self.solver, "solver", self._solvers)
@@ -153,9 +157,8 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _choose_by_held_out(self, samples, weights, options, rng):
         """Choose the number of units and the penalty, where these are "auto"."""
         m, alpha = self.n_components, options.alpha
-        counted = "projection_pursuit" in (self.solver, str(self.init))
         resumes = self.warm_start and hasattr(self, "_state")
-        grows = m == "auto" and not counted and not resumes
+        grows = m == "auto" and not self._pursues() and not resumes
         if not grows and self.alpha != "auto":
             return m, alpha
         apart = self._select_held_out(len(samples), rng)
@@ -195,7 +198,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         inputs = self._fit_inputs(samples, weights, centre)
         if not isinstance(self.init, str):
             return [given_start(inputs, self.init, m)]
-        if "projection_pursuit" in (self.init, self.solver):
+        if self._pursues():
             table = make_table(samples, weights, self._log_base)
             return pursuit_starts(
                 inputs, table, weights.sum(), m, self.n_init, self.exact_limit, rng
