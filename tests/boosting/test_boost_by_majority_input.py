@@ -122,6 +122,13 @@ def test_bad_parameter_is_named_and_the_model_kept(
         np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
+def test_early_stopping_needs_a_class_with_two_samples():
+    booster = BoostByMajority(gamma=0.1, early_stopping=True)
+    with pytest.raises(ValueError, match="holds out no sample of 3, because no class"):
+        booster.fit(np.eye(3), ["a", "b", "c"])
+    assert not hasattr(booster, "classes_")
+
+
 @pytest.mark.parametrize("base", [DecisionTreeRegressor(max_depth=2), Ridge()])
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"]])
 def test_regressor_is_no_weak_learner_of_labels(base, labels):

@@ -105,7 +105,7 @@ def play(learner, n_samples, target_error, gamma=None, k=None, **options):
     gamma = max_gamma(k, target_error) if k and not gamma else gamma
     schedule = Schedule(
         k, target_error, gamma, recent=15, caution=0.7, stop_early=False,
-        **{"weak_failure": "drop", "max_rounds": k or 501} | options,
+        **{"weak_failure": "drop", "max_rounds": k or 101} | options,
     )  # fmt: skip
     votes = MajorityVotes(np.ones(n_samples, dtype=np.int8), 2)
     return boost(learner, votes, schedule, None)
@@ -153,6 +153,17 @@ def test_no_more_than_epsilon_is_further_than_delta(gives_up, epsilon):
     further = np.abs(y - model.predict(X)) > model.delta_
     assert model.training_error_ == further.mean() < epsilon
     assert model.k_ == min_rounds(0.1, epsilon)
+
+
+def test_adaptive_game_ends_after_101_rounds_and_a_planned_one_plays_them_all():
+    X, y = np.arange(60)[:, np.newaxis], np.tile(np.arange(-20.0, 20, 4), 6)
+    learner = Promise(0.05, 0.5)
+    model = BoostByMajorityRegressor(learner, delta=0.5, random_state=1).fit(X, y)
+    assert (model.termination_condition_, model.n_rounds_) == ("max_rounds", 101)
+    assert model.k_ > 101
+    model.set_params(gamma=0.05).fit(X, y)
+    assert model.termination_condition_ != "max_rounds"
+    assert model.n_rounds_ > 101
 
 
 @given(

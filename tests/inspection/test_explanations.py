@@ -128,6 +128,27 @@ def test_the_first_rule_decides(model):
     assert len(seen) > 1
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        AveragedPerceptron(random_state=0),
+        LogisticRegression(),
+        ConjunctionLogisticRegression(C=1.0),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("data", [CANCER, WINE], ids=["two", "three"])
+def test_what_no_condition_has_is_the_intercept_of_the_model(model, data):
+    pipeline = fitted(model, data)
+    labels, intercepts = pipeline.classes_.tolist(), pipeline[-1].intercept_
+    for target in labels:
+        place = labels.index(target)
+        expected = intercepts[place] if len(labels) > 2 else intercepts[0]
+        expected = expected if len(labels) > 2 or place else -expected
+        for one in explain(pipeline, data[0].head(30), target=target):
+            assert one.intercept == pytest.approx(expected, abs=1e-9)
+
+
 def test_votes_are_counted_by_hypothesis():
     X, _ = CANCER
     pipeline = fitted(VOTING[0])
