@@ -19,8 +19,8 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (88, 55),
     "AveragedPerceptron": (36, 30),
-    "BoostByMajority": (95, 60),
-    "CombinationMachine": (80, 55),
+    "BoostByMajority": (94, 60),
+    "CombinationMachine": (81, 55),
     "QueryByCommittee": (67, 65),
     "RuleClassifier": (76, 85),
 }
