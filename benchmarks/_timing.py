@@ -5,6 +5,7 @@ Import it before numpy does any work: it limits BLAS to one thread.
 
 import contextlib
 import datetime
+import json
 import platform
 import re
 import resource
@@ -81,6 +82,27 @@ def timed(function):
     start = time.process_time()
     result = function()
     return result, time.process_time() - start
+
+
+def kept(folder, name, function):
+    """Return a result made of lists, dictionaries, texts and numbers.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Holds the results of earlier runs, a JSON file for each: so a long run can be
+        interrupted, and goes on where it ended. None: nothing is kept.
+    name : str
+    function : callable without arguments
+        Called if there is no earlier result.
+    """
+    if folder is None:
+        return function()
+    path = folder / (re.sub(r"\W+", "_", name) + ".json")
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(function(), default=float))
+    return json.loads(path.read_text())
 
 
 def on_path(path, function):

@@ -87,7 +87,10 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         Number of correctly covered samples that outweigh one wrongly covered sample,
         above 0: 3 rejects rules of precision below 3/4. Of several values the best one
         is chosen. Raise it for more precise rules. Below 1, rules may be right on less
-        than half of their samples: for rare events that must not be missed.
+        than half of their samples: for rare events that must not be missed. If all
+        values are below 1, the rarest class gets rules first, and a held-out sample
+        that a rule covers wrongly counts as the largest of them, one that is missed
+        as 1.
     literal_price : float or sequence of float, default=(1, 2, 4, 16, 64)
         Number of samples that a literal must gain, at least 0. Of several values the
         best one is chosen. Raise it for shorter lists.
@@ -245,8 +248,8 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             progress = Progress(self, "part", None, X, y)
             check_integer(self.n_folds, "n_folds", 2)
             check_choice(self.certificate, "certificate", (False, True))
-            if not (self.estimator is None or self._trusts_all()) and not is_classifier(
-                self.estimator
+            if not (self.estimator is None or self._trusts_all()) and not (
+                hasattr(self.estimator, "fit") and is_classifier(self.estimator)
             ):
                 raise ValueError(
                     "estimator must be a classifier, None or 'labels'; got "
@@ -301,6 +304,11 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         trusted = (False,) if self._trusts_all() else (False, True)
         rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
         orders = tuple(map(tuple, (rarest_first, rarest_first[::-1])))
+        # Below 1 the penalty says that a sample which is missed is worse than one which
+        # a rule covers wrongly. The rules are for the rare classes then.
+        cover_cost = min(1.0, max(params.penalties))
+        if cover_cost < 1:
+            orders = orders[:1]
         parts = self._parts(codes, weights, rng)
         n_held_out = sum(weights[test].sum() for _, test in parts)
         literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
@@ -330,7 +338,10 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
                     weights[train], len(self.classes_), setting[1][-1],
                 )  # fmt: skip
                 is_wrong = rules.predict(X[test]) != codes[test]
-                costs[setting] += weights[test] @ is_wrong
+                by_rule = rules.apply(X[test]) < len(rules.rules)
+                costs[setting] += weights[test] @ np.where(
+                    by_rule, cover_cost * is_wrong, is_wrong
+                )
                 costs[setting] += literal_cost * rules.n_literals() / len(parts)
             # Settings that are far behind are not tried on further parts. The standard
             # deviation of a number of errors is about its square root.
@@ -464,7 +475,8 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
             Class frequencies among the training samples that the rule decides, with
             one more sample of each class (Laplace smoothing). All samples that a rule
-            decides have the same.
+            decides have the same. With a penalty below 1 a rule may predict a class of
+            a probability below one half.
         """
         indices = self.apply(X)
         counts = self.class_counts_[indices] + 1.0

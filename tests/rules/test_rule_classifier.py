@@ -144,6 +144,24 @@ def test_nothing_to_find_is_a_constant_and_says_so():
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[13 / 22, 9 / 22]])
 
 
+@pytest.mark.parametrize("penalty", [0.2, (0.1, 0.2)])
+@pytest.mark.parametrize("n_samples", [400, 1500])
+def test_penalty_below_one_finds_a_rare_event(n_samples, penalty):
+    rng = np.random.default_rng(0)
+    X = rng.random((n_samples, 8)) < 0.5
+    risk = X[:, 0] & X[:, 1]
+    # Of the samples at risk every third one has the event: a rule gains, at 0.2.
+    y = risk & (np.cumsum(risk) % 3 == 0)
+    with pytest.warns(UserWarning, match="No rule gained enough"):
+        RuleClassifier("labels", random_state=0).fit(X, y)
+    model = RuleClassifier("labels", penalty=penalty, random_state=0).fit(X, y)
+    assert model.rules_[0].literals == ((0, True), (1, True))
+    assert model.rules_[0].label is True
+    assert model.rules_[0].precision == y.sum() / risk.sum()
+    # Nothing is missed.
+    assert model.predict(X)[y].all()
+
+
 def test_grid_search_in_a_pipeline():
     data = make_monks(1)
     attributes = np.repeat(np.arange(2), 30)[:, None] + np.zeros((60, 2), dtype=int)
@@ -181,6 +199,7 @@ def test_random_state_reaches_the_model():
     ("options", "message"),
     [
         ({"estimator": LinearRegression()}, "estimator must be a classifier"),
+        ({"estimator": "svm"}, "estimator must be a classifier, None or 'labels'"),
         ({"feature_groups": [0]}, "one label for each of 4 features"),
         ({"max_rules": 0}, "max_rules"),
         ({"penalty": 0}, "penalty must be greater than 0"),
