@@ -1,0 +1,183 @@
+"""Log-loss of ``predict_proba`` of every classifier, and the time that calibration takes.
+
+    python benchmarks/bench_probabilities.py [--quick] [--data DIR]
+
+Default parameters, a fresh model for each fold. Log-loss is that of held-out samples,
+beside LogisticRegression on the same folds. The share of calibration is that of the
+functions that train a second model, score held-out samples and fit the slope, in the
+CPU time of ``fit``.
+
+Votes comes with the package; SMS spam and a9a need ``--data``. Of a9a 8000 samples are
+trained on and as many are held out.
+"""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+
+import numpy as np
+from _timing import print_header, print_table
+from _workloads import load_part
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanSVC,
+    BoostByMajority,
+    ConjunctionLogisticRegression,
+    DensityClassifier,
+    FilteringBoostByMajority,
+    KernelPerceptron,
+    OnlineBoostByMajority,
+    QueryByCommittee,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean.datasets import load_votes
+
+GOAL, CALIBRATION_GOAL = 1.05, 0.30
+MODELS = (
+    AveragedPerceptron(),
+    Winnow(),
+    KernelPerceptron(),
+    BooleanSVC(),
+    ConjunctionLogisticRegression(),
+    RuleClassifier(),
+    BoostByMajority(),
+    OnlineBoostByMajority(),
+    FilteringBoostByMajority(),
+    DensityClassifier(),
+    QueryByCommittee(),
+)
+CALIBRATED = MODELS[:4]
+# The methods that train a second model, score held-out samples and fit the slope.
+CALIBRATION = ("_second_model_scores", "_calibrate", "_held_out_slope")
+PEER = LogisticRegression(max_iter=1000)
+
+
+def folds(name, X, y, seeds):
+    """Yield (training, test) samples."""
+    for seed in seeds:
+        if name == "a9a":
+            n = min(8000, len(y) // 2)
+            splitter = StratifiedShuffleSplit(
+                1, train_size=n, test_size=n, random_state=seed
+            )
+        else:
+            splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
+        for train, test in splitter.split(X, y):
+            yield seed, train, test
+
+
+def seeded(model, seed):
+    """Set the seed of a model that has one."""
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    return model
+
+
+def losses(model, name, X, y, seeds):
+    """Return the log-loss of each fold, and the CPU time of all fits."""
+    found, seconds = [], 0.0
+    for seed, train, test in folds(name, X, y, seeds):
+        one = seeded(clone(model), seed)
+        start = time.process_time()
+        one.fit(X[train], y[train])
+        seconds += time.process_time() - start
+        found.append(log_loss(y[test], one.predict_proba(X[test]), labels=one.classes_))
+    return np.array(found), seconds
+
+
+def compare_losses(tables, n_seeds):
+    """Print the log-loss of each classifier and its ratio to LogisticRegression's."""
+    for name, (X, y) in tables.items():
+        rows, seeds = [], range(n_seeds[name])
+        peer, seconds = losses(PEER, name, X, y, seeds)
+        rows.append(
+            ["LogisticRegression", f"{peer.mean():.4f}", "1.000", "", f"{seconds:.1f}"]
+        )
+        for model in MODELS:
+            found, seconds = losses(model, name, X, y, seeds)
+            ratio = found.mean() / peer.mean()
+            verdict = "met" if ratio <= GOAL else "missed"
+            rows.append([
+                type(model).__name__, f"{found.mean():.4f}", f"{ratio:.3f}", verdict,
+                f"{seconds:.1f}",
+            ])  # fmt: skip
+            print(*rows[-1], file=sys.stderr, flush=True)
+        title = f"Log-loss on {name}, held out, {len(seeds)} seeds"
+        goal = f"<= {GOAL}"
+        columns = ["classifier", "log-loss", "/ LogisticRegression", goal, "fits, s"]
+        print_table(title, columns, rows)
+
+
+def share_of_calibration(model, X, y, seeds):
+    """Return the median share of calibration in the CPU time of ``fit``."""
+
+    class Timed(type(model)):
+        """The model with a clock around its calibration."""
+
+    spent = 0.0
+
+    def clocked(method):
+        def call(self, *args, **options):
+            nonlocal spent
+            start = time.process_time()
+            try:
+                return method(self, *args, **options)
+            finally:
+                spent += time.process_time() - start
+
+        return call
+
+    for name in CALIBRATION:
+        if hasattr(Timed, name):
+            setattr(Timed, name, clocked(getattr(Timed, name)))
+    shares = []
+    for seed in seeds:
+        one = seeded(Timed(**model.get_params()), seed)
+        spent, start = 0.0, time.process_time()
+        one.fit(X, y)
+        shares.append(spent / (time.process_time() - start))
+    return float(np.median(shares))
+
+
+def compare_shares(tables, seeds):
+    """Print the share of calibration in the time of ``fit``."""
+    rows = []
+    for name, (X, y) in tables.items():
+        for model in CALIBRATED:
+            share = share_of_calibration(model, X, y, seeds)
+            verdict = "met" if share <= CALIBRATION_GOAL else "missed"
+            rows.append([name, type(model).__name__, f"{share:.0%}", verdict])
+    columns = ["data", "classifier", "share", f"<= {CALIBRATION_GOAL:.0%}"]
+    print_table("Share of calibration in the time of fit, medians", columns, rows)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    parser.add_argument("--tables", nargs="*", default=["votes", "SMS spam", "a9a"])
+    options = parser.parse_args(arguments)
+    print_header("Probabilities")
+    warnings.simplefilter("ignore")
+    tables = {"votes": load_votes(return_X_y=True)}
+    if options.data:
+        tables["SMS spam"] = load_part(options.data, "sms_spam_bool", "all")
+        tables["a9a"] = load_part(options.data, "libsvm_a9a", "train")
+    tables = {name: tables[name] for name in options.tables if name in tables}
+    if options.quick:
+        tables = {name: (X[:400], y[:400]) for name, (X, y) in tables.items()}
+    quick = options.quick
+    compare_shares(tables, range(1 if quick else 5))
+    compare_losses(tables, {"votes": 1 if quick else 4, "SMS spam": 1, "a9a": 1})
+
+
+if __name__ == "__main__":
+    main()
