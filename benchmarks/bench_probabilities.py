@@ -1,4 +1,4 @@
-"""Log-loss of ``predict_proba`` of every classifier, and the time that calibration takes.
+"""Log-loss of every classifier's probabilities, and the time that calibration takes.
 
     python benchmarks/bench_probabilities.py [--quick] [--data DIR]
 

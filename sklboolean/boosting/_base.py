@@ -112,10 +112,56 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
             return
         votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
         samples = np.arange(len(votes))
-        for estimator, columns in zip(self.estimators_, self._columns, strict=True):
-            labels = estimator.predict(X if columns is None else X[:, columns])
+        for _, labels in self._predictions(X):
             votes[samples, np.searchsorted(self.classes_, labels)] += 1
             yield votes
+
+    def _predictions(self, X):
+        """Yield each hypothesis of a single game, and the labels that it predicts."""
+        bits = None
+        if self._stumps is not None:
+            bits = as_boolean(X, self._weak_estimator().binarize)
+        for estimator, columns in zip(self.estimators_, self._columns, strict=True):
+            if bits is not None:
+                labels = estimator.side_classes_[estimator._sides(bits)]
+            else:
+                labels = estimator.predict(X if columns is None else X[:, columns])
+            yield estimator, labels
+
+    def _vote_shares(self, X):
+        """Yield what the vote of each hypothesis adds to the score of each class.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array of shape (n_samples, n_features)
+            Checked samples.
+
+        Yields
+        ------
+        hypothesis : classifier
+        game : str
+            Which classes it decides between; empty where it decides between all.
+        shares : ndarray of shape (n_samples, n_classes), dtype float64
+            They add up to ``decision_function``.
+        """
+        if self._games is None:
+            size = 1 / max(1, len(self.estimators_))
+            for estimator, labels in self._predictions(X):
+                is_voted = labels[:, None] == self.classes_
+                yield estimator, "", np.where(is_voted, size, -size)
+            return
+        for (first, second), booster in zip(self._games, self.estimators_, strict=True):
+            n_votes, factor, game = len(booster.estimators_), 1.0, ""
+            if first is not None:  # as in class_scores
+                factor = np.sqrt(n_votes / (1 + n_votes * booster._margins(X) ** 2))
+                factor = factor / (len(self.classes_) - 1)
+                game = f"{self.classes_[first]} or {self.classes_[second]}"
+            for estimator, _, votes in booster._vote_shares(X):
+                shares = np.zeros((len(votes), len(self.classes_)))
+                shares[:, second] = factor * votes[:, 1]
+                if first is not None:
+                    shares[:, first] = -shares[:, second]
+                yield estimator, game, shares
 
     def staged_decision_function(self, X):
         """Yield the margin of the vote after each hypothesis.

@@ -335,8 +335,6 @@ class ConjunctionStump(BooleanStump):
             importances[feature] = 1 / len(self.literals_)
         return importances
 
-    def _sides(self, X):
-        """Compute 1 where the conjunction is true, else 0."""
-        check_is_fitted(self)
-        table = validate_boolean(self, X, reset=False)
+    def _sides(self, table):
+        """Compute 1 where the conjunction is true in checked bits, else 0."""
         return satisfied_by(table, self.literals_).astype(np.intp)

@@ -229,7 +229,12 @@ class OnlineGame:
 
     def votes(self, samples):
         """Sum the votes on each sample."""
-        return sum(learner.votes(samples).astype(np.int64) for learner in self.learners)
+        return sum(self.votes_of_each(samples))
+
+    def votes_of_each(self, samples):
+        """Yield the votes of each learner: -1, 1, or 0 while it is undecided."""
+        for learner in self.learners:
+            yield learner.votes(samples).astype(np.int64)
 
     def edges(self):
         """Compute the weighted accuracy of each learner minus 1/2; 0 without weight."""
@@ -283,6 +288,14 @@ class BitGame(OnlineGame):
         votes = np.zeros(len(samples), dtype=np.int64)
         add_votes(samples, self.coef, self.late, self.weight_seen, votes)
         return votes
+
+    def votes_of_each(self, samples):
+        """Yield the votes of each perceptron."""
+        for i in range(len(self.n_shown)):
+            votes = np.zeros(len(samples), dtype=np.int64)
+            averages = self.coef, self.late, self.weight_seen
+            add_votes(samples, *(each[i : i + 1] for each in averages), votes)
+            yield votes
 
 
 class OnlineState:
@@ -744,3 +757,22 @@ class OnlineBoostByMajority(
         """Compute the margins of checked samples."""
         parts = [state.margins(each) for _, each in state.parts(X, X.shape[0])]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _vote_shares(self, X):
+        """Yield what the vote of each learner adds to the score of each class.
+
+        As ``_vote_shares`` of the other boosters; of several classes each learner
+        decides on one.
+        """
+        for code, game in enumerate(self._state.games):
+            parts = [
+                list(game.votes_of_each(samples))
+                for _, samples in self._state.parts(X, X.shape[0])
+            ]
+            for estimator, *votes in zip(game.estimators, *parts, strict=True):
+                shares = np.zeros((X.shape[0], len(self.classes_)))
+                own = -1 if len(self._state.games) == 1 else code
+                shares[:, own] = np.concatenate(votes) / len(game.n_shown)
+                if own < 0:
+                    shares[:, 0] = -shares[:, 1]
+                yield estimator, "", shares

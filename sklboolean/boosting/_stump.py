@@ -584,8 +584,7 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             One of ``side_classes_``.
         """
-        sides = self._sides(X)
-        return self.side_classes_[sides]
+        return self.side_classes_[self._sides(self._check_bits(X))]
 
     def predict_proba(self, X):
         """Predict the share of each class in the training weight of the sample's side.
@@ -601,8 +600,7 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
             A line of ``side_probabilities_`` for each sample. The predicted class has
             the largest.
         """
-        sides = self._sides(X)
-        return self.side_probabilities_[sides]
+        return self.side_probabilities_[self._sides(self._check_bits(X))]
 
     def _predict_checked(self, X):
         """Predict the labels of checked samples: only one column is read."""
@@ -615,10 +613,12 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         truth = column[:, 0].astype(np.float64) > self.binarize
         return self.side_classes_[truth.astype(np.intp)]
 
-    def _sides(self, X):
-        """Compute 1 where the feature is true, else 0."""
+    def _check_bits(self, X):
         check_is_fitted(self)
-        table = validate_boolean(self, X, reset=False)
+        return validate_boolean(self, X, reset=False)
+
+    def _sides(self, table):
+        """Compute 1 where the feature is true in checked bits, else 0."""
         if self.feature_ < 0:
             return np.zeros(table.shape[0], dtype=np.intp)
         if sparse.issparse(table):

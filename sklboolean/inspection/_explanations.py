@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import (
@@ -14,15 +13,17 @@ from sklboolean._core.feature_names import (
 )
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
+from sklboolean.boosting import BoostByMajorityRegressor
 from sklboolean.inspection._figure import draw_bars, take_samples
 from sklboolean.inspection._sums import (
     as_bits,
     check_names,
     compare_with_predictions,
+    final_estimator,
     read_sums,
-    stump_terms,
     terms_that_hold,
 )
+from sklboolean.inspection._votes import prediction_parts, vote_parts
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,21 @@ class Explanation:
 
     Parameters
     ----------
-    kind : {"rules", "weights", "votes"}
+    kind : {"rules", "weights", "votes", "predictions"}
         "rules": the first of ``parts`` decides. "weights": they and ``intercept`` add
-        up to ``score``. "votes": each is the share of votes of equal hypotheses, and
-        they add up to ``score``, the margin of the vote.
+        up to ``score``. "votes": each is what the vote of a hypothesis, or of equal
+        ones, adds to ``score``, the margin of the vote. "predictions": each is what a
+        hypothesis predicts; ``score`` is their median.
     prediction : label or float
         What the model predicts.
     target : label or None
         The class whose score is explained. None for rules and regressors.
     parts : list of (str, float)
         Conditions that hold. With "rules" the rules in their order, each with the
-        probability of its label. Otherwise the largest absolute value first.
+        probability of its label. With "predictions" the closest to the median first.
+        Otherwise the largest absolute value first.
     intercept : float
-        Part of the score that no condition has; 0 for rules and votes.
+        Part of the score that no condition has; 0 where ``kind`` is not "weights".
     score : float
         For "rules" the probability of the prediction, else the score of ``target``, or
         the value that a regressor predicts.
@@ -88,13 +91,14 @@ class Explanation:
         if self.target is not None:
             about += f" of {self.target}"
         lines = [f"{self.prediction} ({about}: {self.score:.4g})"]
-        if self.kind == "weights" and self.target is None:
+        if self.kind != "rules" and self.target is None:  # a regressor
             lines = [f"{self.score:.4g}"]
         lines += [f"{value:+9.4f}  {text}" for text, value in self.parts[:max_parts]]
         rest = self.parts[max_parts:]
         if rest:
             value = sum(value for _, value in rest)
-            start = " " * 9 if self.kind == "rules" else f"{value:+9.4f}"
+            adds_up = self.kind in ("weights", "votes")
+            start = f"{value:+9.4f}" if adds_up else " " * 9
             lines.append(f"{start}  {len(rest)} more")
         if self.kind == "weights":
             lines.append(f"{self.intercept:+9.4f}  always")
@@ -116,8 +120,12 @@ def explain(model, X, *, target=None, feature_names=None):
           and kernel models, all bounds of `BooleanEncoder` on one column are one part.
         * `KernelPerceptron`, `BooleanSVC`: the exact part of each feature in the score,
           see ``KernelPerceptron.feature_contributions``.
-        * `BoostByMajority` where all classes are learned together: the votes of the
-          hypotheses. Stumps that agree are one part.
+        * `BoostByMajority`, `FilteringBoostByMajority`, `OnlineBoostByMajority`: the
+          votes of the hypotheses; stumps that agree are one part. Where classes play
+          games against each other, a part names the two classes.
+        * `QueryByCommittee`: the votes of the members, by their probabilities; of a
+          version space the posterior; of a final estimator what it is explained by.
+        * `BoostByMajorityRegressor`: what each regressor predicts.
     X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, default=None
@@ -162,15 +170,21 @@ def explain(model, X, *, target=None, feature_names=None):
     check_is_fitted(model)
     whole = getattr(model, "best_estimator_", model)
     transformers, last, names = split_pipeline(whole)
+    last = final_estimator(last)
     samples = X if transformers is None else transformers.transform(X)
     names = names if feature_names is None else feature_names
     predictions = [python_value(value) for value in whole.predict(X)]
     is_kernel = hasattr(last, "feature_contributions")
-    if not is_kernel and hasattr(last, "estimators_"):
+    if hasattr(last, "_vote_shares"):
         columns, targets, scores = _scores(whole, last, X, predictions, target)
         names = check_names(names, last.n_features_in_)
-        parts = _votes(last, samples, targets, names)
+        parts = vote_parts(last, samples, columns, names)
         return _explanations("votes", predictions, targets, parts, scores)
+    if isinstance(last, BoostByMajorityRegressor):
+        parts = prediction_parts(last, samples)
+        targets, scores = [None] * len(parts), np.array(predictions, dtype=float)
+        return _explanations("predictions", predictions, targets, parts, scores)
+    sums = None if is_kernel else read_sums(last)
     bits = as_bits(samples, getattr(last, "binarize", 0.0))
     names = check_names(names, bits.shape[1])
     if is_kernel:
@@ -184,7 +198,6 @@ def explain(model, X, *, target=None, feature_names=None):
             literals = [(int(j), bool(bits[sample, j])) for j in found]
             parts.append(_merge_bounds(literals, own[found].tolist(), names))
         return _explanations("weights", predictions, targets, parts, scores)
-    sums = read_sums(last)
     held = terms_that_hold(sums.terms, bits)
     compare_with_predictions(sums.evaluate(held), whole, X, sums.link)
     texts = [
@@ -236,7 +249,8 @@ def _explanations(kind, predictions, targets, parts, scores):
     for prediction, label, own, score in zip(
         predictions, targets, parts, scores.tolist(), strict=True
     ):
-        own = sorted(own, key=lambda part: -abs(part[1]))
+        if kind != "predictions":
+            own = sorted(own, key=lambda part: -abs(part[1]))
         rest = score - sum(value for _, value in own) if kind == "weights" else 0.0
         found.append(Explanation(kind, prediction, label, own, rest, score))
     return found
@@ -278,52 +292,6 @@ def _rules(last, sums, held, texts, predictions):
             parts = [(f"{prediction} if no rule holds", score)]
         found.append(Explanation("rules", prediction, None, parts, 0.0, score))
     return found
-
-
-def _votes(booster, X, targets, names):
-    """Collect the votes of hypotheses; stumps with the same condition are one part."""
-    columns = getattr(booster, "_columns", None)
-    if columns is None or not hasattr(booster, "classes_"):
-        raise ValueError(
-            f"A {type(booster).__name__} like this is no vote over all classes, so its "
-            "votes do not add up to a score. Fit a BoostByMajority with "
-            "multi_class='joint'."
-        )
-    plain = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    counts = [{} for _ in targets]
-    n_hypotheses = len(booster.estimators_)
-    for number, (model, own) in enumerate(
-        zip(booster.estimators_, columns, strict=True)
-    ):
-        # Hypotheses of the package know the names of X, others need not.
-        seen = X if hasattr(model, "feature_names_in_") else plain
-        labels = model.predict(seen if own is None else plain[:, own]).tolist()
-        if hasattr(model, "side_classes_"):
-            texts = _sides(model, plain, names)
-        else:
-            texts = [f"{type(model).__name__} {number}"] * len(labels)
-        for sample, (label, text) in enumerate(zip(labels, texts, strict=True)):
-            vote = 1 if label == targets[sample] else -1
-            counts[sample][text] = counts[sample].get(text, 0) + vote
-    return [
-        [(text, count / n_hypotheses) for text, count in own.items() if count]
-        for own in counts
-    ]
-
-
-def _sides(stump, X, names):
-    """Write the side of a stump on which each sample is."""
-    terms = stump_terms(stump)
-    if not terms:
-        return ["always"] * X.shape[0]
-    held = terms_that_hold(terms, as_bits(X, stump.binarize))[:, 0]
-    words = conjunction_words(terms[0], names)
-    text = " and ".join(words)
-    other = f"not ({text})"
-    if len(terms[0]) == 1:
-        [(feature, value)] = terms[0]
-        [other] = conjunction_words([(feature, not value)], names)
-    return [text if here else other for here in held]
 
 
 class ExplanationDisplay:
@@ -426,7 +394,7 @@ class ExplanationDisplay:
         """
         one = self.explanation
         parts, rest = one.parts[: self.max_parts], one.parts[self.max_parts :]
-        if rest and one.kind != "rules":
+        if rest and one.kind in ("weights", "votes"):
             parts = [*parts, (f"{len(rest)} more", sum(value for _, value in rest))]
         if one.kind == "weights":
             parts = [*parts, ("always", one.intercept)]
@@ -437,6 +405,8 @@ class ExplanationDisplay:
             label += f" of {one.target}"
         if one.kind == "votes":
             label = f"share of votes for {one.target} less those against"
+        if one.kind == "predictions":
+            label = "prediction"
         self.ax_, self.figure_, self.bars_ = draw_bars(parts, label, ax)
         if one.kind == "rules":  # only the first one decides
             for bar in list(self.bars_)[1:]:
@@ -444,7 +414,10 @@ class ExplanationDisplay:
         about = "probability" if one.kind == "rules" else "score"
         prefix = "" if one.target is None else "predicted: "
         title = f"{prefix}{one.prediction} ({about} {one.score:.3g})"
-        if one.kind == "weights" and one.target is None:  # a regressor
+        if one.kind == "predictions":
+            self.ax_.axvline(one.score, color="black", linestyle="--")
+            title = f"predicted: {one.score:.4g}, the median"
+        elif one.kind == "weights" and one.target is None:  # a regressor
             title = f"predicted: {one.score:.4g}"
         self.ax_.set_title(title)
         return self

@@ -16,6 +16,7 @@ from sklboolean.inspection._sums import (
     as_bits,
     check_names,
     compare_with_predictions,
+    final_estimator,
     read_sums,
     terms_that_hold,
 )
@@ -38,10 +39,12 @@ def model_page(
     ----------
     estimator : fitted estimator
         A `RuleClassifier`, a `ConjunctionLogisticRegression` or `ConjunctionRegressor`,
-        a linear model with ``coef_``, or a booster of stumps. A pipeline ends in one of
-        these; with a `BooleanEncoder` as its only other step the form has the columns
-        of X, else the features of the last step. A search such as ``GridSearchCV``
-        stands for its best estimator.
+        a linear model with ``coef_``, a stump, or a `BoostByMajority` or
+        `FilteringBoostByMajority` of stumps. A `QueryByCommittee` stands for its final
+        estimator. Other models are no list of conditions: see `explain`. A pipeline
+        ends in one of these; with a `BooleanEncoder` as its only other step the form
+        has the columns of X, else the features of the last step. A search such as
+        ``GridSearchCV`` stands for its best estimator.
     X : data frame or array-like of shape (n_samples, n_features)
         Samples, for coverage and precision and to look at.
     y : array-like of shape (n_samples,)
@@ -89,6 +92,7 @@ def model_page(
     check_consistent_length(X, y)
     whole = getattr(estimator, "best_estimator_", estimator)
     transformers, last, names = split_pipeline(whole)
+    last = final_estimator(last)
     bits = X if transformers is None else transformers.transform(X)
     bits = as_bits(bits, getattr(last, "binarize", 0.0))
     names = check_names(
@@ -120,6 +124,8 @@ def model_page(
         "link": model.link,
         "slope": float(model.slope),
         "classes": classes and [str(label) for label in classes],
+        "games": model.games,
+        "outputs": _outputs(model, classes),
         "default": None if model.link != "first" else str(_default(last, model)),
         "columns": columns,
         "features": features,
@@ -148,6 +154,16 @@ def model_page(
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
     return page
+
+
+def _outputs(model, classes):
+    """Name the sums: of a class, or of two classes that play a game."""
+    if model.games is not None:
+        return [
+            f"{classes[first]} or {classes[second]}" for first, second, _ in model.games
+        ]
+    several = model.weights is not None and len(model.weights) > 1
+    return [str(label) for label in classes] if several else [""]
 
 
 def _default(last, model):
@@ -187,11 +203,15 @@ def _rows(model, held, y, classes, names):
         if classes is None:
             append(term, output, weight, "", np.asarray(y, dtype=float))
             continue
-        label = classes[1 if len(model.weights) == 1 else output]
-        speaks_for = label if weight > 0 else f"not {label}"
-        hits = (y == label) == (weight > 0)
-        if len(model.weights) == 1 and weight < 0:
-            speaks_for = classes[0]
+        if model.games is not None:
+            speaks_for = classes[model.games[output][weight > 0]]
+            hits = y == speaks_for
+        else:
+            label = classes[1 if len(model.weights) == 1 else output]
+            speaks_for = label if weight > 0 else f"not {label}"
+            hits = (y == label) == (weight > 0)
+            if len(model.weights) == 1 and weight < 0:
+                speaks_for = classes[0]
         append(term, output, weight, str(speaks_for), hits)
     return rows
 

@@ -9,11 +9,13 @@ from scipy.special import expit, softmax
 
 from sklboolean._core.formulas import python_value
 from sklboolean._core.validation import check_array_strict
+from sklboolean.active_learning import QueryByCommittee
+from sklboolean.boosting._base import BaseMajorityVote
 
 MODELS = (
     "a RuleClassifier, a ConjunctionLogisticRegression or ConjunctionRegressor, a "
     "linear model with coef_ such as AveragedPerceptron, a BooleanStump or "
-    "ConjunctionStump, or a booster of these with two classes or joint votes"
+    "ConjunctionStump, or a BoostByMajority or FilteringBoostByMajority of these"
 )
 TOLERANCE = 1e-9  # between the probabilities of the page and of the model
 
@@ -37,6 +39,9 @@ class ModelSums:
         What becomes of the sum: probabilities, or itself.
     slope : float
         Factor of the sums before the sigmoid or softmax.
+    games : list of (int, int, int) or None
+        Where each sum is the margin of a game of two classes: their numbers, and the
+        number of votes. A positive margin is for the second class.
     """
 
     terms: list
@@ -46,6 +51,7 @@ class ModelSums:
     intercepts: np.ndarray = None
     link: str = "first"
     slope: float = 1.0
+    games: list = None
 
     def evaluate(self, held):
         """Compute the result for samples from the terms that hold in them.
@@ -56,11 +62,28 @@ class ModelSums:
             always = np.ones((len(held), 1), dtype=bool)
             return self.probabilities[np.hstack([held, always]).argmax(axis=1)]
         scores = held @ self.weights.T + self.intercepts
+        if self.games is not None:
+            scores = self._combine(scores)
         if self.link != "logistic":
             return scores
         if scores.shape[1] == 1:
             return expit(self.slope * np.hstack([-scores, scores]))
         return softmax(self.slope * scores, axis=1)
+
+    def _combine(self, margins):
+        """Compute the scores of the classes from the margins of their games.
+
+        The mean of ``z / sqrt(1 + z**2)`` over the other classes, where z is the margin
+        times the root of the number of votes.
+        """
+        n_classes = 1 + max(second for _, second, _ in self.games)
+        scores = np.zeros((len(margins), n_classes))
+        for (first, second, n_votes), margin in zip(self.games, margins.T, strict=True):
+            z = np.sqrt(n_votes) * margin
+            won = z / np.sqrt(1 + z * z) / (n_classes - 1)
+            scores[:, second] += won
+            scores[:, first] -= won
+        return scores
 
 
 def as_bits(X, binarize):
@@ -79,6 +102,13 @@ def check_names(names, n_features):
             "features."
         )
     return list(map(str, names))
+
+
+def final_estimator(last):
+    """Choose the final estimator of a `QueryByCommittee` that has one, or the model."""
+    if isinstance(last, QueryByCommittee) and last.estimator_ is not None:
+        return last.estimator_
+    return last
 
 
 def read_sums(last):
@@ -112,9 +142,11 @@ def read_sums(last):
             intercepts=intercepts, link=link,
             slope=getattr(last, "calibration_slope_", 1.0),
         )  # fmt: skip
-    stumps = getattr(last, "estimators_", [None])
-    if all(hasattr(stump, "side_classes_") for stump in stumps):
-        return _vote(last, stumps, link)
+    if isinstance(last, BaseMajorityVote):
+        boosters = [last] if last._games is None else last.estimators_
+        stumps = [stump for booster in boosters for stump in booster.estimators_]
+        if all(hasattr(stump, "side_classes_") for stump in stumps):
+            return _vote(last, boosters, link)
     raise ValueError(
         f"A {type(last).__name__} like this has no page and no explanation. "
         f"estimator must be {MODELS}."
@@ -128,9 +160,38 @@ def stump_terms(stump):
     return [((int(stump.feature_), True),)] if stump.feature_ >= 0 else []
 
 
-def _vote(last, stumps, link):
-    """Add up the votes of stumps: each term moves them from one side to the other."""
-    classes = list(last.classes_)
+def _vote(last, boosters, link):
+    """Add up the votes of stumps, those of one or of several games of two classes."""
+    parts = [_votes_of_game(booster) for booster in boosters]
+    terms = list(dict.fromkeys(term for votes, _ in parts for term in votes))
+    constant = np.concatenate([constant for _, constant in parts])
+    weights = [
+        [votes.get(term, np.zeros(len(own)))[k] for term in terms]
+        for votes, own in parts
+        for k in range(len(own))
+    ]
+    games = None
+    if last._games is not None and last._games[0].first is not None:
+        games = [
+            (first, second, len(booster.estimators_))
+            for (first, second), booster in zip(last._games, boosters, strict=True)
+        ]
+    return ModelSums(
+        terms, weights=np.array(weights).reshape(len(constant), len(terms)),
+        intercepts=constant, link=link, slope=last.calibration_slope_, games=games,
+    )  # fmt: skip
+
+
+def _votes_of_game(booster):
+    """Add up votes: each condition moves some from one side of its stump to the other.
+
+    Returns
+    -------
+    votes : dict from conjunction to ndarray of shape (n_outputs,)
+    constant : ndarray of shape (n_outputs,)
+        One output for two classes, the second; else one for each.
+    """
+    classes, stumps = list(booster.classes_), booster.estimators_
     votes, constant = {}, np.zeros(len(classes))
     for stump in stumps:
         if_false, if_true = (classes.index(label) for label in stump.side_classes_)
@@ -139,15 +200,13 @@ def _vote(last, stumps, link):
             moved = votes.setdefault(term, np.zeros(len(classes)))
             moved[if_true] += 1
             moved[if_false] -= 1
-    votes = {term: moved for term, moved in votes.items() if moved.any()}
-    weights = np.array(list(votes.values())).reshape(len(votes), len(classes)).T
-    weights, constant = 2 * weights / len(stumps), 2 * constant / len(stumps) - 1
-    if len(classes) == 2:
-        weights, constant = weights[1:], constant[1:]
-    return ModelSums(
-        list(votes), weights=weights, intercepts=constant, link=link,
-        slope=getattr(last, "calibration_slope_", 1.0),
-    )  # fmt: skip
+    outputs = slice(1, None) if len(classes) == 2 else slice(None)
+    votes = {
+        term: 2 * moved[outputs] / len(stumps)
+        for term, moved in votes.items()
+        if moved.any()
+    }
+    return votes, (2 * constant / len(stumps) - 1)[outputs]
 
 
 def compare_with_predictions(result, whole, X, link):

@@ -926,3 +926,16 @@ def test_class_weights_multiply_sample_weights():
     assert_array_equal(balanced.decision_function(X), plain.decision_function(X))
     with pytest.raises(ValueError, match="class_weight must hold weights above 0"):
         BoostByMajority(class_weight={"yes": 0.0}, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("multi_class", ["joint", "ovo"])
+def test_stages_of_a_data_frame_are_those_of_its_array(multi_class):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (90, 4)), rng.integers(0, 3, 90)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    model = BoostByMajority(n_estimators=3, multi_class=multi_class, random_state=0)
+    of_frame = clone(model).fit(frame, y).staged_decision_function(frame)
+    of_array = clone(model).fit(X, y).staged_decision_function(X)
+    for own, other in zip(of_frame, of_array, strict=True):
+        np.testing.assert_array_equal(own, other)

@@ -22,6 +22,8 @@ from sklboolean import (
     BoostByMajority,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    FilteringBoostByMajority,
+    QueryByCommittee,
     RuleClassifier,
     Winnow,
 )
@@ -61,6 +63,12 @@ MODELS = [
 ]
 
 
+GAMES = [
+    BoostByMajority(n_estimators=9, multi_class=kind, random_state=0)
+    for kind in ("joint", "ovo", "ovr")
+]
+
+
 def by_hand(data, values):
     """Compute the probabilities of a sample from the data of the page."""
 
@@ -80,6 +88,12 @@ def by_hand(data, values):
         scores[row["output"]] += row["weight"] * held[row["term"]]
     if data["link"] == "value":
         return scores
+    if data["games"]:
+        margins, scores = scores, [0.0] * len(data["classes"])
+        for (first, second, n), margin in zip(data["games"], margins, strict=True):
+            won = margin * np.sqrt(n / (1 + n * margin**2)) / (len(scores) - 1)
+            scores[first] -= won
+            scores[second] += won
     scores = [0.0, *scores] if len(scores) == 1 else scores
     powers = np.exp(data["slope"] * (np.array(scores) - max(scores)))
     return powers / powers.sum()
@@ -98,8 +112,12 @@ def test_the_data_of_the_page_give_the_probabilities(model):
 @pytest.mark.parametrize(
     "model",
     [RuleClassifier(random_state=0), AveragedPerceptron(random_state=0), BooleanStump(),
-     ConjunctionLogisticRegression(C=1.0), Winnow(random_state=0)],
-    ids=lambda model: type(model).__name__,
+     ConjunctionLogisticRegression(C=1.0), Winnow(random_state=0), *GAMES,
+     FilteringBoostByMajority(gamma=0.2, random_state=0),
+     QueryByCommittee(
+        n_members=3, random_state=0, final_estimator=AveragedPerceptron(random_state=0)
+     )],
+    ids=lambda model: str(model)[:60],
 )  # fmt: skip
 def test_several_classes_and_arrays(model):
     X, y = load_wine(return_X_y=True)
@@ -219,9 +237,11 @@ const output = make("pre", JSON.stringify({results, covered, sorted,
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [*MODELS, GAMES[1]], ids=lambda one: str(one)[:60])
 def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_path):
     X, y = patients()
+    if model is GAMES[1]:  # three classes
+        y = np.where(X["elderly"], "elderly", y)
     pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
     page = model_page(pipeline, X, y, title="Patients")
     data = data_of(page)
