@@ -584,7 +584,8 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             One of ``side_classes_``.
         """
-        return self.side_classes_[self._sides(self._check_bits(X))]
+        sides = self._sides(self._check_bits(X))
+        return self.side_classes_[sides]
 
     def predict_proba(self, X):
         """Predict the share of each class in the training weight of the sample's side.
@@ -600,7 +601,8 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
             A line of ``side_probabilities_`` for each sample. The predicted class has
             the largest.
         """
-        return self.side_probabilities_[self._sides(self._check_bits(X))]
+        sides = self._sides(self._check_bits(X))
+        return self.side_probabilities_[sides]
 
     def _predict_checked(self, X):
         """Predict the labels of checked samples: only one column is read."""

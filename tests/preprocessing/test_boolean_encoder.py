@@ -12,21 +12,29 @@ from hypothesis import strategies as st
 from oracles import preprocessing as oracle
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklboolean import BooleanEncoder, BooleanStump
+from sklboolean import (
+    BooleanEncoder,
+    BooleanStump,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    KernelPerceptron,
+    RuleClassifier,
+)
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
     find_tree_cuts,
     number_text,
     shortest_between,
 )
+from sklboolean.rules import top_conjunctions
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = st.one_of(st.sampled_from([0, 1, 2.5, -3, 1e300, 1e-300, 5e-324]), FINITE)
@@ -466,3 +474,51 @@ def test_the_frame_is_not_changed(frame):
     before = frame.copy()
     BooleanEncoder().fit_transform(frame)
     pd.testing.assert_frame_equal(frame, before)
+
+
+def bounds_of(literals, names):
+    """List the lower and the upper bounds of each column in a conjunction."""
+    found = {}
+    for feature, value in literals:
+        column, relation, number = names[feature].rpartition(" <= ")
+        if not relation:
+            column, relation, number = names[feature].rpartition(" > ")
+        is_upper = (relation == " <= ") == value
+        found.setdefault(column, ([], []))[is_upper].append(float(number))
+    return found
+
+
+@pytest.mark.parametrize("complement", [True, False])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RuleClassifier(max_literals=3, penalty=1.0, literal_price=0.0, random_state=0),
+        ConjunctionLogisticRegression(max_literals=3, C=1.0),
+        ConjunctionRegressor(max_literals=3, C=1e-3),
+        KernelPerceptron(max_literals=3, monotone=False, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_two_bounds_of_a_column_meet_only_in_an_interval(model, complement):
+    X, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X, y = X[["age", "bmi", "s5"]], progression > 140
+    y = progression if is_regressor(model) else y
+    encoder = BooleanEncoder(n_bins=6, complement=complement)
+    pipeline = make_pipeline(encoder, model).fit(X, y)
+    names = pipeline[0].get_feature_names_out().tolist()
+    last = pipeline[-1]
+    if hasattr(last, "rules_"):
+        conjunctions = [rule.literals for rule in last.rules_]
+    elif hasattr(last, "conjunctions_"):
+        conjunctions = last.conjunctions_
+    else:
+        conjunctions = [rule.literals for rule in top_conjunctions(pipeline, 50)]
+    assert len(conjunctions) > 3
+    n_intervals = 0
+    for literals in conjunctions:
+        for lower, upper in bounds_of(literals, names).values():
+            assert max(len(lower), len(upper)) == 1
+            if lower and upper:
+                n_intervals += 1
+                assert lower[0] < upper[0]
+    assert n_intervals or not hasattr(last, "conjunctions_")
