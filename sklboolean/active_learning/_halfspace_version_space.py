@@ -544,7 +544,7 @@ default="auto"
     def _choose_sampler(self, n_features):
         if self.sampler != "auto":
             return self.sampler
-        few = n_features + self.fit_intercept <= MAX_CHAIN_DIMENSIONS
+        few = n_features + bool(self.fit_intercept) <= MAX_CHAIN_DIMENSIONS
         return "elliptical_slice" if few else "expectation_propagation"
 
     def _check_X(self, X):
@@ -552,7 +552,7 @@ default="auto"
         return check_array_strict(X, "X", ensure_min_samples=0, **options)
 
     def _kernel(self, X, Y):
-        return safe_sparse_dot(X, Y.T, dense_output=True) + self.fit_intercept
+        return safe_sparse_dot(X, Y.T, dense_output=True) + bool(self.fit_intercept)
 
     def _squares(self, X):
         with np.errstate(over="ignore"):
@@ -563,7 +563,7 @@ default="auto"
                 "X contains numbers whose squares exceed float64: scale the columns, "
                 "for example with MaxAbsScaler."
             )
-        return sums + self.fit_intercept
+        return sums + bool(self.fit_intercept)
 
     def _scores_outside(self, samples, n_draws, rng):
         """Draw scores outside the span jointly, by whole weight vectors.
@@ -572,7 +572,7 @@ default="auto"
         rule).
         """
         weights = rng.normal(size=(samples.X.shape[1], n_draws))
-        intercepts = self.fit_intercept * rng.normal(size=n_draws)
+        intercepts = bool(self.fit_intercept) * rng.normal(size=n_draws)
         scores = safe_sparse_dot(samples.X, weights) + intercepts
         if self._orthonormal.rank:
             within = safe_sparse_dot(self.basis_, weights) + intercepts

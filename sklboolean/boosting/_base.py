@@ -42,8 +42,8 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         """Mean importance of each feature over the hypotheses, whose votes are equal.
 
         An ndarray of shape (`n_features_in_`,), dtype float64. Of stumps it is the
-        share of the votes that look at the feature. Only where all hypotheses have
-        ``feature_importances_``.
+        share of the votes that look at the feature. In games of two classes the mean
+        over the games. Only where all hypotheses have ``feature_importances_``.
         """
         if not hasattr(self, "estimators_"):
             raise AttributeError("feature_importances_ exists after fit only.")

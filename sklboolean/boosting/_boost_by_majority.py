@@ -448,7 +448,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     def _set_games(self):
         """Set the attributes of several games of two classes from their boosters."""
         self.multi_class_ = "ovr" if self._games[0].first is None else "ovo"
-        self._columns, self._stumps = None, None
+        self._columns, self._stumps = [None] * len(self.estimators_), None
         if self.estimators_[0]._stumps is not None:
             tests = [booster._stumps for booster in self.estimators_]
             width = max(each.shape[1] for each in tests)

@@ -244,9 +244,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         conjunctions = [state.conjunctions[k] for k in order]
         coverages = state.satisfied(model.words).sum(axis=0)[order]
         coefficients = np.ascontiguousarray(state.coefficients[:, order])
+        # Classes of the same weight tie, whatever the order of the samples.
+        intercepts = state.intercepts.round(12)
         self._set_model(
-            ConjunctionSum(tuple(conjunctions), coefficients, state.intercepts),
-            coverages,
+            ConjunctionSum(tuple(conjunctions), coefficients, intercepts), coverages
         )
         self.C_, self.Cs_ = float(Cs[-1]), Cs
         self.coef_path_ = np.zeros((len(Cs), *coefficients.shape))

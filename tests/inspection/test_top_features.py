@@ -105,6 +105,11 @@ def test_importances_of_a_stump_and_of_boosters():
     ).fit(X, NOISY)
     mean = np.mean([tree.feature_importances_ for tree in trees.estimators_], axis=0)
     np.testing.assert_allclose(trees.feature_importances_, mean)
+    labels = Y + 2 * X["d"]  # four classes: six games
+    games = BoostByMajority(n_estimators=11, multi_class="ovo", gamma=0.1)
+    games.fit(X, labels)
+    mean = np.mean([game.feature_importances_ for game in games.estimators_], axis=0)
+    np.testing.assert_allclose(games.feature_importances_, mean)
     assert not hasattr(BoostByMajority(), "feature_importances_")
     with pytest.warns(UserWarning, match="linear"):
         linear = BoostByMajority(LogisticRegression(), n_estimators=3, gamma=0.1).fit(

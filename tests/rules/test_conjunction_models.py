@@ -427,3 +427,13 @@ def test_columns_are_dropped_and_known_ones_not_added_twice():
     model.drop_unused()
     assert model.conjunctions == [((2, False),)]
     assert model.solution().conjunctions == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classes_of_equal_weight_tie_in_any_order(seed):
+    order = np.random.default_rng(seed).permutation(12)
+    labels = np.repeat([0, 1, 2], [2, 5, 5])[order]
+    model = ConjunctionLogisticRegression(C=1.0, tol=1e-10)
+    model.fit(np.ones((12, 3)), labels, np.full(12, 1.0 + seed))
+    assert model.intercept_[1] == model.intercept_[2]
+    assert (model.predict(np.ones((1, 3))) == 1).all()

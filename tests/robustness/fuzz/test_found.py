@@ -346,3 +346,12 @@ def test_more_draws_than_memory_are_refused():
         rows = X if isinstance(space, FiniteVersionSpace) else [[0.5]]
         with pytest.raises(ValueError, match="n_draws == "):
             space.sample_predictions(rows, 2**64, 0)
+
+
+def test_intercept_of_none_is_no_intercept():
+    answers = []
+    for intercept in [None, False]:
+        space = HalfspaceVersionSpace(fit_intercept=intercept, random_state=0)
+        model = QueryByCommittee(space, max_queries=4, random_state=0)
+        answers.append(model.fit(X, X[:, 0]).predict_proba(X))
+    np.testing.assert_array_equal(*answers)
