@@ -376,7 +376,7 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
-    "inspection": ("_core", "preprocessing", "rules"),
+    "inspection": ("_core", "linear_model", "preprocessing", "rules"),
 }
 
 

@@ -110,6 +110,26 @@ def known_classes(estimator, classes):
     return _classes_again(estimator, classes)
 
 
+def margins_of_labels(margins, codes):
+    """Compute the margin of the given label over the best other one, halved.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    codes : ndarray of shape (n_samples,), int
+
+    Returns
+    -------
+    quality : ndarray of shape (n_samples,), float64
+        Above 0 where the given label has the largest score.
+    """
+    if margins.ndim == 1:
+        return np.where(codes == 1, margins, -margins)
+    samples, others = np.arange(len(codes)), margins.copy()
+    others[samples, codes] = -np.inf
+    return (margins[samples, codes] - others.max(axis=1)) / 2
+
+
 def given_classes(estimator, classes, resume):
     """Determine the classes of a fit over partitions; None: those of the labels."""
     classes = _distinct_classes(classes)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
-from sklboolean._core.labels import encode_classes
+from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
     check_binarize,
@@ -103,7 +103,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         class against the rest. "joint": one game, in which each hypothesis must
         classify more than half of the weight correctly; for strong weak learners.
         "auto": "ovo" or "ovr", whichever has the larger held-out accuracy where a
-        `CrossValidatedSchedule` holds out samples, else "ovo".
+        `CrossValidatedSchedule` holds out samples, else "ovo"; but "ovr" where the
+        number of pairs of classes times that of features exceeds a million, as with
+        20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which the sample weights are multiplied. "balanced":
         in inverse proportion to the weight of the class in the training data. None: 1.
@@ -301,8 +303,8 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             least = 1 / len(codes) if weights is None else weights.min() / weights.sum()
             target = schedule.target_error or min(0.5, float(least))
             schedule = replace(schedule, target_error=target)
-            kind = "ovo" if self.multi_class == "auto" else self.multi_class
-            games, margins = class_games(len(self.classes_), kind), None
+            games = class_games(len(self.classes_), self.multi_class, X.shape[1])
+            margins = None
             self.policy_scores_ = None
             if chooser is not None:
                 folds = folds_of_kept(chooser.cv, kept, n_given)
@@ -311,8 +313,8 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
                     others = [learner.of_conjunctions(ConjunctionStump())]
                 learner, self.policy_, schedule, games, self.policy_scores_, margins = (
                     chooser._choose(
-                        learner, others, schedule, rng, folds, self.n_jobs,
-                        self.multi_class,
+                        learner, others, schedule, rng, folds, self.n_jobs, games,
+                        compare_ovr=self.multi_class == "auto",
                     )
                 )  # fmt: skip
             self.estimator_, self._games = learner.estimator, games
@@ -596,23 +598,3 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         else:
             return
         warn_user(message)
-
-
-def margins_of_labels(margins, codes):
-    """Compute the margin of the given label over the best other one, halved.
-
-    Parameters
-    ----------
-    margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
-    codes : ndarray of shape (n_samples,), int
-
-    Returns
-    -------
-    quality : ndarray of shape (n_samples,), float64
-        From -1 to 1.
-    """
-    if margins.ndim == 1:
-        return np.where(codes == 1, margins, -margins)
-    samples, others = np.arange(len(codes)), margins.copy()
-    others[samples, codes] = -np.inf
-    return (margins[samples, codes] - others.max(axis=1)) / 2

@@ -81,7 +81,9 @@ class CrossValidatedSchedule(BaseEstimator):
         self.policies = policies
         self.cv = cv
 
-    def _choose(self, weak_learner, others, schedule, rng, folds, n_jobs, multi_class):
+    def _choose(
+        self, weak_learner, others, schedule, rng, folds, n_jobs, games, *, compare_ovr
+    ):
         """Choose the policy with the largest held-out accuracy.
 
         Parameters
@@ -96,8 +98,10 @@ class CrossValidatedSchedule(BaseEstimator):
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
-        multi_class : {"auto", "ovo", "ovr", "joint"}
-            "auto": "ovo" or "ovr", by held-out accuracy too.
+        games : list of ClassGame or None
+        compare_ovr : bool
+            Whether to compare games of pairs of classes with games of each class
+            against the rest, by held-out accuracy too.
 
         Returns
         -------
@@ -134,17 +138,16 @@ class CrossValidatedSchedule(BaseEstimator):
         if np.bincount(weak_learner.codes).min() < 2 and n_classes == 2:
             return weak_learner, names[0], policies[names[0]], None, None, None
         seed = draw_seed(rng)
-        if multi_class == "auto" and n_classes > 2:
+        if compare_ovr and games is not None and games[0].first is not None:
             schedule = policies.get("measured", policies[names[0]])
-            kinds = {kind: class_games(n_classes, kind) for kind in ("ovo", "ovr")}
-            rates = {
-                kind: held_out_accuracy(
-                    weak_learner, games, [schedule], folds, seed, n_jobs
-                )[0]
-                for kind, games in kinds.items()
-            }
-            multi_class = max(rates, key=rates.get)
-        games = class_games(n_classes, multi_class)
+            kinds = [games, class_games(n_classes, "ovr")]
+            rates = [
+                held_out_accuracy(weak_learner, each, [schedule], folds, seed, n_jobs)[
+                    0
+                ]
+                for each in kinds
+            ]
+            games = kinds[int(np.argmax(rates))]
         rates, margins = held_out_accuracy(
             weak_learner, games, list(policies.values()), folds, seed, n_jobs
         )

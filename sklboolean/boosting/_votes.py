@@ -21,6 +21,7 @@ from sklboolean.boosting._stump import quantize_weights
 # Weights are multiples of this part of the largest. Sums of millions of them are exact,
 # and a sample of weight 2 equals two samples.
 STEPS = 2.0**26
+MOST_PAIR_FEATURES = 2**20
 
 
 @dataclass(frozen=True)
@@ -252,14 +253,17 @@ class ClassGame(NamedTuple):
     second: int
 
 
-def class_games(n_classes, multi_class):
+def class_games(n_classes, multi_class, n_features=0):
     """List the games of two classes that decide between several.
 
     Parameters
     ----------
     n_classes : int
-    multi_class : {"ovo", "ovr", "joint"}
-        One class against each other one, against the rest, or a single game.
+    multi_class : {"auto", "ovo", "ovr", "joint"}
+        One class against each other one, against the rest, or a single game. "auto":
+        "ovo", but "ovr" where all pairs have more than a million features together,
+        because each round compares all features.
+    n_features : int
 
     Returns
     -------
@@ -267,9 +271,11 @@ def class_games(n_classes, multi_class):
     """
     if n_classes == 2 or multi_class == "joint":
         return None
-    if multi_class == "ovr":
+    pairs = list(combinations(range(n_classes), 2))
+    is_slow = multi_class == "auto" and len(pairs) * n_features > MOST_PAIR_FEATURES
+    if multi_class == "ovr" or is_slow:
         return [ClassGame(None, code) for code in range(n_classes)]
-    return [ClassGame(*pair) for pair in combinations(range(n_classes), 2)]
+    return [ClassGame(*pair) for pair in pairs]
 
 
 def samples_of_game(codes, game):

@@ -1,4 +1,4 @@
-"""What fitted estimators learned: top features, and displays (matplotlib)."""
+"""What fitted estimators learned, doubtful labels, and displays (matplotlib)."""
 
 from sklboolean.inspection._boosting_curve import BoostingCurveDisplay
 from sklboolean.inspection._curves import (
@@ -11,6 +11,7 @@ from sklboolean.inspection._explanations import (
     ExplanationDisplay,
     explain,
 )
+from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._rules import RuleDisplay
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
@@ -28,6 +29,7 @@ __all__ = [
     "TopFeaturesDisplay",
     "WeightsDisplay",
     "explain",
+    "label_quality",
     "model_page",
     "top_features",
 ]

@@ -779,6 +779,19 @@ def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
         assert_array_equal(alone.decision_function(X), booster.decision_function(X))
 
 
+@pytest.mark.parametrize("gamma", ["auto", 0.1])
+def test_many_classes_of_texts_are_games_against_the_rest(gamma):
+    # 190 pairs of 20 classes; 5519 features are more than 2**20 / 190.
+    y = np.repeat(np.arange(20), 4)
+    X = sparse.random_array((80, 5519), density=0.01, format="csr", random_state=0)
+    model = BoostByMajority(n_estimators=3, gamma=gamma, random_state=0)
+    assert model.fit(X, y).multi_class_ == "ovr"
+    again = clone(model).set_params(multi_class="ovr").fit(X, y)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+    fewer = BoostByMajority(n_estimators=3, gamma=0.1).fit(X[:, :5518], y)
+    assert fewer.multi_class_ == "ovo"
+
+
 def test_kind_of_games_and_policy_have_the_largest_held_out_accuracy():
     X, y = load_digits(n_class=4, return_X_y=True)
     X, X_new, y, y_new = train_test_split((X > 7).astype(np.uint8), y, random_state=0)

@@ -92,6 +92,7 @@ SOUND = {
     "concepts.learn_conjunction_from_teacher": {"X": X, "y": Y},
     "concepts.teaching_set": HALFSPACE,
     "inspection.explain": {"model": STUMP, "X": X},
+    "inspection.label_quality": {"X": X, "y": Y, "cv": 2, "random_state": 0},
     "inspection.model_page": {"estimator": STUMP, "X": X, "y": Y},
     "inspection.top_features": {"model": None, "n_features": 3},
     "rules.conjunction_weight": {"model": None, "literals": [0, 1], "X": X},
