@@ -33,6 +33,8 @@ cdef extern from "tiles.h" nogil:
                           const uint64_t *panels, int64_t n_panels, int use_xor,
                           int32_t *counts, int64_t stride)
     void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n, double *out)
+    void sklb_map_counts_float(const sklb_formula *g, const int32_t *counts, int64_t n,
+                               float *out)
     void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
                          int n_samples, const double *coefficients, int64_t n, double *acc)
     const int SKLB_SMALL_COUNTS
@@ -287,7 +289,12 @@ def count_pairs(rows, columns, bint use_xor, int32_t[:, ::1] out):
     require(fits, BAD_INDICES)
 
 
-def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, double[:, ::1] out):
+ctypedef fused real:
+    float
+    double
+
+
+def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out):
     """Write into ``out[i, j]`` the value of the count of row i with column j.
 
     Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
@@ -298,6 +305,8 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, double[:, ::1] out
         Py_ssize_t i, r, p, c, width, chunk
         int n_samples
         bint fits = True
+        const int32_t *counts
+        real *values
     require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
             "the kernel matrix does not fit the data")
     pairs.require_counts(g)
@@ -314,12 +323,16 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, double[:, ::1] out
                     fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
                     width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
                     for r in range(n_samples if fits else 0):
-                        sklb_map_counts(&g.g, pairs.counts + r * pairs.stride, width,
-                                        &out[i + r, p * SKLB_TILE_PANEL])
+                        counts = pairs.counts + r * pairs.stride
+                        values = &out[i + r, p * SKLB_TILE_PANEL]
+                        if real is float:
+                            sklb_map_counts_float(&g.g, counts, width, values)
+                        else:
+                            sklb_map_counts(&g.g, counts, width, values)
     require(fits, BAD_INDICES)
 
 
-def mirror(double[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
+def mirror(real[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
     """Copy what is above the diagonal of a square matrix to rows first, ... below it.
 
     ``first`` is a multiple of 8.

@@ -42,25 +42,30 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
  * float64 holds. */
 #define SKLB_CUBIC_VALUE(s, MULADD) MULADD(MULADD(MULADD(d, s, c), s, b), s, a)
 
-#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD) \
-    TARGET static void sklb_map_##SUFFIX(const sklb_formula *g, const int32_t *counts, \
-                                         int64_t n, double *restrict out) { \
+/* sklb_map_SUFFIX writes float64, sklb_map_float_SUFFIX the same values rounded once more. */
+#define SKLB_DEFINE_MAP(NAME, TYPE, TARGET, MULADD) \
+    TARGET static void NAME(const sklb_formula *g, const int32_t *counts, int64_t n, \
+                            TYPE *restrict out) { \
         const int32_t offset = g->offset, sign = g->sign; \
         const double *table = g->table; \
         if (g->form == SKLB_POWER) { \
             const double constant = table[0]; \
             for (int64_t j = 0; j < n; j++) \
-                out[j] = sklb_power_of_two(offset + sign * counts[j]) + constant; \
+                out[j] = (TYPE)(sklb_power_of_two(offset + sign * counts[j]) + constant); \
         } else if (g->form == SKLB_CUBIC) { \
             const double a = table[0], b = table[1], c = table[2], d = table[3]; \
             for (int64_t j = 0; j < n; j++) { \
                 const double s = (double)(offset + sign * counts[j]); \
-                out[j] = SKLB_CUBIC_VALUE(s, MULADD); \
+                out[j] = (TYPE)(SKLB_CUBIC_VALUE(s, MULADD)); \
             } \
         } else { \
-            for (int64_t j = 0; j < n; j++) out[j] = table[offset + sign * counts[j]]; \
+            for (int64_t j = 0; j < n; j++) out[j] = (TYPE)table[offset + sign * counts[j]]; \
         } \
-    } \
+    }
+
+#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD) \
+    SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, TARGET, MULADD) \
+    SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, TARGET, MULADD) \
     SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX( \
         const sklb_formula *g, const int32_t *restrict counts, int64_t stride, \
         const int n_samples, const double *restrict coefficients, int64_t n, \
@@ -354,6 +359,11 @@ static void sklb_count_strip(const uint64_t *rows, int n_samples, int64_t n_word
 static void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n,
                             double *out) {
     SKLB_CALL(sklb_map, g, counts, n, out);
+}
+
+static void sklb_map_counts_float(const sklb_formula *g, const int32_t *counts, int64_t n,
+                                  float *out) {
+    SKLB_CALL(sklb_map_float, g, counts, n, out);
 }
 
 /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */

@@ -37,6 +37,8 @@ from sklboolean.kernels._count_table import exact_value
 
 # Number of pairs evaluated at a time where numpy computes the values.
 PAIRS_AT_A_TIME = 2**20
+# The same where a block of values should stay in the second-level cache.
+BLOCK_PAIRS = 2**17
 # The same where a user's function, or a matrix product, does.
 MATRIX_PAIRS_AT_A_TIME = 2**22
 # Many more pairs where no matrix is formed; interrupts are checked after them.
@@ -219,9 +221,12 @@ class FormulaEvaluator(_MatrixEvaluator):
     def part(self, columns, first, last):
         return columns.part(first, last)
 
-    def matrix(self, rows, columns, *, symmetric=False):
-        """Evaluate the kernel on all pairs: float64 of shape (n_samples, n_columns)."""
-        out = np.empty((len(rows), len(columns)))
+    def matrix(self, rows, columns, *, symmetric=False, out=None):
+        """Evaluate the kernel on all pairs, shape (n_samples, n_columns).
+
+        ``out`` receives the values: float64 or float32. None: a new array of float64.
+        """
+        out = np.empty((len(rows), len(columns))) if out is None else out
         b = columns.ones[np.newaxis, :].astype(np.int64)
 
         def fill(first, last):
@@ -229,11 +234,13 @@ class FormulaEvaluator(_MatrixEvaluator):
             a = part.ones[:, np.newaxis].astype(np.int64)
             values = self.formula.values(count_common(part, columns), a, b)
             try:
-                out[first:last] = values.astype(np.float64)
+                values = values.astype(np.float64)
             except OverflowError:
                 raise ValueError(
                     too_large_message("fewer or shorter formulas")
                 ) from None
+            with np.errstate(over="ignore"):  # float32
+                out[first:last] = values
 
         small = out.size < PAIRS_FOR_THREADS
         step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
@@ -298,15 +305,17 @@ class CountEvaluator(FormulaEvaluator):
         if table.cubic is not None and not is_small:
             self.cubic_map = CountMap("cubic", np.array(table.cubic, float), same)
 
-    def matrix(self, rows, columns, *, symmetric=False):
-        """Evaluate the kernel on all pairs: float64 of shape (n_samples, n_columns).
+    def matrix(self, rows, columns, *, symmetric=False, out=None):
+        """Evaluate the kernel on all pairs, shape (n_samples, n_columns).
+
+        ``out`` receives the values: float64 or float32. None: a new array of float64.
 
         Raises
         ------
         ValueError
             If a value exceeds float64.
         """
-        out = np.empty((len(rows), len(columns)))
+        out = np.empty((len(rows), len(columns))) if out is None else out
         if not out.size:
             return out
         dense, n_words = columns.postings is None, rows.words.shape[1]
@@ -471,32 +480,55 @@ class GramEvaluator(_MatrixEvaluator):
         return rows.gram[rows.numbers, rows.numbers] + self.constant
 
 
-def normalized_matrix(table, rows, columns, n_jobs=None):
-    """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)) on all pairs.
+def normalized_matrix(table, rows, columns, out, n_jobs=None):
+    """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)) on all pairs, into ``out``.
 
-    Mantissas and exponents are divided separately, so that nothing overflows. A sample
-    with K(x, x) = 0 has the value 0 with every sample.
+    The root of a square is exact, so that K(x, x) becomes 1. A sample with K(x, x) = 0
+    has the value 0 with every sample. Where products of two values leave float64,
+    mantissas and exponents are divided separately: the same bits, but slower.
     """
     n, same = rows.n_features, table.count == "same"
-    row_sizes = np.full(len(rows), n) if same else rows.ones
-    column_sizes = np.full(len(columns), n) if same else columns.ones
-    out = np.empty((len(rows), len(columns)))
+    used = table.exponents[table.mantissas != 0]
+    is_moderate = np.abs(used).max(initial=0) < LARGEST_EXPONENT // 2
+    if is_moderate and same:
+        values = table.values()
+        values = values / values[-1] if values[-1] else values
+        count_map = CountMap("table", values, n)
+    elif is_moderate:
+        values = table.values()
+        count_map = CountMap("table", values, None)
+        sizes = np.where(values, values, 1.0)
+        a, b = sizes[rows.ones, None], sizes[columns.ones]
+    elif not same:
+        a, b = rows.ones[:, None], columns.ones
 
     def fill(first, last):
-        part = slice(first, last)
-        counts = count_common(rows.take(part), columns)
-        if same:
-            counts = n - rows.ones[part, None] - columns.ones + 2 * counts
-        out[part] = _normalize(table, counts, row_sizes[part, None], column_sizes)
+        part, here = rows.take(slice(first, last)), out[first:last]
+        if not is_moderate:
+            counts = count_common(part, columns)
+            if same:
+                counts = n - part.ones[:, None] - columns.ones + 2 * counts
+                here[:] = _normalize(table, counts, n, n)
+            else:
+                here[:] = _normalize(table, counts, a[first:last], b)
+        elif same:
+            map_pairs(part, columns, count_map, -len(part), here)
+        else:
+            K = here if out.dtype == np.float64 else np.empty(here.shape)
+            map_pairs(part, columns, count_map, -len(part), K)
+            roots = a[first:last] * b
+            K /= np.sqrt(roots, out=roots)
+            if K is not here:
+                here[:] = K
 
-    step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
-    each_slice(fill, len(rows), n_jobs, step=step)
+    step = max(1, BLOCK_PAIRS // max(1, len(columns)))
+    small = out.size < PAIRS_FOR_THREADS
+    each_slice(fill, len(rows) if out.size else 0, n_jobs, small=small, step=step)
     return out
 
 
 def _normalize(table, counts, a, b):
-    # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2), of the product: the root of a
-    # square is exact, so that K(x, x) becomes 1.
+    # sqrt(m 2**e) = sqrt(m 2**(e % 2)) 2**(e // 2), of the product.
     exponents = table.exponents[a] + table.exponents[b]
     roots = np.sqrt(np.ldexp(table.mantissas[a] * table.mantissas[b], exponents % 2))
     quotients = np.divide(

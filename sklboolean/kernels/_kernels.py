@@ -47,7 +47,7 @@ class BooleanKernel(BaseEstimator):
     the weights of conjunctions by length are not the differences of the table.
     """
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X, Y=None, *, dtype=None, out=None):
         """Compute the kernel between the samples of ``X`` and of ``Y``.
 
         Parameters
@@ -56,20 +56,27 @@ class BooleanKernel(BaseEstimator):
             Samples of Boolean features: bool, integer or float; dense, CSR or CSC.
         Y : {array-like, sparse matrix} of shape (n_samples_Y, n_features), default=None
             None compares ``X`` with itself.
+        dtype : {"float64", "float32"} or None, default=None
+            Type of the values. "float32" is the value of "float64", rounded again, in
+            half the memory. None: the type of ``out``, otherwise "float64".
+        out : ndarray of shape (n_samples_X, n_samples_Y), default=None
+            C-contiguous array that receives the values and is returned. Calls that
+            reuse an array are faster. After an error its values are undefined. None: a
+            new array.
 
         Returns
         -------
-        K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64
-            Correctly rounded.
+        K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64 or float32
+            Correctly rounded in float64.
 
         Raises
         ------
         ValueError
             If a value is 2**127 or more, and for invalid parameters and data.
         """
-        K = self._matrix(X, Y)
+        K = self._matrix(X, Y, dtype, out)
         # Support vector machines of libsvm keep kernel values as float32.
-        if K.size and np.abs(K).max() >= LARGEST_FOR_LIBSVM:
+        if not self._is_normalized and K.max(initial=0) >= LARGEST_FOR_LIBSVM:
             raise ValueError(
                 f"A value of {self!r} on these samples is 2**127 or more. Kernel "
                 "models, such as SVC, cannot work with it. Use normalize=True, a "
@@ -78,16 +85,17 @@ class BooleanKernel(BaseEstimator):
             )
         return K
 
-    def _matrix(self, X, Y):
+    def _matrix(self, X, Y, dtype, out):
         """Compute the kernel, however large its values."""
         rows, columns, max_ones = lay_out_pair(X, Y, self.binarize)
         formula = self.formula(rows.n_features, max_ones)
+        out = _make_room((len(rows), len(columns)), dtype, out)
         if self._is_normalized:
-            return normalized_matrix(formula, rows, columns, self.n_jobs)
+            return normalized_matrix(formula, rows, columns, out, self.n_jobs)
         is_pair = isinstance(formula, PairFormula)
         evaluator = FormulaEvaluator if is_pair else CountEvaluator
         evaluator = evaluator(formula, rows.n_features, n_jobs=self.n_jobs)
-        return evaluator.matrix(rows, columns, symmetric=Y is None)
+        return evaluator.matrix(rows, columns, symmetric=Y is None, out=out)
 
     @property
     def _is_normalized(self):
@@ -144,6 +152,34 @@ class BooleanKernel(BaseEstimator):
 
     def _weights(self, n_features, table):
         return table.length_weights(monotone=table.count == "common")
+
+
+def _make_room(shape, dtype, out):
+    """Check ``dtype`` and ``out``, and return an array for the values."""
+    try:
+        wanted = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        wanted = dtype
+    if wanted not in (None, np.float64, np.float32):
+        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    if out is None:
+        return np.empty(shape, np.float64 if wanted is None else wanted)
+    problem = None
+    if not isinstance(out, np.ndarray):
+        problem = f"got {type(out).__name__}"
+    elif out.shape != shape:
+        problem = f"got shape {out.shape}"
+    elif out.dtype not in ((np.float64, np.float32) if wanted is None else (wanted,)):
+        problem = f"got dtype {out.dtype}"
+    elif not (out.flags.c_contiguous and out.flags.writeable and out.flags.aligned):
+        problem = "got one that is not C-contiguous, aligned and writeable"
+    if problem:
+        kind = "float64 or float32" if wanted is None else wanted
+        raise ValueError(
+            f"out must be a C-contiguous array of shape {shape} and dtype {kind}; "
+            f"{problem}."
+        )
+    return out
 
 
 class ConjunctionKernel(BooleanKernel):
@@ -669,8 +705,14 @@ KERNELS = {
 def _as_function(kernel_class, name, example):
     """Make the function ``name(X, Y=None, *, ...)`` of a kernel class."""
 
-    def function(X, Y=None, **parameters):
-        return kernel_class(**parameters)._matrix(X, Y)
+    def function(X, Y=None, *, dtype=None, out=None, **parameters):
+        K = kernel_class(**parameters)._matrix(X, Y, dtype, out)
+        if K.dtype == np.float32 and K.max(initial=0) == np.inf:
+            raise ValueError(
+                f"A value of {name} on these samples exceeds float32 (about 2**128). "
+                "Use dtype='float64', or normalize=True or shorter formulas."
+            )
+        return K
 
     summary, _, rest = (kernel_class.__doc__ or "").partition(
         "    Parameters\n    ----------\n"
@@ -678,7 +720,8 @@ def _as_function(kernel_class, name, example):
     parameters = rest.partition("    See Also\n")[0]
     own = inspect.signature(kernel_class).parameters.values()
     both = inspect.signature(function).parameters
-    function.__signature__ = inspect.Signature([both["X"], both["Y"], *own])
+    options = both["dtype"], both["out"]
+    function.__signature__ = inspect.Signature([both["X"], both["Y"], *own, *options])
     function.__name__ = function.__qualname__ = name
     function.__doc__ = FUNCTION_DOC.format(
         summary=summary, parameters=parameters, object=kernel_class.__name__,
@@ -693,15 +736,23 @@ FUNCTION_DOC = """{summary}    Parameters
         Samples of Boolean features: bool, integer or float; dense, CSR or CSC.
     Y : {{array-like, sparse matrix}} of shape (n_samples_Y, n_features), default=None
         None compares ``X`` with itself.
-{parameters}    Returns
+{parameters}    dtype : {{"float64", "float32"}} or None, default=None
+        Type of the values. "float32" is the value of "float64", rounded again, in half
+        the memory. None: the type of ``out``, otherwise "float64".
+    out : ndarray of shape (n_samples_X, n_samples_Y), default=None
+        C-contiguous array that receives the values and is returned. Calls that reuse an
+        array are faster. After an error its values are undefined. None: a new array.
+
+    Returns
     -------
-    K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64
-        Correctly rounded.
+    K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64 or float32
+        Correctly rounded in float64.
 
     Raises
     ------
     ValueError
-        If a value exceeds float64, and for invalid parameters.
+        If a value exceeds float64, or float32 where that is the type, and for invalid
+        parameters.
 
     See Also
     --------

@@ -46,7 +46,9 @@ static void check_maps(int path, int form, int64_t n, int n_samples) {
     for (int64_t j = 0; j < n_samples * n; j++) counts[j] = (int32_t)(random_word() % 30);
     sklb_formula g = {form, 40, -1, table};
     for (int64_t j = 0; j < n; j++) sums[j] = (double)j;
+    float *rounded = room(n * 4);
     sklb_map_counts(&g, counts, n, out);
+    sklb_map_counts_float(&g, counts, n, rounded);
     sklb_add_counts(&g, counts, n, n_samples, coefficients, n, sums);
     for (int64_t j = 0; j < n; j++) {
         double sum = (double)j, value = 0; /* integers below 2^53: exact in any order */
@@ -59,9 +61,10 @@ static void check_maps(int path, int form, int64_t n, int n_samples) {
             sum += coefficients[r] * value;
         }
         CHECK(out[j] == value);
+        CHECK(rounded[j] == (float)value);
         CHECK(sums[j] == sum);
     }
-    free(out), free(sums), free(counts);
+    free(out), free(sums), free(counts), free(rounded);
 }
 
 static void check_packing(int path, int64_t n) {

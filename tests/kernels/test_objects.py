@@ -95,7 +95,10 @@ def test_the_object_has_the_defaults_of_the_function(kernel, function):
     defaults = type(kernel)().get_params()
     signature = inspect.signature(function).parameters
     expected = {name: signature[name].default for name in list(signature)[2:]}
+    options = {name: expected.pop(name) for name in ("dtype", "out")}
     assert defaults == expected
+    called = inspect.signature(kernel).parameters
+    assert options == {name: called[name].default for name in options}
 
 
 @every_object

@@ -28,6 +28,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklboolean._core.bits import BitColumns, sparse_rows
 from sklboolean.kernels import (
     BOOLEAN_KERNELS,
+    ConjunctionKernel,
     cnf_kernel,
     conjunction_kernel,
     disjunction_kernel,
@@ -382,6 +383,74 @@ def test_without_a_second_table_the_first_is_compared_with_itself(kernel):
 
 
 @every_kernel
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_values_are_written_into_an_array_of_the_user(
+    kernel, is_sparse, wide, monkeypatch
+):
+    if wide:
+        monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
+    X, Y = random_rows(40, 70, 0.2), random_rows(33, 70, 0.2, seed=1)
+    if is_sparse:
+        X, Y = sparse.csr_array(X), sparse.csr_array(Y)
+    for other, shape in ((None, (40, 40)), (Y, (40, 33))):
+        K = kernel(X, other)
+        rounded = K.astype(np.float32)
+        for out, dtype in ((np.full(shape, np.nan), None), (np.ones(shape), "float64")):
+            assert kernel(X, other, out=out, dtype=dtype) is out
+            assert np.array_equal(out, K)
+        out = np.full(shape, np.nan, dtype=np.float32)
+        assert kernel(X, other, out=out, n_jobs=2) is out
+        assert np.array_equal(out, rounded)
+        for dtype in (np.float32, "float32", np.dtype("f4")):
+            new = kernel(X, other, dtype=dtype)
+            assert new.dtype == np.float32
+            assert np.array_equal(new, rounded)
+
+
+@pytest.mark.parametrize("call", [conjunction_kernel, ConjunctionKernel()])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": "float16"}, "dtype must be 'float64' or 'float32'; got 'float16'"),
+        ({"dtype": "real"}, "dtype must be .* got 'real'"),
+        ({"dtype": int}, "dtype must be .* got <class 'int'>"),
+        ({"out": [[1.0]]}, "out must be .*got list"),
+        ({"out": np.ones((3, 2))}, r"shape \(3, 3\) .* got shape \(3, 2\)"),
+        ({"out": np.ones((3, 3), int)}, "float64 or float32; got dtype int64"),
+        ({"out": np.ones((3, 3)), "dtype": "float32"}, "float32; got dtype float64"),
+        ({"out": np.ones((3, 6))[:, ::2]}, "not C-contiguous"),
+        ({"out": np.broadcast_to(1.0, (3, 3))}, "not C-contiguous"),
+        ({"out": np.asfortranarray(np.ones((3, 3)))}, "not C-contiguous"),
+    ],
+)
+def test_arrays_that_cannot_take_the_values_are_an_error(call, options, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.eye(3), **options)
+
+
+@pytest.mark.parametrize("n_features", [100, 127, 128, 200])
+@pytest.mark.parametrize("monotone", [True, False])
+def test_values_beyond_float32_are_an_error(n_features, monotone):
+    X, options = np.ones((2, n_features)), {"monotone": monotone, "dtype": "float32"}
+    X[1, :5] = 0
+    if n_features < 128:
+        K = all_conjunctions(X, **options)
+        assert np.array_equal(K, all_conjunctions(X, monotone=monotone))
+    else:
+        with pytest.raises(ValueError, match="exceeds float32 .* Use dtype='float64'"):
+            all_conjunctions(X, **options)
+    kernel = ConjunctionKernel(max_literals=None, monotone=monotone, normalize=False)
+    if n_features > 100:
+        with pytest.raises(ValueError, match="2.*127 or more"):
+            kernel(X, dtype="float32")
+    else:
+        assert kernel(X, dtype="float32").dtype == np.float32
+    with pytest.raises(ValueError, match="exceeds float32"):
+        dnf_kernel(X, n_terms=60, n_literals=2, dtype="float32")
+
+
+@every_kernel
 @pytest.mark.parametrize("n_samples", [1, 31, 33, 257, 600])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_half_of_a_symmetric_matrix_makes_the_whole(
@@ -670,6 +739,20 @@ def test_normalized_kernels_are_1_on_the_diagonal_and_nowhere_more(
     assert (K.diagonal() == 1).all()
     assert K[2, 3] == 1
     assert K.max() == 1
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("options", [{}, {"max_literals": 3}, {"min_literals": 2}])
+def test_normalized_values_are_the_same_by_mantissas_and_exponents(
+    options, dtype, monotone, monkeypatch
+):
+    options = {**options, "monotone": monotone, "dtype": dtype, "decay": 0.3}
+    X, Y = random_rows(30, 70, 0.3), random_rows(40, 70, 0.1, seed=1)
+    X[0] = Y[0] = False
+    K = all_conjunctions(X, Y, normalize=True, **options)
+    monkeypatch.setattr(blocks, "LARGEST_EXPONENT", 0)
+    assert np.array_equal(all_conjunctions(X, Y, normalize=True, **options), K)
 
 
 def test_a_row_that_satisfies_nothing_is_0_when_normalized():
