@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from math import exp, sqrt, tanh
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -77,35 +78,39 @@ def fit_slope(scores, codes, weights=None):
     if not len(scores):
         return 1.0
     weights = np.ones(len(scores)) if weights is None else weights
-    typical = float(np.average(np.abs(scores).T, axis=-1, weights=weights).mean())
+    typical = float((weights @ np.abs(scores)).mean() / weights.sum())
     # The smallest float stands for a tie; it is no scale.
     if not typical > np.finfo(np.float64).tiny:
         return 1.0
     scaled = scores / typical
     if scores.ndim == 1:
         leads = np.where(codes == 1, scaled, -scaled)
+        gains, squares = weights * leads, weights * leads**2
     else:
         leads = scaled[np.arange(len(codes)), codes][:, None] - scaled
+        gains = weights * leads.mean(axis=1)
 
     # The loss is convex in the slope: Newton's method, with bisection of the logarithm
     # where it would leap too far.
-    low, high = np.exp([-LARGEST_LOG_SLOPE, LARGEST_LOG_SLOPE])
+    low, high = exp(-LARGEST_LOG_SLOPE), exp(LARGEST_LOG_SLOPE)
+    if gains.sum() <= 0:  # the loss rises from 0 on
+        return low / typical
     slope = 1.0
     for _ in range(100):
         if scores.ndim == 1:
             wrong = expit(-slope * leads)
-            first = -leads * wrong
-            second = leads**2 * wrong * (1 - wrong)
+            first, second = -(gains @ wrong), squares @ (wrong - wrong**2)
         else:
             shares = softmax(-slope * leads, axis=1)
-            first = -(shares * leads).sum(axis=1)
-            second = (shares * leads**2).sum(axis=1) - first**2
-        imagined = np.tanh(slope / 2)
-        first = weights @ first + imagined
-        second = weights @ second + (1 - imagined**2) / 2
+            own = (shares * leads).sum(axis=1)
+            first = -(weights @ own)
+            second = weights @ ((shares * leads**2).sum(axis=1) - own**2)
+        imagined = tanh(slope / 2)
+        first += imagined
+        second += (1 - imagined**2) / 2
         low, high = (slope, high) if first < 0 else (low, slope)
         step = slope - first / second if second > 0 else low
-        step = step if low < step < high else np.sqrt(low * high)
+        step = step if low < step < high else sqrt(low * high)
         slope, last = step, slope
         if abs(slope - last) <= 1e-9 * last:
             break

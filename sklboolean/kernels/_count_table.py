@@ -166,6 +166,11 @@ class CountTable:
 
 
 def _split_all(numerators, exponent=0):
+    if max(map(abs, numerators)) <= 2**53:  # floats hold them
+        mantissas, exponents = np.frexp(np.array(numerators, dtype=np.float64))
+        exponents = exponents.astype(np.int64)
+        exponents[mantissas != 0] += exponent
+        return mantissas, exponents
     mantissas = np.empty(len(numerators))
     exponents = np.empty(len(numerators), dtype=np.int64)
     for i, numerator in enumerate(numerators):

@@ -14,7 +14,7 @@ to date and the gap is checked for all samples.
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from scipy import sparse
@@ -233,22 +233,31 @@ def merge_equal_samples(table, codes, weights):
 
 def sample_keys(table):
     """Sum up a number of 64 bits for each true feature, the same for words and CSR."""
-    is_sparse = sparse.issparse(table)
-    n_features = table.shape[1] * (1 if is_sparse else 64)
-    numbers = np.arange(1, n_features + 1, dtype=np.uint64) * MULTIPLIER
-    numbers ^= numbers >> np.uint64(29)
-    numbers *= MULTIPLIER
-    if is_sparse:
+    if sparse.issparse(table):
+        numbers = feature_numbers(table.shape[1])
         sums = np.zeros(len(table.indices) + 1, dtype=np.uint64)
         np.cumsum(numbers[table.indices], out=sums[1:])
         return sums[table.indptr[1:]] - sums[table.indptr[:-1]]
-    # Sums of the eight features of each byte are looked up.
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], 1, bitorder="little")
-    sums = bits.astype(np.uint64) @ numbers.reshape(-1, 8).T
     keys = np.zeros(len(table), dtype=np.uint64)
+    sums = byte_sums(table.shape[1])
     for byte, column in enumerate(table.astype("<u8", copy=False).view(np.uint8).T):
-        keys += sums[column, byte]
+        keys += sums[byte, column]
     return keys
+
+
+@lru_cache(maxsize=4)
+def byte_sums(n_words):
+    """Tabulate the sum of the features of each byte of the words."""
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], 1, bitorder="little")
+    numbers = feature_numbers(64 * n_words).reshape(-1, 8)
+    return numbers @ bits.T.astype(np.uint64)
+
+
+def feature_numbers(n_features):
+    """Make a number of 64 bits for each feature."""
+    numbers = np.arange(1, n_features + 1, dtype=np.uint64) * MULTIPLIER
+    numbers ^= numbers >> np.uint64(29)
+    return numbers * MULTIPLIER
 
 
 def solve_dual(bits, y, box, tol, max_iter, report=None):

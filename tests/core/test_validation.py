@@ -437,42 +437,87 @@ OPTIONS = [
 ]
 
 
+LABELS = {
+    "integers": np.array([0, 1]),
+    "bool": np.array([True, False]),
+    "short": np.array([0, 1], np.uint8),
+    "floats": np.array([0.0, 1.0]),
+    "NaN": np.array([0.0, np.nan]),
+    "text": np.array(["a", "b"]),
+    "list": [0, 1],
+    "column": np.array([[0], [1]]),
+    "one": np.array([0]),
+    "three": np.array([0, 1, 1]),
+    "none": None,
+}
+
+
+def outcome(name, fitted_names, y="no_validation", **options):
+    """What the check returns, warns of, and leaves on the estimator."""
+    estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
+    if fitted_names:
+        estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            data = validation.validate_data_strict(
+                estimator, ARRAYS[name], y, **options
+            )
+    except (TypeError, ValueError) as error:
+        return repr(error), [], {}
+    left = {k: v for k, v in vars(estimator).items() if k.endswith("_in_")}
+    return data, [str(warning.message) for warning in caught], left
+
+
+def assert_same_outcome(quick, full):
+    assert quick[1] == full[1]
+    assert str(quick[2]) == str(full[2])
+    parts = [quick[0], full[0]]
+    if not isinstance(full[0], tuple):
+        parts = [(part,) for part in parts]
+    for one, other in zip(*parts, strict=True):
+        assert type(one) is type(other)
+        if isinstance(other, str):
+            assert one == other
+        else:
+            assert one.dtype == other.dtype
+            assert one.flags.c_contiguous or not other.flags.c_contiguous
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("has_names", [False, True])
-def test_the_quick_way_changes_nothing(name, options, has_names, monkeypatch):
+@pytest.mark.parametrize("reset", [False, True])
+def test_the_quick_way_changes_nothing(name, options, has_names, reset, monkeypatch):
     """Data that are passed on unchanged are those that the full check returns."""
+    quick = outcome(name, has_names, reset=reset, **options)
+    monkeypatch.setattr(validation, "_passes", lambda *_, **__: False)
+    assert_same_outcome(quick, outcome(name, has_names, reset=reset, **options))
 
-    def check():
-        estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
-        if has_names:
-            estimator.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                data = validation.validate_data_strict(
-                    estimator, ARRAYS[name], reset=False, **options
-                )
-            return data, [str(warning.message) for warning in caught]
-        except (TypeError, ValueError) as error:
-            return repr(error), []
 
-    quick, quick_warnings = check()
-    monkeypatch.setattr(validation, "_passes_unchanged", lambda *_, **__: False)
-    full, full_warnings = check()
-    assert quick_warnings == full_warnings
-    assert type(quick) is type(full)
-    if isinstance(full, str):
-        assert quick == full
-    else:
-        assert quick.dtype == full.dtype
-        assert quick.flags.c_contiguous or not full.flags.c_contiguous
-        np.testing.assert_array_equal(quick, full)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("name", ["uint8", "too wide", "NaN", "empty", "text"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"y_numeric": True}, {"multi_output": True}, {"ensure_min_samples": 3}],
+    ids=str,
+)
+def test_the_quick_way_changes_nothing_in_a_fit(labels, name, more, monkeypatch):
+    for has_names in (False, True):
+        options = {"y": LABELS[labels], **OPTIONS[0], **more}
+        quick = outcome(name, has_names, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(validation, "_passes", lambda *_, **__: False)
+            assert_same_outcome(quick, outcome(name, has_names, **options))
 
 
 def test_the_quick_way_is_taken():
-    """A prediction for a plain array does not run scikit-learn's checks."""
+    """Plain arrays do not run scikit-learn's checks."""
     estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
-    X = np.ones((1, 3))
-    assert validation._passes_unchanged(estimator, X, reset=False)
-    assert not validation._passes_unchanged(estimator, X, reset=True)
+    X, only_X = np.ones((2, 3)), "no_validation"
+    assert validation._passes(estimator, X, only_X, reset=False)
+    assert not validation._passes(estimator, np.ones((2, 4)), only_X, reset=False)
+    assert validation._passes(estimator, np.ones((2, 4)), np.array([0, 1]))
+    assert estimator.n_features_in_ == 4
+    assert not validation._passes(estimator, X, np.array([0, 1, 1]))

@@ -438,11 +438,11 @@ def test_values_beyond_float32_are_an_error(n_features, monotone):
         K = all_conjunctions(X, **options)
         assert np.array_equal(K, all_conjunctions(X, monotone=monotone))
     else:
-        with pytest.raises(ValueError, match="exceeds float32 .* Use dtype='float64'"):
+        with pytest.raises(ValueError, match=r"exceeds float32 .* Use dtype='float64'"):
             all_conjunctions(X, **options)
     kernel = ConjunctionKernel(max_literals=None, monotone=monotone, normalize=False)
     if n_features > 100:
-        with pytest.raises(ValueError, match="2.*127 or more"):
+        with pytest.raises(ValueError, match=r"2\*\*127 or more"):
             kernel(X, dtype="float32")
     else:
         assert kernel(X, dtype="float32").dtype == np.float32
