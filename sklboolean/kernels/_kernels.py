@@ -12,6 +12,7 @@ where they fit, otherwise in Python integers, and rounded once.
 """
 
 import inspect
+from contextlib import suppress
 from fractions import Fraction
 from math import comb, exp2, expm1, floor, frexp, log
 
@@ -156,12 +157,12 @@ class BooleanKernel(BaseEstimator):
 
 def _make_room(shape, dtype, out):
     """Check ``dtype`` and ``out``, and return an array for the values."""
-    try:
-        wanted = None if dtype is None else np.dtype(dtype)
-    except TypeError:
-        wanted = dtype
-    if wanted not in (None, np.float64, np.float32):
-        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    wanted = None
+    if dtype is not None:
+        with suppress(Exception):  # whatever NumPy raises for objects that are no dtype
+            wanted = np.dtype(dtype)
+        if wanted not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
     if out is None:
         return np.empty(shape, np.float64 if wanted is None else wanted)
     problem = None
