@@ -26,9 +26,8 @@ MEMBERS = np.array([SHARES, SHARES[::-1]])
 SIGNS = 2.0 * X - 1
 GAIN = {"gamma": 0.2, "epsilon": 0.1, "delta": 0.1, "n_weak_samples": 10}
 LITERALS = {"n_features": 10, "min_literals": 1, "max_literals": 2, "monotone": True}
-KERNEL = {
-    "X": X, "Y": X[:4], "binarize": 0.0, "dtype": "float64", "out": np.zeros((6, 4)),
-}  # fmt: skip
+# `out` is meant to be changed; tests/kernels gives it arrays of every kind.
+KERNEL = {"X": X, "Y": X[:4], "binarize": 0.0, "dtype": "float64"}
 STUMP = BooleanStump().fit(X, Y)
 SAMPLE = {"n_samples": 20, "n_features": 12, "noise": 0.1, "random_state": 0}
 HALFSPACE = {"positive": [0], "negative": [2], "n_features": 4}
