@@ -34,7 +34,6 @@ from sklboolean import (
     FilteringBoostByMajority,
     KernelPerceptron,
     OnlineBoostByMajority,
-    QueryByCommittee,
     RuleClassifier,
     Winnow,
 )
@@ -52,7 +51,6 @@ MODELS = (
     OnlineBoostByMajority(),
     FilteringBoostByMajority(),
     DensityClassifier(),
-    QueryByCommittee(),
 )
 CALIBRATED = MODELS[:4]
 # The methods that train a second model, score held-out samples and fit the slope.

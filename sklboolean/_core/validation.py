@@ -395,11 +395,12 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
     X, y = (checked, None) if only_X else checked
     table = as_boolean(X, estimator.binarize)
     if reset and not sparse.issparse(table):
-        warn_of_lost_columns(estimator, X, always_true(table, X.shape[1]))
+        always = always_true(table, X.shape[1])
+        warn_of_lost_columns(estimator, X, always, estimator.binarize)
     return table if only_X else (table, y)
 
 
-def warn_of_lost_columns(estimator, X, always):
+def warn_of_lost_columns(estimator, X, always, binarize):
     """Warn of columns of which ``binarize`` loses all, or hides much.
 
     Ages and codes starting at 1 are above it in every sample though their values
@@ -410,13 +411,15 @@ def warn_of_lost_columns(estimator, X, always):
     Parameters
     ----------
     estimator : object
-        Has ``binarize``, and ``feature_names_in_`` where columns have names.
+        Has ``feature_names_in_`` where columns have names.
     X : ndarray of shape (n_samples, n_features)
         Dense data. Sparse matrices are sparse because of zeros.
     always : ndarray of shape (n_features,), dtype bool
         Columns that are true in every sample.
+    binarize : float or None
+        The threshold.
     """
-    if X.dtype.kind in "fi" and estimator.binarize == 0 and X.size and X.min() < 0:
+    if X.dtype.kind in "fi" and binarize == 0 and X.size and X.min() < 0:
         lowest = X.min(axis=0)
         # Columns of -1 and 1 lose nothing, and another threshold was chosen.
         cut = np.flatnonzero(((X <= 0) & (X != lowest) & (lowest < 0)).any(axis=0))
@@ -440,7 +443,7 @@ def warn_of_lost_columns(estimator, X, always):
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
     all_lost = "No column is left to learn from. " if len(lost) == X.shape[1] else ""
     message = (
-        f"Column {names[lost[0]]!s}{others} is above binarize={estimator.binarize} in "
+        f"Column {names[lost[0]]!s}{others} is above binarize={binarize} in "
         f"every sample though its values differ, so it becomes constant. {all_lost}"
         "Encode numbers and categories with BooleanEncoder, which chooses thresholds "
         "and names them, or set binarize=1.0 for codes 1 and 2."

@@ -529,26 +529,6 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         committee = self._state.committee
         return committee.predict(X, self.classes_, with_probabilities=True).consensus
 
-    def _vote_shares(self, X):
-        """Yield what the vote of each member adds to the score of each class.
-
-        As ``_vote_shares`` of the boosters. A version space has no list of members:
-        for each class it yields the probability of the hypotheses that predict it.
-        """
-        found = self._state.committee.predict(X, self.classes_, with_probabilities=True)
-        n_classes = len(self.classes_)
-        if found.votes is None:
-            members = [f"posterior of {label}" for label in self.classes_]
-            tables = found.posterior[:, None, :] * np.eye(n_classes)
-            tables = tables.transpose(1, 0, 2)
-        else:
-            members, tables = self.committee_, found.probabilities
-            if tables is None:
-                tables = np.eye(n_classes)[found.votes]
-            tables = tables / len(members)
-        for member, shares in zip(members, tables, strict=True):
-            yield member, "", shares - shares[:, ::-1] if n_classes == 2 else shares
-
     def __sklearn_is_fitted__(self):
         """Test if there is a committee: labels of two classes are known."""
         return hasattr(self, "classes_")

@@ -90,6 +90,23 @@ default=None
             return self.vote_shares
         return self.probabilities.mean(axis=0)
 
+    def consensus_parts(self):
+        """Compute the part of each member in the consensus.
+
+        Returns
+        -------
+        parts : ndarray of shape (n_members, n_samples, n_classes)
+            They add up to ``consensus``. A posterior has a part for each class, with
+            its probability and zeros.
+        """
+        if self.votes is None:
+            parts = self.posterior[:, np.newaxis, :] * np.eye(self.n_classes)
+            return parts.transpose(1, 0, 2)
+        parts = self.probabilities
+        if parts is None:
+            parts = np.eye(self.n_classes)[self.votes]
+        return parts / len(self.votes)
+
     @cached_property
     def disagreement(self):
         """Probability that two different members disagree: shape (n_samples,)."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -18,7 +19,12 @@ from sklboolean._core.parameters import (
     check_real,
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
-from sklboolean._core.validation import as_boolean, validate_data_strict, warn_user
+from sklboolean._core.validation import (
+    as_boolean,
+    validate_data_strict,
+    warn_of_lost_columns,
+    warn_user,
+)
 from sklboolean._core.weights import check_finite_sum, class_weights
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import (
@@ -380,6 +386,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             kind = ConjunctionWeakLearner
             base._check_params()
         bits = as_boolean(X, base.binarize)
+        if not sparse.issparse(bits):
+            always = X.min(axis=0) > (base.binarize or 0)
+            warn_of_lost_columns(self, X, always, base.binarize)
         return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
 
     def _hold_out(self, learner, train, held):
@@ -530,9 +539,8 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         self.multi_class_ = "joint"
         self._stumps, self._columns = None, [None] * len(hypotheses)
         if isinstance(learner, StumpWeakLearner):
-            self.estimators_ = [
-                learner.estimator._fitted_copy(stump, self) for stump in hypotheses
-            ]
+            fitted_copy = partial(learner.estimator._fitted_copy, ensemble=self)
+            self.estimators_ = list(map(fitted_copy, hypotheses))
             self._stumps = learner.tests(hypotheses)
         else:
             self.estimators_ = [model for model, _samples in hypotheses]

@@ -20,7 +20,7 @@ from sklboolean._core.labels import known_classes
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
-from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.validation import validate_data_strict, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights, class_weights
 from sklboolean.boosting._cross_validated_schedule import stratified_split
 from sklboolean.boosting._majority_game import check_edge, check_odd
@@ -674,12 +674,16 @@ class OnlineBoostByMajority(
 
     def _check_X(self, X, y="no_validation", *, reset=False):
         tags = self.__sklearn_tags__().input_tags
-        return validate_data_strict(
+        checked = validate_data_strict(
             self, X, y, reset=reset,
             for_others=self.estimator is not None,
             accept_sparse="csr" if tags.sparse else False,
             ensure_all_finite=not tags.allow_nan,
         )  # fmt: skip
+        samples = checked[0] if isinstance(checked, tuple) else checked
+        if reset and self.estimator is None and not sparse.issparse(samples):
+            warn_of_lost_columns(self, samples, (samples > 0).all(axis=0), 0.0)
+        return checked
 
     def _init_state(self, rng):
         gamma, n_classes = check_edge(self.gamma), len(self.classes_)

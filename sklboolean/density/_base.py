@@ -365,7 +365,8 @@ class BinaryDensityMixin(IncompleteDensityMixin):
             signs = as_signs(X, np.arange(X.shape[1]), codes, self.binarize)
             signs = np.ascontiguousarray(signs)
             if reset:
-                warn_of_lost_columns(self, X, (signs == 1).all(axis=0))
+                always = (signs == 1).all(axis=0)
+                warn_of_lost_columns(self, X, always, self.binarize)
         signs[:, list(ignored)] = 0
         if reset:
             self._attributes, groups = None, getattr(self, "feature_groups", None)

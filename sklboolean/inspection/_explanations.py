@@ -13,6 +13,7 @@ from sklboolean._core.feature_names import (
 )
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
+from sklboolean.active_learning import QueryByCommittee
 from sklboolean.boosting import BoostByMajorityRegressor
 from sklboolean.inspection._figure import draw_bars, take_samples
 from sklboolean.inspection._sums import (
@@ -23,7 +24,11 @@ from sklboolean.inspection._sums import (
     read_sums,
     terms_that_hold,
 )
-from sklboolean.inspection._votes import prediction_parts, vote_parts
+from sklboolean.inspection._votes import (
+    committee_votes,
+    prediction_parts,
+    vote_parts,
+)
 
 
 @dataclass(frozen=True)
@@ -175,13 +180,23 @@ def explain(model, X, *, target=None, feature_names=None):
     names = names if feature_names is None else feature_names
     predictions = [python_value(value) for value in whole.predict(X)]
     is_kernel = hasattr(last, "feature_contributions")
-    if hasattr(last, "_vote_shares"):
+    if isinstance(last, QueryByCommittee) or hasattr(last, "_vote_shares"):
         columns, targets, scores = _scores(whole, last, X, predictions, target)
         names = check_names(names, last.n_features_in_)
-        parts = vote_parts(last, samples, columns, names)
+        classes = [python_value(label) for label in last.classes_]
+        bits = last._check_X(samples)
+        if isinstance(last, QueryByCommittee):
+            committee = last._state.committee
+            found = committee.predict(bits, last.classes_, with_probabilities=True)
+            votes = committee_votes(last.committee_, found, classes)
+        else:
+            votes = last._vote_shares(bits)
+        parts = vote_parts(votes, bits, classes, columns, names)
         return _explanations("votes", predictions, targets, parts, scores)
     if isinstance(last, BoostByMajorityRegressor):
-        parts = prediction_parts(last, samples)
+        texts = [f"{type(m).__name__} {k}" for k, m in enumerate(last.estimators_)]
+        table = np.stack(list(last._predictions(samples)), axis=1)
+        parts = prediction_parts(texts, table)
         targets, scores = [None] * len(parts), np.array(predictions, dtype=float)
         return _explanations("predictions", predictions, targets, parts, scores)
     sums = None if is_kernel else read_sums(last)

@@ -3,18 +3,19 @@
 import numpy as np
 
 from sklboolean._core.feature_names import conjunction_words
-from sklboolean._core.formulas import python_value
 from sklboolean.inspection._sums import as_bits, stump_terms, terms_that_hold
 
 
-def vote_parts(ensemble, X, columns, names):
+def vote_parts(votes, X, classes, columns, names):
     """Collect the votes on each sample; stumps with the same condition are one part.
 
     Parameters
     ----------
-    ensemble : fitted estimator
-        Has ``_check_X`` and ``_vote_shares``.
-    X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
+    votes : iterable of (hypothesis, str, ndarray of shape (n_samples, n_classes))
+        Each hypothesis, the game that it plays, and what its vote adds to the scores.
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Checked samples.
+    classes : list of n_classes labels
     columns : ndarray of shape (n_samples,), int
         Number of the class whose score is explained.
     names : list of str
@@ -26,10 +27,8 @@ def vote_parts(ensemble, X, columns, names):
         They add up to the score of the class. Hypotheses without a part in it are left
         out.
     """
-    X = ensemble._check_X(X)
-    classes = [python_value(label) for label in ensemble.classes_]
     sums, samples = [{} for _ in columns], np.arange(len(columns))
-    for number, (hypothesis, game, shares) in enumerate(ensemble._vote_shares(X)):
+    for number, (hypothesis, game, shares) in enumerate(votes):
         if hasattr(hypothesis, "side_classes_"):
             texts = side_texts(hypothesis, X, names)
         elif isinstance(hypothesis, str):
@@ -46,6 +45,23 @@ def vote_parts(ensemble, X, columns, names):
         [(text, value) for text, value in own.items() if abs(value) > 1e-12]
         for own in sums
     ]
+
+
+def committee_votes(members, predictions, classes):
+    """Yield the vote of each member as `vote_parts` takes it.
+
+    Parameters
+    ----------
+    members : list of classifiers
+        Not used where there is a posterior: a version space has no list of members.
+    predictions : CommitteePredictions
+    classes : list of n_classes labels
+    """
+    if predictions.votes is None:
+        members = [f"posterior of {label}" for label in classes]
+    for member, shares in zip(members, predictions.consensus_parts(), strict=True):
+        # With two classes the score is the difference of their probabilities.
+        yield member, "", shares - shares[:, ::-1] if len(classes) == 2 else shares
 
 
 def _vote(shares, classes):
@@ -69,18 +85,19 @@ def side_texts(stump, X, names):
     return [text if here else other for here in held]
 
 
-def prediction_parts(regressor, X):
+def prediction_parts(names, table):
     """List what each regressor of a median predicts, the closest to it first.
+
+    Parameters
+    ----------
+    names : list of n_regressors str
+    table : ndarray of shape (n_samples, n_regressors)
+        Predictions.
 
     Returns
     -------
     parts : list of n_samples lists of (str, float)
     """
-    table = np.stack(list(regressor._predictions(X)), axis=1)
-    names = [
-        f"{type(model).__name__} {number}"
-        for number, model in enumerate(regressor.estimators_)
-    ]
     far = np.abs(table - np.median(table, axis=1)[:, None])
     return [
         [(names[k], float(row[k])) for k in order]

@@ -124,7 +124,8 @@ class BaseOnlineLinear(OnlineClassifier):
                 data = pack_samples(bits, given)
             else:
                 if reset:
-                    warn_of_lost_columns(self, X, always_true(bits, n_features))
+                    always = always_true(bits, n_features)
+                    warn_of_lost_columns(self, X, always, self.binarize)
                 data = OnlineData.of_words(bits, n_features)
         return data if only_X else (data, y)
 
