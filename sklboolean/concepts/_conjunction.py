@@ -245,10 +245,10 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
             The predicted class has at least 1/2.
         """
         accepted = self.decision_function(X) > 0
-        shares = np.diag(self._state.side_weights) / self._state.side_weights.sum(
-            axis=1
-        )
-        right = np.maximum(shares, ABOVE_HALF)[accepted.astype(np.intp)]
-        return np.column_stack(
-            [np.where(accepted, 1 - right, right), np.where(accepted, right, 1 - right)]
-        )
+        return self._side_probabilities()[accepted.astype(np.intp)]
+
+    def _side_probabilities(self):
+        """Compute the probabilities of rejected and of accepted samples."""
+        weights = self._state.side_weights
+        right = np.maximum(np.diag(weights) / weights.sum(axis=1), ABOVE_HALF)
+        return np.array([[right[0], 1 - right[0]], [1 - right[1], right[1]]])

@@ -119,7 +119,8 @@ def explain(model, X, *, target=None, feature_names=None):
         One of these, or a pipeline that ends in one, whose transformers name the
         features. A search such as ``GridSearchCV`` stands for its best estimator.
 
-        * `RuleClassifier`, `BooleanStump`, `ConjunctionStump`: the rules that hold.
+        * `RuleClassifier`, `ConjunctionClassifier`, `BooleanStump`,
+          `ConjunctionStump`: the rules that hold.
         * `ConjunctionLogisticRegression`, `ConjunctionRegressor`, linear models with
           ``coef_``: the weights of the conjunctions or features that hold. Of linear
           and kernel models, all bounds of `BooleanEncoder` on one column are one part.

@@ -38,13 +38,13 @@ def model_page(
     Parameters
     ----------
     estimator : fitted estimator
-        A `RuleClassifier`, a `ConjunctionLogisticRegression` or `ConjunctionRegressor`,
-        a linear model with ``coef_``, a stump, or a `BoostByMajority` or
-        `FilteringBoostByMajority` of stumps. A `QueryByCommittee` stands for its final
-        estimator. Other models are no list of conditions: see `explain`. A pipeline
-        ends in one of these; with a `BooleanEncoder` as its only other step the form
-        has the columns of X, else the features of the last step. A search such as
-        ``GridSearchCV`` stands for its best estimator.
+        A `RuleClassifier`, a `ConjunctionClassifier`, a `ConjunctionLogisticRegression`
+        or `ConjunctionRegressor`, a linear model with ``coef_``, a stump, or a
+        `BoostByMajority` or `FilteringBoostByMajority` of stumps. A `QueryByCommittee`
+        stands for its final estimator. Other models are no list of conditions: see
+        `explain`. A pipeline ends in one of these; with a `BooleanEncoder` as its only
+        other step the form has the columns of X, else the features of the last step. A
+        search such as ``GridSearchCV`` stands for its best estimator.
     X : data frame or array-like of shape (n_samples, n_features)
         Samples, for coverage and precision and to look at.
     y : array-like of shape (n_samples,)
@@ -204,8 +204,9 @@ def _rows(model, held, y, classes, names):
             append(term, output, weight, "", np.asarray(y, dtype=float))
             continue
         if model.games is not None:
-            speaks_for = classes[model.games[output][weight > 0]]
-            hits = y == speaks_for
+            pair = [classes[code] for code in model.games[output][:2]]
+            pair = pair if weight < 0 else pair[::-1]
+            speaks_for, hits = f"{pair[0]}, not {pair[1]}", y == pair[0]
         else:
             label = classes[1 if len(model.weights) == 1 else output]
             speaks_for = label if weight > 0 else f"not {label}"

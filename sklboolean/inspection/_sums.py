@@ -11,9 +11,11 @@ from sklboolean._core.formulas import python_value
 from sklboolean._core.validation import check_array_strict
 from sklboolean.active_learning import QueryByCommittee
 from sklboolean.boosting._base import BaseMajorityVote
+from sklboolean.concepts import ConjunctionClassifier
 
 MODELS = (
-    "a RuleClassifier, a ConjunctionLogisticRegression or ConjunctionRegressor, a "
+    "a RuleClassifier, a ConjunctionClassifier, a ConjunctionLogisticRegression or "
+    "ConjunctionRegressor, a "
     "linear model with coef_ such as AveragedPerceptron, a BooleanStump or "
     "ConjunctionStump, or a BoostByMajority or FilteringBoostByMajority of these"
 )
@@ -121,6 +123,15 @@ def read_sums(last):
             counts / counts.sum(axis=1, keepdims=True),
             [rule.label for rule in last.rules_],
         )
+    if isinstance(last, ConjunctionClassifier):
+        literals = [(int(j), True) for j in last.positive_features_]
+        literals += [(int(j), False) for j in last.negated_features_]
+        terms = [tuple(literals)]
+        if last.target == "disjunction":
+            terms = [(literal,) for literal in literals]
+        rejected, accepted = last._side_probabilities()
+        labels = [python_value(last.classes_[1])] * len(terms)
+        return ModelSums(terms, np.array([accepted] * len(terms) + [rejected]), labels)
     if hasattr(last, "side_probabilities_"):
         sides = np.asarray(last.side_probabilities_)
         terms = [] if last.edge_ is None else stump_terms(last)

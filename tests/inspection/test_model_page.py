@@ -20,6 +20,7 @@ from sklboolean import (
     BooleanEncoder,
     BooleanStump,
     BoostByMajority,
+    ConjunctionClassifier,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
     FilteringBoostByMajority,
@@ -134,6 +135,22 @@ def test_features_of_a_model_without_encoder_and_a_regressor():
     assert {column["name"] for column in data["columns"]} >= {"a", "b"}
     found = [by_hand(data, values)[0] for values in data["samples"]]
     np.testing.assert_allclose(found, model.predict(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["conjunction", "disjunction"])
+def test_the_formula_of_a_concept(target):
+    X = np.random.default_rng(0).integers(0, 2, (80, 4))
+    both = np.c_[X[:, 0] == 1, X[:, 2] == 0]
+    y = both.all(axis=1) if target == "conjunction" else both.any(axis=1)
+    model = ConjunctionClassifier(target=target).fit(X, y)
+    data = data_of(model_page(model, X, y))
+    found = [by_hand(data, values) for values in data["samples"]]
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-9)
+    rules = {"x0 and not x2"} if target == "conjunction" else {"x0", "not x2"}
+    assert {row["text"] for row in data["rows"]} == rules
+    for one, accepted in zip(explain(model, X), y, strict=True):
+        held = {text.removeprefix("True if ") for text, _ in one.parts}
+        assert held <= rules if accepted else held == {"False if no rule holds"}
 
 
 def test_coverage_and_precision_are_counts():
