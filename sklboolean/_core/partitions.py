@@ -118,15 +118,17 @@ def describe_partition(estimator, number, *source):
     """Check one partition, in a task of its own, and describe it."""
     with prefix_errors(number):
         X, y, _ = load_partition(*source)
-        if not _n_samples(X) and not _n_samples(y):
+        if is_empty(X) and is_empty(y):
             return PartitionInfo(number, None, np.empty(0), 0)
         _, y = estimator._check_X(X, y, reset=True)
         labels, _ = encode_classes(y, min_classes=1)
         return PartitionInfo(number, TableSchema.of(estimator), labels, len(y))
 
 
-def _n_samples(data):
-    return data.shape[0] if hasattr(data, "shape") else len(data)
+def is_empty(data):
+    """Test whether data of a partition, not checked yet, have no samples."""
+    shape = getattr(data, "shape", None)
+    return shape[:1] == (0,) if shape is not None else len(data) == 0
 
 
 def common_schema(estimator, infos, classes, resume):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.partitions import (
     TableSchema,
+    is_empty,
     load_partition,
     open_partitions,
     prefix_errors,
@@ -151,7 +152,7 @@ def _add(first, second):
 
 def _read_partition(worker, source, *, reset):
     X, _, sample_weight = load_partition(*source)
-    if not (X.shape[0] if hasattr(X, "shape") else len(X)):
+    if is_empty(X):
         return None, None
     signs = worker._read(X, reset=reset)
     return signs, checked_weights(sample_weight, len(signs))

@@ -24,7 +24,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import check_sample_weight, class_weights
+from sklboolean._core.weights import check_finite_sum, checked_weights, class_weights
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
@@ -292,7 +292,7 @@ class BooleanSVC(
 
     def _box_weights(self, codes, sample_weight):
         """Combine sample and class weights to a factor of C for each sample."""
-        weights = check_sample_weight(sample_weight, len(codes))
+        weights = checked_weights(sample_weight, len(codes))
         totals = np.bincount(codes, weights)
         if not totals.all():
             missing = self.classes_[totals == 0].tolist()
@@ -306,7 +306,8 @@ class BooleanSVC(
                 f"class_weight must hold weights above 0; got {self.class_weight!r}. "
                 "Leave the class out of y instead."
             )
-        return weights * factors[codes]
+        with np.errstate(over="ignore"):
+            return check_finite_sum(weights * factors[codes])
 
     def _choose_C(self, bits, weights):
         """Compute the value of C in use."""

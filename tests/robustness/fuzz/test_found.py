@@ -17,6 +17,7 @@ from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
     BooleanStump,
+    BooleanSVC,
     ChowLiuTree,
     CombinationMachine,
     ConjunctionClassifier,
@@ -355,3 +356,17 @@ def test_intercept_of_none_is_no_intercept():
         model = QueryByCommittee(space, max_queries=4, random_state=0)
         answers.append(model.fit(X, X[:, 0]).predict_proba(X))
     np.testing.assert_array_equal(*answers)
+
+
+def test_weights_of_an_infinite_sum_have_no_box():
+    for options in [{}, {"class_weight": {0: 1.0, 1: 1e300}}]:
+        weights = np.full(4, 1e308 if not options else 1e10)
+        with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+            BooleanSVC(**options).fit(X, Y, weights)
+
+
+@pytest.mark.parametrize("model", [AveragedPerceptron(), BernoulliMixture(2)])
+def test_a_partition_without_dimensions_is_refused_in_words(model):
+    nothing = np.array(None, dtype=object)
+    with pytest.raises(ValueError, match="Partition 1: Expected 2D array"):
+        model.fit_partitions([(X, Y), (nothing, Y)])
