@@ -1,10 +1,11 @@
 """RuleClassifier and KernelPerceptron with wrong labels, and on more and more of a9a.
 
-    python benchmarks/bench_rules_noise.py [--quick] [--data DIR]
+    python benchmarks/bench_rules_noise.py [--quick] [--data DIR] [--seeds N ...]
 
 * Errors on right labels after fits with 0, 10, 20 and 30 % wrong ones: tables of two
-  classes, at most 1000 samples to train and 3000 to test, 3 splits. The splits and the
-  wrong labels are of seeds on which no default was chosen; the tables are not new.
+  classes, at most 1000 samples to train and 3000 to test. The splits and the wrong
+  labels are of seeds on which no default was chosen, 10, 11 and 12 without ``--seeds``;
+  the tables are not new.
 * a9a: at most 1000 and 4000 samples, and all; its own test part. Rules, literals and
   fit times.
 * KernelPerceptron against ``SVC(ConjunctionKernel(), C=10)``, its aim, without wrong
@@ -168,10 +169,11 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[10, 11, 12])
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     print_header("Rules and kernel models with wrong labels")
-    seeds = (10,) if options.quick else (10, 11, 12)
+    seeds = options.seeds[:1] if options.quick else options.seeds
     wrong_labels(options.data, seeds, 200 if options.quick else 1000)
     if not options.data:
         print("\nWithout --data: no a9a, and no comparison with SVC.")

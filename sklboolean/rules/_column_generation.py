@@ -269,7 +269,9 @@ class ColumnGeneration:
             rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
             error = np.abs(rounded - coefficients).sum()
             limit = None if until is None else max(until - monotonic(), 1e-3)
-            n_sums = max(most - self.work, 0) / len(self.samples)
+            # A sum takes the words of the samples once for each binary digit.
+            work_of_sum = len(self.samples) * max(digits, 1) / 8
+            n_sums = max(most - self.work, 0) / work_of_sum
             result = search_conjunctions(
                 self.words, rounded, self.space.n_features,
                 max_literals=self.space.max_literals, n_rules=N_ADDED,
@@ -278,7 +280,7 @@ class ColumnGeneration:
                 width=width, n_jobs=self.n_jobs,
                 max_sums=None if np.isinf(n_sums) else n_sums,
             )  # fmt: skip
-            self.work += result.n_sums * len(self.samples)
+            self.work += result.n_sums * work_of_sum
             # With an intercept, a negated feature is worth as much as the feature.
             found += [
                 ((literals[0][0], True),) if len(literals) == 1 else literals
