@@ -367,16 +367,16 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         edge = hypothesis.edge
         return hypothesis, learner.predict_codes(hypothesis), edge, edge
 
-    best, all_samples, start = None, weights.of_samples(), len(learner.drawn)
+    # What is fitted to rounded weights is judged by them: sums of integers are quick.
+    all_samples = weights.of_samples(quantized=learner.returns_edge)
+    best, start = None, len(learner.drawn)
     for attempt in range(schedule.max_tries):
         trained = judging = all_samples
         shown = weights
         if holdout is not None:
-            is_held = rng.random_sample(len(all_samples)) < holdout
-            parts = (
-                np.where(is_held, 0.0, all_samples),
-                np.where(is_held, all_samples, 0.0),
-            )
+            dice = rng.randint(2**16, size=len(all_samples), dtype=np.uint16)
+            is_held = dice < 2**16 * holdout
+            parts = all_samples * ~is_held, all_samples * is_held
             # Samples too few to be divided judge the hypothesis that they trained.
             if parts[0].any() and parts[1].any():
                 (trained, judging), shown = parts, None

@@ -60,6 +60,7 @@ class WeakLearner(Protocol):
         Parameters
         ----------
         weights : ndarray of shape (n_samples,), float64
+            A learner that returns edges takes int16 too, from `quantize_weights`.
         rng : RandomState
         round_weights : RoundWeights or None
             The same weights by states, when no samples are held out. A learner that
@@ -129,7 +130,8 @@ class StumpWeakLearner:
             self.drawn.append(np.unique(samples))
             exact = np.bincount(samples, minlength=len(weights)).astype(np.float64)
         elif round_weights is None:
-            exact = quantize_weights(weights)
+            is_integer = weights.dtype == np.int16
+            exact = weights if is_integer else quantize_weights(weights)
         else:
             exact = round_weights.of_samples(quantized=True)
         return self.best(exact)

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import PromisingLearner, ScriptedLearner, play_by_definition, tail
 from scipy.stats import binom
 
+from sklboolean._core.validation import as_boolean
 from sklboolean.boosting._boosting import (
     PATIENCE,
     Schedule,
@@ -18,7 +19,9 @@ from sklboolean.boosting._boosting import (
     boost,
     fit_weak_hypothesis,
 )
+from sklboolean.boosting._stump import BooleanStump, best_stump
 from sklboolean.boosting._votes import MajorityVotes
+from sklboolean.boosting._weak_learners import StumpWeakLearner
 from sklboolean.theory import max_gamma, min_rounds
 
 CODES = np.array([0, 1] * 10)
@@ -396,6 +399,52 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
     assert 0.35 < np.mean(shares) < 0.45
     # Drawn anew in each round.
     assert len({tuple(is_held) for is_held in held_rows}) == 9
+
+
+class RecordingStumps(StumpWeakLearner):
+    """Stumps, and the weights that they were fitted to."""
+
+    def fit(self, weights, rng, round_weights=None):
+        self.shown.append(weights.copy())
+        return super().fit(weights, rng, round_weights)
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_stumps_are_judged_by_the_rounded_weights_of_other_rows(follow):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 9), dtype=np.uint8)
+    codes = (X[:, 0] ^ (rng.random(300) < 0.2)).astype(np.int16)
+    learner = RecordingStumps(
+        BooleanStump(), as_boolean(X), codes, np.arange(2), None, None, 9
+    )
+    learner.shown = []
+    policy = Schedule(9, 0.01, 0.1, holdout=0.4, follow_holdout=follow)
+    state = play(learner, codes, policy)
+    board = MajorityVotes(codes, 2)
+    for i, trained in enumerate(learner.shown):
+        rows = board.weights(9, 0.1).of_samples(quantized=True)
+        assert trained.dtype == rows.dtype == np.int16
+        held = np.where(trained == 0, rows, 0)
+        assert_array_equal(trained + held, rows)
+        # The best stump, by sums of Python's integers.
+        sums, columns = {}, [*enumerate(X.T), (-1, np.zeros(300))]
+        for feature, column in columns:
+            hits = int(trained[column == codes].sum(dtype=object))
+            sums[feature] = max(hits, int(trained.sum(dtype=object)) - hits)
+        stump = best_stump(learner.columns, learner.signs, trained)
+        assert sums[stump.feature] == max(sums.values())
+        right = learner.predict_codes(stump) == codes
+        edges = [
+            Fraction(int(part[right].sum(dtype=object)), int(part.sum(dtype=object)))
+            - Fraction(1, 2)
+            for part in (held, trained)
+        ]
+        followed = edges[0] if follow else edges[1]
+        assert state.record["followed"][i] == pytest.approx(float(followed), abs=1e-12)
+        if edges[0] > 0:
+            assert state.record["edge"][i] == pytest.approx(float(edges[0]), abs=1e-12)
+        board.add(learner.predict_codes(stump) if edges[0] > 0 else None)
+    assert len(learner.shown) == state.votes.n_rounds > 3
 
 
 def test_rows_too_few_to_be_parted_judge_what_they_trained():
