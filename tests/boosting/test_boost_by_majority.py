@@ -423,6 +423,7 @@ def kernel_of_rows(X, Y):
     return rbf_kernel(X, Y, gamma=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["weight", "resample"])
 @pytest.mark.parametrize("gamma", [0.2, CrossValidatedSchedule(cv=2)], ids=str)
 def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):

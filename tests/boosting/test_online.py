@@ -153,6 +153,7 @@ def test_vote_is_right_where_noise_defeats_its_base(sampling):
     assert vote < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["default", "weights"])
 def test_vote_is_better_than_its_base_on_a_majority(base):
     errors = []
@@ -272,6 +273,7 @@ def test_rows_are_shown_by_chance_where_partial_fit_takes_no_weights():
     assert np.all(model._state.games[0].weights_shown == model.n_updates_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["default", "weights", "no weights"])
 def test_several_classes_are_games_against_the_rest(base):
     rng = np.random.default_rng(0)

@@ -62,6 +62,7 @@ kernel_settings = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     planted, kernel_settings, st.booleans(), st.sampled_from(["positive", "negative"])
@@ -353,6 +354,7 @@ def largest_support(model):
     return in_use.sum(axis=1).max()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     budgets,

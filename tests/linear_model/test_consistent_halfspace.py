@@ -30,6 +30,7 @@ def tables(draw):
     return X, y
 
 
+@pytest.mark.slow
 @quiet
 @settings(deadline=None, max_examples=80)
 @given(tables(), st.sampled_from(["l1", "l2"]), st.booleans())

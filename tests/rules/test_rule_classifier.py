@@ -82,7 +82,11 @@ def test_rules_of_three_classes():
 
 @pytest.mark.parametrize(
     ("n", "terms", "length"),
-    [(50, 6, 3), (60, 5, 4), pytest.param(200, 5, 4, marks=pytest.mark.slow)],
+    [
+        (50, 6, 3),
+        pytest.param(60, 5, 4, marks=pytest.mark.slow),
+        pytest.param(200, 5, 4, marks=pytest.mark.slow),
+    ],
 )
 def test_planted_dnfs_untuned(n, terms, length):
     X, y, planted = make_dnf(

@@ -1,6 +1,6 @@
 """Run a check on a fixed number of fixed inputs, or on new ones for some minutes.
 
-    SKLBOOLEAN_FUZZ_MINUTES=60 pytest tests/robustness/fuzz
+    SKLBOOLEAN_FUZZ_MINUTES=60 pytest --run-slow tests/robustness/fuzz
 
 tries new inputs for an hour, shared by all tests. Without it every run is the same.
 """

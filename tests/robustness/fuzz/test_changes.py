@@ -103,6 +103,7 @@ def draw_changes(data, model):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STREAMING)
 def test_training_resumes_with_changed_parameters_or_is_refused(name):
     """Training resumes, or an error leaves a model that resumes as it was."""

@@ -128,7 +128,9 @@ def test_nan_is_found_in_sparse_tables_of_any_format(form):
 TREES = [
     BoostByMajority(DecisionTreeClassifier(max_depth=2), n_estimators=3, gamma=0.1),
     BoostByMajorityRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3),
-    OnlineBoostByMajority(BernoulliNB(), n_estimators=3),
+    pytest.param(
+        OnlineBoostByMajority(BernoulliNB(), n_estimators=3), marks=pytest.mark.slow
+    ),
     QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),
     QueryByCommittee(
         HalfspaceVersionSpace(label_noise=0.1),

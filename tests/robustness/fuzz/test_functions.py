@@ -267,6 +267,7 @@ def test_list_holds_every_public_function():
     assert set(SOUND) == set(FUNCTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:X has feature names, but")  # scikit-learn's
 @pytest.mark.parametrize("name", sorted(SOUND))
 def test_function(name, model):
@@ -287,6 +288,7 @@ def test_function(name, model):
     explore(check, 25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "name", "sound"),
     OBJECTS,

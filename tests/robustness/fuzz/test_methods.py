@@ -165,6 +165,7 @@ def fitted_once(name):
     return model.fit(table_for(model), Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUZZED)
 def test_fitting_anything(name):
     """A fitted model predicts, or an error leaves the estimator unchanged."""
@@ -181,6 +182,7 @@ def test_fitting_anything(name):
     explore(check, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUZZED)
 def test_calling_a_fitted_model_with_anything(name):
     """A fitted model predicts, or an error leaves it unchanged."""
