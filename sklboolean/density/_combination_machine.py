@@ -36,8 +36,6 @@ from sklboolean.density._initialization import (
 )
 from sklboolean.density._machine import MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (
-    SampleTable,
-    maximise_likelihood,
     warn_of_large_weights,
 )
 from sklboolean.density._partition_function import (
@@ -47,7 +45,6 @@ from sklboolean.density._partition_function import (
     log_partition,
     log_sums_over_inputs,
 )
-from sklboolean.density._partitioned_samples import PartitionedFitMixin
 from sklboolean.density._pcd import (
     estimate_log_partition,
     fit_epoch,
@@ -58,7 +55,7 @@ from sklboolean.density._pcd import (
 from sklboolean.density._rbm_params import (
     RBMParams,
 )
-from sklboolean.density._tree import fit_forest, pair_sums
+from sklboolean.density._tree import fit_forest
 
 N_DRAWS = 3  # of the missing bits of each sample
 N_ROUNDS = 8  # of draws under the machine
@@ -69,7 +66,6 @@ MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 class CombinationMachine(
     CallbackSupportMixin,
     MachineMixin,
-    PartitionedFitMixin,
     BinaryDensityMixin,
     BaseEstimator,
 ):
@@ -375,30 +371,6 @@ class CombinationMachine(
             )
         centre = (weights @ signs) / weights.sum()
         return next(iter(self._starts(signs, weights, centre, rng, self.n_components)))
-
-    def _fit_samples(self, samples):
-        options, m, pcd = self._check_params(), self.n_components, self.solver == "pcd"
-        if self._pursues() or pcd or self.early_stopping or m == "auto":
-            raise ValueError(
-                "fit_partitions needs solver='lbfgs' or 'gradient', init='random' or "
-                "arrays, a number of components, and early_stopping=False: it computes "
-                "sums over samples only. Change these parameters, or use fit."
-            )
-        if self.alpha == "auto" or not samples.all():
-            raise ValueError(
-                "fit_partitions of a machine needs a number as alpha and samples "
-                f"without missing bits; got alpha={self.alpha!r}. Choose alpha by fit "
-                "on some thousand samples; BernoulliMixture and ChowLiuTree take NaN."
-            )
-        self._check_sums(samples.shape[1])
-        rng = check_random_state(self.random_state)
-        total, sums, _ = pair_sums(samples)
-        table = SampleTable(samples, None, sums / total)
-        starts = self._starts(samples, None, table.means, rng, m)
-        ascent = maximise_likelihood(starts, table, total, options, rng)
-        self.alpha_ = options.alpha
-        state = MachineState(ascent.params, log_partition=ascent.log_z)
-        self._set_state(state, ascent.log_likelihoods)
 
     def _fit_incomplete(self, signs, weights, options, rng):
         """Draw missing bits and maximise the likelihood, in turns: stochastic EM."""

@@ -445,18 +445,24 @@ class GaussianCombinationMachine(
             before the call is kept.
         """
         with restore_on_error(self):
-            options = self._check_training_params(moments=gaussian_moments)
             progress = Progress(self, "step", None, X)
-            options = self._reporting(options, progress)
+            options = self._reporting(self._check_params(), progress)
             samples = self._read(X, reset=True, allow_missing=False)
-            if self.n_components != "auto":
-                size = samples.shape[1], self.n_components, self.max_active
-                check_affordable(*size, self.exact_limit, hidden_only=True)
+            self._check_sums(samples.shape[1])
             weights = checked_weights(sample_weight, len(samples), divides=True)
             rng = check_random_state(self.random_state)
             self._fit_by_sums(samples, weights, options, rng)
             progress.finish()
         return self
+
+    def _check_params(self):
+        return self._check_training_params(moments=gaussian_moments)
+
+    def _check_sums(self, n):
+        """Refuse sums that take too long."""
+        if self.n_components != "auto":  # at most exact_limit units
+            size = n, self.n_components, self.max_active, self.exact_limit
+            check_affordable(*size, hidden_only=True)
 
     def _fit_inputs(self, samples, weights, centre):
         return gaussian_inputs(centre, self.visible_bias, self.max_active)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.parameters import (
@@ -23,10 +23,13 @@ from sklboolean.density._initialization import (
     random_starts,
 )
 from sklboolean.density._maximum_likelihood import (
+    SampleTable,
     TrainingOptions,
     make_table,
     maximise_likelihood,
+    sum_inputs,
 )
+from sklboolean.density._partitioned_samples import PartitionedFitMixin
 from sklboolean.density._pcd import PCDState
 from sklboolean.density._rbm_params import (
     RBMParams,
@@ -51,11 +54,14 @@ class MachineState:
         return replace(self, params=self.params.copy())
 
 
-class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class MachineMixin(
+    PartitionedFitMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+):
     """What machines with binary and with real inputs share.
 
     Both have ``_state_params``, the parameters that must not change while training is
-    resumed, and ``_solvers``.
+    resumed, ``_solvers``, and ``_check_params`` and ``_check_sums`` of the number of
+    inputs.
     """
 
     _log_base = None  # of the base measure: 0 for binary inputs
@@ -152,6 +158,32 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         state = MachineState(ascent.params, log_partition=ascent.log_z)
         if self.early_stopping:
             state = MachineState(ascent.best)
+        self._set_state(state, ascent.log_likelihoods)
+
+    def _fit_samples(self, samples):
+        """Maximise the exact likelihood of samples of which only sums are computed."""
+        options, m, alpha = self._check_params(), self.n_components, self.alpha
+        pcd = self.solver == "pcd"
+        if self._pursues() or pcd or self.early_stopping or "auto" in (str(m), alpha):
+            raise ValueError(
+                "fit_partitions needs solver='lbfgs' or 'gradient', init='random' or "
+                "arrays, numbers as n_components and alpha, and early_stopping=False: "
+                "it computes sums over samples only. Change these parameters, for "
+                "example to those that fit chooses on some thousand samples."
+            )
+        if not samples.all():
+            raise ValueError(
+                "fit_partitions of a machine needs samples without missing values. "
+                "BernoulliMixture and ChowLiuTree take NaN."
+            )
+        self._check_sums(samples.shape[1])
+        rng = check_random_state(self.random_state)
+        total, sums, log_base = samples.sum(sum_inputs, self._log_base)
+        table = SampleTable(samples, None, sums / total, log_base / total)
+        starts = self._starts(samples, None, table.means, rng, m)
+        ascent = maximise_likelihood(starts, table, total, options, rng)
+        self.alpha_ = options.alpha
+        state = MachineState(ascent.params, log_partition=ascent.log_z)
         self._set_state(state, ascent.log_likelihoods)
 
     def _choose_by_held_out(self, samples, weights, options, rng):

@@ -100,6 +100,12 @@ def make_table(samples, sample_weight=None, log_base=None):
     return SampleTable(samples, shares, shares @ samples, mean_log_base)
 
 
+def sum_inputs(log_base, samples, weights):
+    """Sum up weights, weighted samples and weighted logs of the base measure."""
+    logs = 0.0 if log_base is None else float(weights @ log_base(samples))
+    return float(weights.sum()), weights @ samples, logs
+
+
 def edge_means(table, parents):
     """Compute the mean product of each input and its parent; 0 at roots."""
     products = np.zeros(len(parents))

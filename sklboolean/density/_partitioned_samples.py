@@ -21,7 +21,7 @@ from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import merge_equal_samples
 
 _FITS = itertools.count()
-# Signs and weights by fit and partition, in each process that has loaded them.
+# Samples and weights by fit and partition, in each process that has loaded them.
 _LOADED = {}
 
 
@@ -30,17 +30,17 @@ class PartitionInfo(NamedTuple):
 
     number: int
     schema: TableSchema
-    attributes: Attributes | None
-    codes: np.ndarray
+    attributes: Attributes | None  # this and the codes: of binary samples only
+    codes: np.ndarray | None
     only_true: bool
     complete: bool
     weight: float
 
 
 class PartitionedSamples:
-    """Stands for signs of samples where a fit needs sums over samples only.
+    """Stands for samples where a fit needs sums over samples only.
 
-    A sum is a joblib task for each partition. A process keeps the signs of partitions
+    A sum is a joblib task for each partition. A process keeps the samples of partitions
     that it has loaded, so that parameters go out and sums come back.
     """
 
@@ -58,9 +58,7 @@ class PartitionedSamples:
                 infos[0].schema.check(info.schema)
         self.schema, self._sources = infos[0].schema, sources
         self._numbers = [info.number for info in infos]
-        signed = [info.codes[0] < 0 for info in infos]
-        agree = all(s or i.only_true for s, i in zip(signed, infos, strict=True))
-        self.codes = np.array([-1.0 if any(signed) and agree else 0.0, 1.0])
+        self.codes = _common_codes(infos)
         self.total = float(sum(info.weight for info in infos))
         if not self.total:
             raise ValueError(
@@ -82,10 +80,11 @@ class PartitionedSamples:
     def _set_attributes(self, estimator):
         """Set what reading all samples would have set."""
         self.schema.set_attributes(estimator)
-        estimator.codes_, estimator._attributes = self.codes, self.attributes
+        if self.codes is not None:
+            estimator.codes_, estimator._attributes = self.codes, self.attributes
 
     def all(self):
-        """Check that no bit is missing."""
+        """Check that no value is missing."""
         return self._complete
 
     def sum(self, function, *arguments):
@@ -140,6 +139,15 @@ class SharedSamples(PartitionedSamples):
         return self._add_up(_apply_to_share, *component, function, arguments)
 
 
+def _common_codes(infos):
+    """Find the codes of false and true of all partitions; None for real samples."""
+    if infos[0].codes is None:
+        return None
+    signed = [info.codes[0] < 0 for info in infos]
+    agree = all(s or i.only_true for s, i in zip(signed, infos, strict=True))
+    return np.array([-1.0 if any(signed) and agree else 0.0, 1.0])
+
+
 def _add(first, second):
     """Add numbers and arrays, in tuples and lists too; None stays None."""
     if first is None:
@@ -192,13 +200,13 @@ class PartitionedFitMixin:
     def _describe_partition(self, number, *source):
         """Check one partition, in a task of its own, and describe it."""
         with prefix_errors(number):
-            signs, weights = _read_partition(self, source, reset=True)
-            if signs is None:
+            samples, weights = _read_partition(self, source, reset=True)
+            if samples is None:
                 return None
             return PartitionInfo(
-                number, TableSchema.of(self), self._attributes, self.codes_,
-                bool((signs == 1).all()),
-                bool(signs.all()), float(weights.sum()),
+                number, TableSchema.of(self), getattr(self, "_attributes", None),
+                getattr(self, "codes_", None), bool((samples == 1).all()),
+                not self._is_missing(samples).any(), float(weights.sum()),
             )  # fmt: skip
 
     def fit_partitions(self, partitions):
@@ -214,8 +222,8 @@ class PartitionedFitMixin:
             Pairs (X, y) or triples (X, y, sample_weight), callables that load and
             return one, or objects with such a method ``compute``, such as Dask's
             delayed ones. y is ignored and may be None. Callables are loaded where the
-            task runs; each process keeps what it has loaded, with one byte for each
-            value, until another fit needs the space. They must load the same samples
+            task runs; each process keeps what it has loaded, a Boolean value in one
+            byte and a real one in eight, until another fit needs the space. They must load the same samples
             every time. Arrays are sent.
 
         Returns

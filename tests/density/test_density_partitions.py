@@ -13,6 +13,7 @@ from sklboolean import (
     ChowLiuTree,
     CombinationMachine,
     DensityMixture,
+    GaussianCombinationMachine,
 )
 from sklboolean.density import _density_mixture, _partitioned_samples
 
@@ -48,6 +49,7 @@ MODELS = {
         BernoulliMixture(2), n_components=2, max_iter=3, random_state=0
     ),
 }
+MODELS["real machine"] = GaussianCombinationMachine(2, max_iter=40, random_state=0)
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -60,30 +62,37 @@ def samples(n_samples=300, seed=0):
     return X
 
 
+def real_samples():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(300, 8)) + 3 * samples()
+
+
 class Part:
     """Loads a part of the samples where the task runs."""
 
-    def __init__(self, first, last, share=0.0):
-        self.first, self.last, self.share = first, last, share
+    def __init__(self, first, last, share=0.0, load=samples):
+        self.first, self.last, self.share, self.load = first, last, share, load
 
     def __call__(self):
-        X = samples()
+        X = self.load()
         gaps = np.random.default_rng(1).random(X.shape) < self.share
         X = np.where(gaps, np.nan, X)[self.first : self.last]
         return X, None, np.arange(self.first, self.last) % 3 + 1.0
 
 
-def parts(n_parts, share=0.0):
+def parts(n_parts, share=0.0, load=samples):
     ends = np.linspace(0, 300, n_parts + 1).astype(int)
-    return [Part(*pair, share) for pair in pairwise(ends)]
+    return [Part(*pair, share, load) for pair in pairwise(ends)]
 
 
 @every_model
 @pytest.mark.parametrize("n_parts", [1, 8, 64])
 def test_same_model_as_in_one_place(model, n_parts):
-    X, _, weights = Part(0, 300)()
+    real = isinstance(model, GaussianCombinationMachine)
+    load = real_samples if real else samples
+    X, _, weights = Part(0, 300, load=load)()
     whole = clone(model).fit(X, sample_weight=weights)
-    apart = clone(model).fit_partitions(parts(n_parts))
+    apart = clone(model).fit_partitions(parts(n_parts, load=load))
     np.testing.assert_allclose(
         apart.score_samples(X), whole.score_samples(X), atol=1e-6
     )
@@ -101,7 +110,9 @@ def test_missing_bits_in_partitions(name):
     )
 
 
-@pytest.mark.parametrize("name", ["machine on a tree", "mixture of trees"])
+@pytest.mark.parametrize(
+    "name", ["machine on a tree", "mixture of trees", "real machine"]
+)
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_any_backend_gives_the_same_model(backend, name):
     loaded = [part() for part in parts(3)]  # processes cannot import this file
@@ -171,8 +182,11 @@ def test_partitions_with_codes_names_and_empty_ones():
         (ChowLiuTree(), [(samples(), None), (samples()[:, 1:], None)], "Partition 1"),
         (ChowLiuTree(feature_groups=GROUPS), [(np.ones((2, 8)), None)], "Partition 0"),
         (CombinationMachine(2, solver="pcd"), parts(2), "needs solver='lbfgs'"),
-        (CombinationMachine(2, alpha="auto"), parts(2), "needs a number as alpha"),
-        (CombinationMachine(2), parts(2, 0.2), "without missing bits"),
+        (CombinationMachine(2, alpha="auto"), parts(2), "numbers as n_components and"),
+        (GaussianCombinationMachine(2, alpha="auto"), parts(2), "numbers as n_comp"),
+        (GaussianCombinationMachine(2), parts(2, 0.2), "without missing values"),
+        (GaussianCombinationMachine(25), parts(2), "exact_limit=20"),
+        (CombinationMachine(2), parts(2, 0.2), "without missing values"),
         (BernoulliMixture(0), parts(2), "n_components"),
         (BernoulliMixture("auto"), parts(2), "needs a number as n_components"),
         (DensityMixture(n_components="auto"), parts(2), "a number as n_components"),

@@ -14,6 +14,8 @@ from sklboolean import (
     BernoulliMixture,
     ChowLiuTree,
     CombinationMachine,
+    DensityMixture,
+    GaussianCombinationMachine,
     Winnow,
 )
 
@@ -132,8 +134,23 @@ def deadly(die):
         ChowLiuTree(),
         BernoulliMixture(3, random_state=0),
         CombinationMachine(2, base="chow_liu", n_init=1, max_iter=20, random_state=0),
+        GaussianCombinationMachine(2, n_init=1, max_iter=10, random_state=0),
+        DensityMixture(ChowLiuTree(), n_components=2, max_iter=3, random_state=0),
+        DensityMixture(
+            CombinationMachine(1, base="chow_liu", n_init=1, max_iter=5),
+            n_components=2,
+            max_iter=2,
+            random_state=0,
+        ),
     ],
-    ids=["tree", "mixture", "machine"],
+    ids=[
+        "tree",
+        "mixture",
+        "machine",
+        "real machine",
+        "mixture of trees",
+        "mixture of machines",
+    ],
 )
 def test_densities_are_the_same_though_a_worker_was_killed(mortals, die, model):
     alone = clone(model).fit_partitions([loader(part) for part in PARTS])
