@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.validation import warn_user
 from sklboolean.density._base import merge_equal_samples
+from sklboolean.density._bit_sums import UNITS, sum_bits
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._partition_function import partition_moments
 from sklboolean.density._partitioned_samples import PartitionedSamples
@@ -33,6 +34,8 @@ from sklboolean.density._spanning_tree import maximum_spanning_tree
 from sklboolean.density._tree import pair_counts, pair_sums
 
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
+FOUR_SIGNS = 2.0 * (np.arange(16)[:, None] >> np.arange(4)[::-1] & 1) - 1  # by number
+NEVER_ACTIVE = -700.0  # a bias
 N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
 N_ITER_TREE = 50  # between two changes of the tree
 WINDOW = 10  # iterations over which the gain must exceed tol
@@ -71,6 +74,7 @@ class SampleTable(NamedTuple):
     shares: np.ndarray  # (n_distinct,), sum 1
     means: np.ndarray  # (n,), of the inputs
     log_base: float = 0.0  # mean log of the base measure: 0 for signs
+    bits: np.ndarray | None = None  # (n_distinct, n / 8), uint8: packed signs
 
 
 def make_table(samples, sample_weight=None, log_base=None):
@@ -95,9 +99,10 @@ def make_table(samples, sample_weight=None, log_base=None):
     first, weights = merge_equal_samples(keys, sample_weight)
     # A sample of weight zero is left out.
     first, weights = first[weights > 0], weights[weights > 0]
+    bits = keys[first] if keys.dtype == np.uint8 else None
     samples, shares = samples[first].astype(np.float64), weights / weights.sum()
     mean_log_base = 0.0 if log_base is None else float(shares @ log_base(samples))
-    return SampleTable(samples, shares, shares @ samples, mean_log_base)
+    return SampleTable(samples, shares, shares @ samples, mean_log_base, bits)
 
 
 def sum_inputs(log_base, samples, weights):
@@ -120,13 +125,41 @@ def edge_means(table, parents):
     return np.where(parents < 0, 0.0, products)
 
 
+def bit_tables(params, n_bytes):
+    """Tabulate what four bits of a sample add to the activations of the units.
+
+    Parameters
+    ----------
+    params : RBMParams
+    n_bytes : int
+        Of a sample.
+
+    Returns
+    -------
+    biases : ndarray of shape (n_panels, 8)
+        Of the units, eight to a panel. Padding is never active.
+    tables : ndarray of shape (n_panels, n_bytes, 32, 8)
+        For the high four bits of a byte, and for the low four.
+    """
+    m, n = params.components.shape
+    n_panels = -(-m // UNITS)
+    biases = np.full((n_panels, UNITS), NEVER_ACTIVE)
+    biases.reshape(-1)[:m] = params.hidden_bias
+    weights = np.zeros((8 * n_bytes, n_panels * UNITS))
+    weights[:n, :m] = params.components.T
+    tables = FOUR_SIGNS @ weights.reshape(-1, 4, n_panels * UNITS)
+    tables = tables.reshape(n_bytes, 32, n_panels, UNITS).transpose(2, 0, 1, 3)
+    return biases, np.ascontiguousarray(tables)
+
+
 def sum_posteriors(params, samples, weights, n_jobs=None):
     """Sum up what a gradient needs of samples.
 
     Parameters
     ----------
     params : RBMParams
-    samples : ndarray of shape (n_samples, n)
+    samples : ndarray of shape (n_samples, n), or (n_samples, n / 8) for packed bits
+        Packed bits are uint8. Signs, int8, are packed here.
     weights : ndarray of shape (n_samples,), dtype float64
     n_jobs : int or None
         Threads.
@@ -145,10 +178,26 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     # Neither the blocks nor the order of their sum depend on the threads.
     values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
     products = np.empty((n_blocks, m, n))
+    if samples.dtype == np.int8 and params.max_active is None:
+        samples = np.packbits(samples > 0, axis=1)
+    packed = samples.dtype == np.uint8
+    if packed:
+        biases, tables = bit_tables(params, samples.shape[1])
 
     def add_blocks(first, last):
         for block in range(first, last):
             here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
+            if packed:
+                of_rows, of_units = np.zeros_like(tables), np.zeros_like(biases)
+                values[block] = sum_bits(
+                    samples[here], weights[here], biases, tables, of_rows, of_units,
+                    np.empty(biases.size),
+                )  # fmt: skip
+                hidden[block] = of_units.reshape(-1)[:m]
+                of_rows = of_rows.transpose(1, 2, 0, 3).reshape(-1, 16, biases.size)
+                of_bits = FOUR_SIGNS.T @ of_rows
+                products[block] = of_bits.reshape(-1, biases.size)[:n, :m].T
+                continue
             inputs, shares = samples[here].astype(np.float64, copy=False), weights[here]
             activations = params.activations(inputs)
             log_sums, means = hidden_posteriors(activations, params.max_active)
@@ -188,9 +237,9 @@ def mean_log_likelihood(
         sums = table.samples.sum(sum_posteriors, params)
         value, hidden, products = (part / table.samples.total for part in sums)
     else:
-        value, hidden, products = sum_posteriors(
-            params, table.samples, table.shares, n_jobs
-        )
+        packed = table.bits is not None and params.max_active is None
+        samples = table.bits if packed else table.samples
+        value, hidden, products = sum_posteriors(params, samples, table.shares, n_jobs)
     log_z, of_machine = moments(params, n_jobs)
     value += params.visible_bias @ table.means + table.log_base - log_z
     if edges is not None:

@@ -223,8 +223,8 @@ class PartitionedFitMixin:
             return one, or objects with such a method ``compute``, such as Dask's
             delayed ones. y is ignored and may be None. Callables are loaded where the
             task runs; each process keeps what it has loaded, a Boolean value in one
-            byte and a real one in eight, until another fit needs the space. They must load the same samples
-            every time. Arrays are sent.
+            byte and a real one in eight, until another fit needs the space. They must
+            load the same samples every time. Arrays are sent.
 
         Returns
         -------

@@ -1,6 +1,7 @@
-/* Sums and means over pairs of states: by definition. */
+/* Sums and means over pairs of states, and over samples of bits: by definition. */
 #include "check.h"
 
+#include "../../sklboolean/density/bit_sums.h"
 #include "../../sklboolean/density/states.h"
 
 enum { N_LEFT = 5, N_RIGHT = 19, N_COLUMNS = 8, BLOCK = 16, PADDED = 32 };
@@ -137,10 +138,53 @@ static void check_states(int path, int tree) {
         }
 }
 
+enum { N_SAMPLES = 13, N_BYTES = 3, N_PANELS = 2 };
+
+enum { N_UNITS = 8 * N_PANELS, N_CELLS = N_PANELS * N_BYTES * 32 * 8 };
+
+/* Where a table has a row of a byte, for the first unit of a panel. */
+static int cell(int panel, int byte, int row) { return ((panel * N_BYTES + byte) * 32 + row) * 8; }
+
+/* Activations, posterior means, and sums of these by row. */
+static void check_bits(int path) {
+    static uint8_t samples[N_SAMPLES * N_BYTES];
+    static double biases[N_UNITS], tables[N_CELLS], weights[N_SAMPLES], kept[N_UNITS];
+    static double products[N_CELLS], wanted[N_CELLS], hidden[N_UNITS], wanted_hidden[N_UNITS];
+    double scale = random_word() % 2 ? 1.0 : 200.0, value = 0;
+    for (int i = 0; i < N_SAMPLES; i++) weights[i] = random_real();
+    for (int i = 0; i < N_SAMPLES * N_BYTES; i++) samples[i] = (uint8_t)random_word();
+    for (int i = 0; i < N_UNITS; i++) biases[i] = scale * (random_real() - 0.5);
+    for (int i = 0; i < N_CELLS; i++) tables[i] = scale * (random_real() - 0.5);
+    memset(products, 0, sizeof(products));
+    memset(wanted, 0, sizeof(wanted));
+    memset(hidden, 0, sizeof(hidden));
+    memset(wanted_hidden, 0, sizeof(wanted_hidden));
+    for (int i = 0; i < N_SAMPLES; i++)
+        for (int unit = 0; unit < N_UNITS; unit++) {
+            int p = unit / 8, k = unit % 8;
+            const uint8_t *bytes = samples + i * N_BYTES;
+            double a = biases[unit], mean;
+            for (int b = 0; b < N_BYTES; b++)
+                a += tables[cell(p, b, bytes[b] >> 4) + k] + tables[cell(p, b, 16 + bytes[b] % 16) + k];
+            value += weights[i] * (a > 0 ? a + log1p(exp(-a)) : log1p(exp(a)));
+            mean = weights[i] / (1 + exp(-a));
+            wanted_hidden[unit] += mean;
+            for (int b = 0; b < N_BYTES; b++) {
+                wanted[cell(p, b, bytes[b] >> 4) + k] += mean;
+                wanted[cell(p, b, 16 + bytes[b] % 16) + k] += mean;
+            }
+        }
+    sklb_bits s = {N_BYTES, N_PANELS, biases, tables, products, hidden};
+    double found = sklb_sum_bits(&s, samples, weights, N_SAMPLES, kept);
+    CHECK(fabs(found - value) <= 1e-12 * (1 + value));
+    for (int i = 0; i < N_UNITS; i++) CHECK(fabs(hidden[i] - wanted_hidden[i]) <= 1e-12);
+    for (int i = 0; i < N_CELLS; i++) CHECK(fabs(products[i] - wanted[i]) <= 1e-12);
+}
+
 int main(void) {
     for (int path = 0; path <= sklb_highest_level(); path++) {
         sklb_cpu_level = &path;
-        for (int repeat = 0; repeat < 40; repeat++) check_states(path, repeat % 2);
+        for (int repeat = 0; repeat < 40; repeat++) check_states(path, repeat % 2), check_bits(path);
     }
     printf("density: %d paths\n", sklb_highest_level() + 1);
     return 0;

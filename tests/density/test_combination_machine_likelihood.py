@@ -12,16 +12,20 @@ from oracles.density import (
     distribution,
     draw_weights,
 )
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 from scipy.stats import chi2
+from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
+from sklboolean.density._bit_sums import sum_bits
 
 from sklboolean.density import _conditionals as conditionals
 from sklboolean.density._conditionals import most_probable
 from sklboolean.density._maximum_likelihood import (
+    bit_tables,
     coupling_gains,
     edge_means,
     make_table,
     mean_log_likelihood,
+    sum_posteriors,
     with_new_tree,
 )
 from sklboolean.density._partition_function import log_partition
@@ -72,6 +76,60 @@ def test_hidden_posteriors_of_many_or_extreme_units():
     log_sums, means = hidden_posteriors(np.array([[1e6, -1e6, 0.0]]))
     assert log_sums == pytest.approx(1e6 + np.log(2))
     np.testing.assert_array_equal(means, [[1, 0, 0.5]])
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 40),
+    st.integers(1, 20),
+    st.sampled_from([0.01, 1.0, 30.0, 1000.0]),
+)
+@settings(deadline=None)
+def test_sums_over_packed_bits_are_those_over_signs(seed, n, m, scale):
+    rng = np.random.default_rng(seed)
+    signs, weights = rng.choice([-1.0, 1.0], size=(50, n)), rng.random(50)
+    shapes = (m, n), (m,), (n,)
+    params = RBMParams(*(rng.normal(scale=scale, size=shape) for shape in shapes))
+    activations = signs @ params.components.T + params.hidden_bias
+    expected = weights @ np.logaddexp(0, activations).sum(axis=1)
+    means = weights[:, None] * expit(activations)
+    given = [signs, signs.astype(np.int8), np.packbits(signs > 0, axis=1)]
+    for samples in given:
+        value, hidden, products = sum_posteriors(params, samples, weights)
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(hidden, means.sum(axis=0), rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(products, means.T @ signs, rtol=1e-9, atol=1e-12)
+
+
+def test_sums_over_packed_bits_have_the_same_bits_on_all_paths_and_threads():
+    rng = np.random.default_rng(0)
+    samples = rng.integers(0, 256, (5000, 3), dtype=np.uint8)
+    weights, shapes = rng.random(5000), ((20, 21), (20,), (21,))
+    params = RBMParams(*(rng.normal(scale=3, size=shape) for shape in shapes))
+    found, before = [], cpu_path()
+    try:
+        for path in available_cpu_paths():
+            use_cpu_path(path)
+            for n_jobs in (1, 2):
+                sums = sum_posteriors(params, samples, weights, n_jobs)
+                found.append(sums)
+    finally:
+        use_cpu_path(before)
+    for sums in found[1:]:
+        for one, other in zip(found[0], sums, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_sums_over_packed_bits_check_shapes():
+    biases, tables = bit_tables(RBMParams(np.ones((3, 9)), np.ones(3), np.ones(9)), 2)
+    bits, weights, room = np.zeros((4, 2), np.uint8), np.ones(4), np.empty(8)
+    sums = [np.zeros_like(tables), np.zeros_like(biases), room]
+    sum_bits(bits, weights, biases, tables, *sums)
+    for changed in (bits[:, :1].copy(), np.zeros((4, 3), np.uint8), bits[:3].copy()):
+        with pytest.raises(ValueError, match="do not fit"):
+            sum_bits(changed, weights, biases, tables, *sums)
+    with pytest.raises(ValueError, match="do not fit"):
+        sum_bits(bits, weights, biases, tables, *sums[:2], room[:7].copy())
 
 
 def draw_table(seed, n, n_samples=30):
