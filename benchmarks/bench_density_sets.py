@@ -80,6 +80,7 @@ def models_for(groups):
         "mixture, 50": BernoulliMixture(50, **shared),
         "10 trees": DensityMixture(ChowLiuTree(), **shared),
         "machine on a tree, 8": machine.set_params(alpha=1e-3),
+        "default mixture": DensityMixture(**shared),
     }
     if groups is None:
         small = CombinationMachine(

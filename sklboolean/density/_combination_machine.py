@@ -111,12 +111,13 @@ class CombinationMachine(
         Number of starts. The better half of short ascents continues until one is left.
         Only one start is used with "pcd", with arrays as `init`, and beyond
         `exact_limit`.
-    alpha : float or "auto", default=1e-4
+    alpha : float, "auto" or None, default=None
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
-        biases is subtracted from the mean log-likelihood. "auto": the one of 1e-2, 1e-3
-        and 1e-4 under which held-out samples are most likely; all samples are used
-        afterwards. Recommended for fewer than some thousand samples, at four times the
-        time; not available with "pcd" and beyond `exact_limit`.
+        biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
+        sample counts as much as its weight, and at least 1e-4; this is 1e-4 for
+        ``partial_fit``. "auto": the one of 1e-2, 1e-3 and 1e-4 under which held-out
+        samples are most likely; all samples are used afterwards. It takes four times
+        the time, and is not available with "pcd" and beyond `exact_limit`.
     learning_rate : float, default=0.05
         Length of the steps of "gradient" and "pcd"; that of "pcd" shrinks to 0. Make it
         smaller if the chains do not follow, which shows in `log_partition_bounds_` that
@@ -181,7 +182,7 @@ class CombinationMachine(
         chains have mixed. Otherwise the exact value twice. After ``partial_fit`` the
         estimates are computed when they are first needed.
     alpha_ : float
-        The penalty in force, where the likelihood was maximised.
+        The penalty in force. Not set by ``partial_fit``.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training samples after each iteration, in nats. Empty where it
         is unknown: for "pcd", and beyond `exact_limit`. With missing bits those of the
@@ -235,7 +236,7 @@ class CombinationMachine(
 
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,
-        max_active=None, solver="lbfgs", init="random", n_init=4, alpha=1e-4,
+        max_active=None, solver="lbfgs", init="random", n_init=4, alpha=None,
         learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500, tol=1e-5,
         early_stopping=False, validation_fraction=0.1, tree_updates=4,
         warm_start=False, feature_groups=None, binarize=0.0, exact_limit=20,
@@ -308,6 +309,7 @@ class CombinationMachine(
             if not by_sums:
                 self._read(X, reset=True, allow_missing=False)
             weights = checked_weights(sample_weight, len(signs), divides=True)
+            options = self._set_alpha(options, weights.sum())
             rng = check_random_state(self.random_state)
             if not signs.all():
                 self._fit_incomplete(signs, weights, options, rng)
@@ -316,7 +318,7 @@ class CombinationMachine(
             else:
                 self._fit_without_sums(signs, weights, options, rng)
             progress.finish()
-        warn_of_large_weights(self._state.params, self.alpha)
+        warn_of_large_weights(self._state.params, self.alpha_)
         return self
 
     def _check_params(self):
@@ -403,6 +405,7 @@ class CombinationMachine(
             params, n_iter = chains.params, self.max_iter
         else:  # chains estimate log Z
             chains = start_chains(params, signs, options.visible_bias, rng)
+        self.alpha_ = options.alpha
         self._set_state(MachineState(params, chains), n_iter=n_iter)
         self._ensure_log_partition()
 

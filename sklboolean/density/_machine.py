@@ -38,6 +38,7 @@ from sklboolean.density._rbm_params import (
 )
 
 ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
+PRIOR = 2.0  # alpha times the number of samples, by default: weights of variance 1 / 2
 N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
 
 
@@ -103,10 +104,11 @@ class MachineMixin(
             )
         if check_real(self.momentum, "momentum", 0.0) >= 1:
             raise ValueError(f"momentum must be below 1; got {self.momentum}.")
-        alpha = ALPHAS[0]
-        if not is_auto(self.alpha, "alpha"):
+        alpha = min(ALPHAS)
+        held_out = self.alpha is not None and is_auto(self.alpha, "alpha")
+        if self.alpha is not None and not held_out:
             alpha = check_real(self.alpha, "alpha", 0.0)
-        elif self.solver == "pcd":
+        elif held_out and self.solver == "pcd":
             raise ValueError(
                 "alpha='auto' compares likelihoods, which solver='pcd' does not "
                 "compute: give a number."
@@ -124,6 +126,12 @@ class MachineMixin(
             n_jobs=self.n_jobs,
             **more,
         )
+
+    def _set_alpha(self, options, total):
+        """Set the default penalty of so many samples."""
+        if self.alpha is not None:
+            return options
+        return replace(options, alpha=max(min(ALPHAS), PRIOR / total))
 
     def _reporting(self, options, progress):
         """Let training report its iterations."""
@@ -181,6 +189,7 @@ class MachineMixin(
         total, sums, log_base = samples.sum(sum_inputs, self._log_base)
         table = SampleTable(samples, None, sums / total, log_base / total)
         starts = self._starts(samples, None, table.means, rng, m)
+        options = self._set_alpha(options, total)
         ascent = maximise_likelihood(starts, table, total, options, rng)
         self.alpha_ = options.alpha
         state = MachineState(ascent.params, log_partition=ascent.log_z)

@@ -452,6 +452,20 @@ def test_hidden_states_of_another_width():
         machine(max_iter=2).fit(X).inverse_transform([[0, 1]])
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "gradient", "pcd"])
+def test_default_penalty_is_that_of_the_number_of_samples(solver):
+    given = {"solver": solver, "max_iter": 5, "n_init": 1}
+    default, same = machine(alpha=None, **given), machine(alpha=2 / 40, **given)
+    assert default.fit(X[:40]).alpha_ == same.fit(X[:40]).alpha_ == 0.05
+    np.testing.assert_array_equal(default.components_, same.components_)
+    halves = default.fit(X[:40], sample_weight=np.full(40, 0.5))
+    assert halves.alpha_ == 0.1
+    assert default.fit(X[:40], sample_weight=1e6).alpha_ == 1e-4
+    if solver != "pcd":
+        parts = [(X[:10], None), (X[10:40], None)]
+        assert default.fit_partitions(parts).alpha_ == 0.05
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_alpha_auto_is_one_of_the_list_and_then_all_samples_count(noise):
     rng = np.random.default_rng(0)

@@ -107,7 +107,7 @@ def test_chains_lead_near_the_maximum(base):
 def test_steps_that_lose_the_chains_are_told():
     rows = np.random.default_rng(0).integers(0, 2, (200, 6))
     machine = CombinationMachine(
-        3, solver="pcd", learning_rate=100.0, max_iter=20, random_state=0
+        3, solver="pcd", alpha=1e-4, learning_rate=100.0, max_iter=20, random_state=0
     )
     with pytest.warns(ConvergenceWarning, match="learning_rate"):
         machine.fit(rows)
