@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Sums over samples of bits, of what a gradient needs of hidden units (see bit_sums.h).
+"""Sums over samples of bits, of what a gradient needs of hidden units (see bit_sums.inc).
 
 Callers allocate and validate; the function releases the GIL.
 """
@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t
 from sklboolean._core._checks cimport require
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
-cdef extern from "bit_sums.h" nogil:
+cdef extern from "bit_sums.inc" nogil:
     ctypedef struct sklb_bits:
         int64_t n_bytes, n_panels
         const double *biases

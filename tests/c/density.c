@@ -1,7 +1,7 @@
 /* Sums and means over pairs of states, and over samples of bits: by definition. */
 #include "check.h"
 
-#include "../../sklboolean/density/bit_sums.h"
+#include "../../sklboolean/density/bit_sums.inc"
 #include "../../sklboolean/density/states.h"
 
 enum { N_LEFT = 5, N_RIGHT = 19, N_COLUMNS = 8, BLOCK = 16, PADDED = 32 };
