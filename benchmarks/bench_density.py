@@ -24,21 +24,30 @@ takes steps of 0.03 with momentum, from one start. Neither has visible biases, a
 thesis. Other rows are those of ``CombinationMachine`` with its defaults, and as named.
 Seconds are CPU time. A last table has the gaps of three starts on other drawings of the
 edges, with other seeds.
+
+The first tables show that the time of a gradient of log Z is proportional to the number
+of hidden states times that of columns (``--only gradients`` prints nothing else), with
+the pass over samples beside it.
 """
 
 import argparse
+from functools import partial
+from itertools import product
 
 import numpy as np
 from _timing import print_header, print_table, timed
 from scipy.optimize import minimize
 
 from sklboolean import CombinationMachine
+from sklboolean.density._maximum_likelihood import sum_posteriors
 from sklboolean.density._partition_function import partition_moments
 from sklboolean.density._rbm_params import RBMParams
 
 SIDE, N_UNITS = 8, 10
 GOALS = {1: 0.005, 7: 0.0025}  # gaps of the best row, by what weights are divided by
 SECONDS = 30
+MAX_RATIO = 1.3  # of the time of a gradient to the time of 200 columns, by column
+PASSES = ((10_000, 100, 10), (5000, 126, 8), (10_000, 100, 16), (4000, 1000, 10))
 ASCENT = {
     "solver": "gradient", "learning_rate": 0.03, "tol": 0.0, "visible_bias": False,
     "n_init": 1, "alpha": 0.0,
@@ -208,12 +217,71 @@ def table_by_seed(n_samples, n_seeds):
     )
 
 
+def random_machine(m, n, tree, seed=0):
+    """Return the parameters of a machine, on a random tree if so wanted."""
+    rng = np.random.RandomState(seed)
+    parents = couplings = None
+    if tree:
+        parents = np.array([-1, *(rng.randint(column) for column in range(1, n))])
+        couplings = np.where(parents < 0, 0.0, rng.normal(scale=0.5, size=n))
+    arrays = (rng.normal(scale=0.5, size=size) for size in ((m, n), m, n))
+    return RBMParams(*arrays, parents=parents, couplings=couplings)
+
+
+def fastest(functions, n_rounds):
+    """Return the least CPU time of each function, in milliseconds, called in turn."""
+    times = [[timed(each)[1] for each in functions] for _ in range(n_rounds)]
+    return 1e3 * np.min(times, axis=0)
+
+
+def gradient_tables(quick):
+    """Print times of gradients of log Z by columns and units, and of passes."""
+    rows, sizes = [], (20, 40) if quick else (200, 500, 1000, 2000)
+    for m, tree in product((4,) if quick else (10, 12), (False, True)):
+        machines = [random_machine(m, n, tree) for n in sizes]
+        gradients = [partial(partition_moments, machine, 1) for machine in machines]
+        times = fastest(gradients, 2 if quick else 15)
+        for n, time in zip(sizes, times, strict=True):
+            ratio = time / n / times[0] * sizes[0]
+            verdict = "met" if ratio <= MAX_RATIO else "missed"
+            row = [m, "tree" if tree else "independent", n, f"{time:.2f}"]
+            rows.append([*row, f"{ratio:.2f}", f"<= {MAX_RATIO}", verdict])
+    columns = ["m", "base", "n", "ms", "over linear", "goal", "verdict"]
+    print_table("A gradient of log Z", columns, rows)
+    rows = []
+    for m, n in ((8, 20),) if quick else ((16, 100), (20, 100), (26, 100)):
+        gradient = partial(partition_moments, random_machine(m, n, False), 1)
+        (time,) = fastest([gradient], 2)
+        rows.append([m, n, f"{time / 1e3:.3f}", f"{1e6 * time / 2**m:.1f}"])
+    columns = ["m", "n", "CPU s of one thread", "ns a state"]
+    print_table("A gradient of log Z with many units", columns, rows)
+    rows = []
+    for n_samples, n, m in ((50, 20, 4),) if quick else PASSES:
+        machine, rng = random_machine(m, n, False), np.random.RandomState(0)
+        bits = rng.randint(2, size=(n_samples, n))
+        shares, signs = np.full(n_samples, 1 / n_samples), 2.0 * bits - 1
+        passes = [
+            partial(sum_posteriors, machine, X, shares, 1)
+            for X in (np.packbits(bits, axis=1), signs)
+        ]
+        times = fastest(passes, 5)
+        ratio = f"{times[1] / times[0]:.1f}"
+        rows.append([n_samples, n, m, *(f"{time:.2f}" for time in times), ratio])
+    columns = ["samples", "n", "m", "bits, ms", "numpy, ms", "ratio"]
+    print_table("A pass over the samples", columns, rows)
+
+
 def main():
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small and meaningless")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", choices=["gradients"], help="the first tables")
+    options = parser.parse_args()
+    quick = options.quick
     print_header("Densities of Boolean rows")
+    gradient_tables(quick)
+    if options.only:
+        return
     shapes = {"bars": bars, "edges": edges, "patches": patches}
     if quick:
         shapes = {"edges": edges}

@@ -412,14 +412,16 @@ class ForestMixture:
         n_components, n_values = self.exponents.shape
         step = max(1, CELLS_AT_A_TIME // n_values)
         blocks = [slice(i, i + step) for i in range(0, n_components, step)]
-        joint = self.log_weights + np.concatenate(
-            [self.forest.upward(self.exponents[here])[0] for here in blocks]
-        )
+        joint = self.log_weights.copy()
+        for here in blocks:
+            sums, *rest = self.forest.upward(self.exponents[here])
+            joint[here] += sums
         log_sum = logsumexp(joint)
         shares = np.exp(joint - log_sum)
         means, pairs = np.empty_like(self.exponents), None
         for here in blocks:
-            _, *rest = self.forest.upward(self.exponents[here])
+            if len(blocks) > 1:
+                _, *rest = self.forest.upward(self.exponents[here])
             marginals, more = self.forest.downward(*rest, shares[here])
             means[here] = marginals * shares[here, None]
             pairs = (

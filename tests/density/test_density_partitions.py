@@ -1,5 +1,6 @@
 """Densities fitted to samples in several places are those of one place."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -162,6 +163,32 @@ def test_samples_stay_where_they_are(monkeypatch):
         [lambda k=k: (samples(10**4, k), None) for k in range(2)]
     )
     assert max(sent) <= 8 * 8 + 8 + 1  # products of pairs at most, for any n_samples
+
+
+@pytest.mark.parametrize("n_parts", [8, 64])
+def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
+    m, n, max_iter, tasks = 4, 200, 10, []
+    original = _partitioned_samples._apply
+
+    def counted(worker, key, source, function, arguments):
+        result = original(worker, key, source, function, arguments)
+        sent = pickle.dumps((worker, function, arguments))
+        tasks.append((function.__name__, len(sent), len(pickle.dumps(result))))
+        return result
+
+    monkeypatch.setattr(_partitioned_samples, "_apply", counted)
+    X = np.random.default_rng(0).integers(0, 2, (640, n))
+    machine = CombinationMachine(m, n_init=1, max_iter=max_iter, random_state=0)
+    machine.fit_partitions([(X[k::n_parts], None) for k in range(n_parts)])
+    gradients = [task for task in tasks if task[0] == "sum_posteriors"]
+    assert len(gradients) % n_parts == 0
+    assert max_iter <= len(gradients) / n_parts <= 2 * max_iter
+    # Besides the numbers, names of classes and parameters.
+    assert max(sent for _, sent, _ in gradients) <= 8 * (m * (n + 1) + n) + 2000
+    assert max(back for _, _, back in gradients) <= 8 * (m * (n + 1) + 1) + 500
+    # The base needs the products of all pairs once.
+    assert len(tasks) - len(gradients) <= 2 * n_parts
+    assert max(back for _, _, back in tasks) <= 8 * (n + 1) ** 2 + 500
 
 
 def test_partitions_with_codes_names_and_empty_ones():
