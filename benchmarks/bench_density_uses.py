@@ -1,7 +1,8 @@
 """Anomalies and classes by density models, beside scikit-learn's.
 
 ``python benchmarks/bench_density_uses.py --data FOLDER`` takes tables from the folder
-(README.md); digits come with scikit-learn. Means over five splits, with standard errors.
+(README.md); digits come with scikit-learn. Means over five splits, with standard
+errors.
 """
 
 import argparse
