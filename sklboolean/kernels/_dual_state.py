@@ -437,9 +437,12 @@ class DualModel:
     def norms(self, table):
         """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
         _, queries = self._lay_out(table)
-        # A sample may have more true features than the table of the support counts.
-        config = self.state.config
-        return kernel_norms(make_evaluator(config, table), queries)
+        evaluator = self.evaluator
+        counts = evaluator.table
+        if counts.count == "common" and queries.ones.max(initial=0) > counts.max_count:
+            # The table ends at the largest count between support samples and others.
+            evaluator = make_evaluator(self.state.config, table)
+        return kernel_norms(evaluator, queries)
 
     def scores(self, table, tie_positive, n_jobs):
         """Compute the score of each sample, shape (n_samples, n_scores), float64."""
