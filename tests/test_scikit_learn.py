@@ -49,6 +49,7 @@ WEIGHTED = [
 # With a few support samples a perceptron is worse than chance, which AdaBoost refuses.
 BOOSTED = [name for name in WEIGHTED if not getattr(MODELS[name], "max_support", None)]
 LINEAR = ["averaged_perceptron", "winnow", "consistent_halfspace"]
+IMPORTANCES = ["rule_classifier", "boost_by_majority", "boolean_svc", "boolean_stump"]
 
 
 @pytest.fixture
@@ -151,6 +152,18 @@ def test_feature_selection(name, problem):
     assert selection.transform(X).shape[1] <= 3
     elimination = RFE(model, n_features_to_select=2).fit(X, y)
     assert elimination.get_support(indices=True).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("name", IMPORTANCES)
+def test_feature_selection_by_importance(name, problem):
+    X, y = problem
+    model = clone(MODELS[name])
+    selection = SelectFromModel(model, max_features=3, threshold=-np.inf).fit(X, y)
+    importances = selection.estimator_.feature_importances_
+    chosen = selection.get_support(indices=True)
+    assert importances[chosen].min() >= np.delete(importances, chosen).max()
+    elimination = RFE(model, n_features_to_select=2).fit(X, y)
+    assert elimination.get_support().sum() == 2
 
 
 @pytest.mark.parametrize("name", LINEAR[:2])
