@@ -181,22 +181,52 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             kept.
         """
         with restore_on_error(self):
-            self._check_params()
-            columns = read_columns(self, X, reset=True)
-            kinds = self._by_column(self.kinds, "kinds", columns)
-            thresholds = self._by_column(self.thresholds, "thresholds", columns)
-            y = self._check_target(y, columns) if self.strategy == "tree" else None
-            state = []
-            for column in columns:
-                kind = "number" if column.name in thresholds else None
-                kind = kinds.get(column.name, kind) or _natural_kind(column)
-                if kind == "category":
-                    state.append(self._fit_levels(column.as_category()))
-                else:
-                    given = thresholds.get(column.name)
-                    state.append(self._fit_numbers(column, kind, given, y))
-            self._set_fitted_attributes(state, columns)
+            self._fit(X, y)
         return self
+
+    def fit_transform(self, X, y=None):
+        """Choose thresholds and levels, and mark the conditions that hold.
+
+        The same as ``fit`` and ``transform``, but X is read once.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, pyarrow table, or array-like
+            As for ``fit``.
+        y : array-like of shape (n_samples,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        features : ndarray, csr_array or data frame of shape (n_samples, n_features_out)
+            As from ``transform``.
+
+        Raises
+        ------
+        ValueError
+            As for ``fit`` and ``transform``. An earlier fit is kept.
+        """
+        with restore_on_error(self):
+            return self._encode(X, self._fit(X, y))
+
+    def _fit(self, X, y):
+        """Fit, and return the columns that were read."""
+        self._check_params()
+        columns = read_columns(self, X, reset=True)
+        kinds = self._by_column(self.kinds, "kinds", columns)
+        thresholds = self._by_column(self.thresholds, "thresholds", columns)
+        y = self._check_target(y, columns) if self.strategy == "tree" else None
+        state = []
+        for column in columns:
+            kind = "number" if column.name in thresholds else None
+            kind = kinds.get(column.name, kind) or _natural_kind(column)
+            if kind == "category":
+                state.append(self._fit_levels(column.as_category()))
+            else:
+                given = thresholds.get(column.name)
+                state.append(self._fit_numbers(column, kind, given, y))
+        self._set_fitted_attributes(state, columns)
+        return columns
 
     def _check_params(self):
         check_integer(self.n_bins, "n_bins", 2)
@@ -388,7 +418,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             and for an output of more than 16 GiB.
         """
         check_is_fitted(self)
-        columns = read_columns(self, X, reset=False)
+        return self._encode(X, read_columns(self, X, reset=False))
+
+    def _encode(self, X, columns):
+        """Mark the conditions in columns that were read from X."""
         pairs = list(zip(self._state, columns, strict=True))
         n_samples, n_out = len(columns[0].missing()), len(self.order_)
         if self.sparse_output:
