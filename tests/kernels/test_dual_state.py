@@ -7,6 +7,8 @@ import pytest
 from oracles.kernels import plain_perceptron, same_state
 from scipy import sparse
 
+from sklboolean import KernelPerceptron
+from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import ConjunctionKernel, RBFKernel
 from sklboolean.kernels import _evaluators as evaluators
 
@@ -132,3 +134,17 @@ def test_the_kernel_is_an_attribute():
     assert isinstance(kernel, ConjunctionKernel)
     assert (kernel.min_literals, kernel.max_literals, kernel.monotone) == (1, 2, True)
     assert plain_perceptron("precomputed").fit(X @ X.T, y).kernel_ == "precomputed"
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_norms_of_samples_with_more_ones_than_the_support(monotone):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 40)) < 0.2
+    y = X[:, 0] | X[:, 1]
+    learner = KernelPerceptron(monotone=monotone, random_state=0).fit(X, y)
+    Q = np.concatenate([X[:5], np.ones((2, 40), bool), np.zeros((1, 40), bool)])
+    for queries in (Q, Q[:5], Q[-1:]):
+        norms = learner._state.model.norms(pack_dense(queries))
+        kernel = learner.kernel_
+        expected = np.sqrt(kernel(queries).diagonal() + learner._state.config.constant)
+        np.testing.assert_array_equal(norms, expected)
