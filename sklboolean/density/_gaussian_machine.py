@@ -312,7 +312,7 @@ class GaussianCombinationMachine(
     n_init : int, default=4
         Number of starts, if `init` is no array. The better half of short ascents
         continues until one is left.
-    alpha : float, "auto" or None, default=None
+    alpha : float, "auto" or None, default=1e-4
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
         biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
         sample counts as much as its weight, and at least 1e-4. "auto": the one of 1e-2,
@@ -397,7 +397,7 @@ class GaussianCombinationMachine(
 
     def __init__(
         self, n_components=10, *, visible_bias=True, max_active=None, solver="lbfgs",
-        init="random", n_init=4, alpha=None, learning_rate=0.05, momentum=0.9,
+        init="random", n_init=4, alpha=1e-4, learning_rate=0.05, momentum=0.9,
         max_iter=500, tol=1e-5, early_stopping=False, validation_fraction=0.1,
         warm_start=False, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
