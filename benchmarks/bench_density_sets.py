@@ -86,8 +86,8 @@ def models_for(groups):
         small = CombinationMachine(
             6, base="chow_liu", alpha=2e-3, n_init=1, max_iter=20, tree_updates=1
         )
-        models["2 x 20 machines"] = DensityMixture(
-            small, n_components=20, n_averaged=2, max_iter=14, tol=1e-3, **shared
+        models["4 x 20 machines"] = DensityMixture(
+            small, n_components=20, n_averaged=4, max_iter=14, tol=1e-3, **shared
         )
     return models
 
