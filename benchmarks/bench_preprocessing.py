@@ -38,7 +38,11 @@ from sklboolean import (
 from sklboolean.datasets import load_mushroom, load_votes, make_monks
 
 GOAL = 3
-IMPUTERS = (SimpleImputer(strategy="mean"), KNNImputer(), IterativeImputer())
+IMPUTERS = (
+    SimpleImputer(strategy="mean"),
+    KNNImputer(),
+    IterativeImputer(min_value=0, max_value=1),
+)
 
 
 def mixed_frame(n_samples, seed=0):

@@ -376,7 +376,15 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
-    "inspection": ("_core", "linear_model", "preprocessing", "rules"),
+    "inspection": (
+        "_core",
+        "active_learning",
+        "boosting",
+        "concepts",
+        "linear_model",
+        "preprocessing",
+        "rules",
+    ),
 }
 
 
