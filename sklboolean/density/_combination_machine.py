@@ -114,10 +114,11 @@ class CombinationMachine(
     alpha : float, "auto" or None, default=None
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
         biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
-        sample counts as much as its weight, and at least 1e-4; this is 1e-4 for
-        ``partial_fit``. "auto": the one of 1e-2, 1e-3 and 1e-4 under which held-out
-        samples are most likely; all samples are used afterwards. It takes four times
-        the time, and is not available with "pcd" and beyond `exact_limit`.
+        sample counts as much as its weight, from 1e-4 to 1; this is 1e-4 for
+        ``partial_fit``. Give a number if the weights do not count samples. "auto": the
+        one of 1e-2, 1e-3 and 1e-4 under which held-out samples are most likely; all
+        samples are used afterwards. It takes four times the time, and is not available
+        with "pcd" and beyond `exact_limit`.
     learning_rate : float, default=0.05
         Length of the steps of "gradient" and "pcd"; that of "pcd" shrinks to 0. Make it
         smaller if the chains do not follow, which shows in `log_partition_bounds_` that

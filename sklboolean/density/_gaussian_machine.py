@@ -315,7 +315,7 @@ class GaussianCombinationMachine(
     alpha : float, "auto" or None, default=1e-4
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
         biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
-        sample counts as much as its weight, and at least 1e-4. "auto": the one of 1e-2,
+        sample counts as much as its weight, from 1e-4 to 1. "auto": the one of 1e-2,
         1e-3 and 1e-4 under which held-out samples are most likely; all samples are used
         afterwards. It takes four times the time.
     learning_rate : float, default=0.05

@@ -131,7 +131,8 @@ class MachineMixin(
         """Set the default penalty of so many samples."""
         if self.alpha is not None:
             return options
-        return replace(options, alpha=max(min(ALPHAS), PRIOR / total))
+        # At most that of two samples: weights may be shares, of sum 1.
+        return replace(options, alpha=max(min(ALPHAS), PRIOR / max(PRIOR, total)))
 
     def _reporting(self, options, progress):
         """Let training report its iterations."""
