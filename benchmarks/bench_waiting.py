@@ -16,7 +16,6 @@ from importlib.util import find_spec
 import numpy as np
 from _timing import milliseconds, print_header, print_table, timed
 from _workloads import load_part
-from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -59,7 +58,6 @@ def tables(folder, n_samples):
     }
     if folder:
         found["a9a"] = load_part(folder, "libsvm_a9a", "train")
-        found["SMS spam, sparse"] = load_part(folder, "sms_spam_bool", "all")
     for name, (X, y) in found.items():
         chosen = np.random.default_rng(0).permutation(len(y))[:n_samples]
         y = np.unique(y, return_inverse=True)[1]
@@ -90,19 +88,16 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument(
         "--data", default=os.environ.get("SKLBOOLEAN_DATA"),
-        help="folder with libsvm_a9a.npz and sms_spam_bool.npz (see README.md)",
+        help="folder with libsvm_a9a.npz (see README.md)",
     )  # fmt: skip
     options = parser.parse_args(arguments)
     print_header("What a user waits")
     for table, (X, X_test, y, y_test) in tables(
         options.data, 400 if options.quick else 4000
     ):
-        rows = []
-        for name, model in models().items():
-            # It takes no sparse samples.
-            if name == "HistGradientBoosting" and sparse.issparse(X):
-                continue
-            rows.append(row(name, model, X, X_test, y, y_test))
+        rows = [
+            row(name, model, X, X_test, y, y_test) for name, model in models().items()
+        ]
         print_table(
             f"{table}: {X.shape[0]} x {X.shape[1]}, {X_test.shape[0]} test samples",
             ["model", "fit s", "predict ms", "one sample us", "test accuracy"],
