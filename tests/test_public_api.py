@@ -376,15 +376,7 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
-    "inspection": (
-        "_core",
-        "active_learning",
-        "boosting",
-        "concepts",
-        "linear_model",
-        "preprocessing",
-        "rules",
-    ),
+    "inspection": ("_core", *BASIC, "active_learning", "rules"),
 }
 
 
