@@ -199,12 +199,21 @@ def imputation(folder, quick):
 
 
 def impute_levels(peer, gaps):
-    """Fill one-hot codes, and choose the level with the largest value."""
+    """Fill one-hot codes, and choose the level with the largest value.
+
+    The first level has no column, as in ``OneHotEncoder(drop="first")``: otherwise
+    IterativeImputer predicts a level from the others, which are missing too.
+    """
     encoder = BooleanEncoder(missing="propagate", kinds=dict.fromkeys(gaps, "category"))
-    means = peer.fit_transform(encoder.fit_transform(gaps).to_numpy())
+    codes = encoder.fit_transform(gaps).to_numpy(dtype=float)
+    groups = [np.flatnonzero(encoder.feature_groups_ == column) for column in gaps]
+    kept = np.concatenate([places[1:] for places in groups])
+    means = np.zeros(codes.shape)
+    means[:, kept] = peer.fit_transform(codes[:, kept])
+    for places in groups:
+        means[:, places[0]] = 1 - means[:, places[1:]].sum(axis=1)
     chosen = np.zeros(means.shape)
-    for column in gaps:
-        places = np.flatnonzero(encoder.feature_groups_ == column)
+    for places in groups:
         best = places[means[:, places].argmax(axis=1)]
         chosen[np.arange(len(gaps)), best] = 1
     return pd.DataFrame(encoder.inverse_transform(chosen), columns=gaps.columns)
