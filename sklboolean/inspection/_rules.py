@@ -88,6 +88,11 @@ class RuleDisplay:
         ValueError
             For an unknown ``value``, and if a rule has no such value.
         """
+        return cls._draw(rules, value, feature_names, max_rules, ax, "{} if {}")
+
+    @classmethod
+    def _draw(cls, rules, value, feature_names, max_rules, ax, labelled):
+        """Draw rules; the text ``labelled`` joins a label and a rule."""
         if value not in SHOWN:
             raise ValueError(f"value must be one of {list(SHOWN)}; got {value!r}.")
         if feature_names is None:
@@ -104,21 +109,27 @@ class RuleDisplay:
             raise ValueError(
                 f"value={value!r}: not every rule has a {value}. Choose another value."
             )
-        texts = [_text(rule, feature_names) for rule in rules]
+        texts = [rule.to_text(feature_names) for rule in rules]
+        texts = [
+            text if rule.label is None else labelled.format(rule.label, text)
+            for rule, text in zip(rules, texts, strict=True)
+        ]
         return cls(texts, values, value_name=SHOWN[value]).plot(ax=ax)
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, value="coverage", feature_names=None, max_rules=None, ax=None
+        cls, estimator, *, value=None, feature_names=None, max_rules=None, ax=None
     ):
-        """Draw the rules of a fitted classifier.
+        """Draw the rules of a fitted estimator.
 
         Parameters
         ----------
-        estimator : RuleClassifier
-            A fitted classifier with ``rules_``.
-        value : {"weight", "contribution", "coverage", "precision"}, default="coverage"
-            Quantity that the bars show.
+        estimator : RuleClassifier, ConjunctionLogisticRegression, ConjunctionRegressor
+            A fitted estimator with ``rules_``.
+        value : {"weight", "contribution", "coverage", "precision"} or None, \
+default=None
+            Quantity that the bars show. None: "weight" where rules have weights that
+            are added up, else "coverage".
         feature_names : sequence of str or None, default=None
             A name for each feature. None: the names of the columns, or x0, x1, ...
         max_rules : int or None, default=None
@@ -147,10 +158,13 @@ class RuleDisplay:
             )
         if feature_names is None:
             feature_names = getattr(estimator, "feature_names_in_", None)
-        return cls.from_rules(
-            estimator.rules_, value=value, feature_names=feature_names,
-            max_rules=max_rules, ax=ax,
-        )  # fmt: skip
+        # A weight, which may be below 0, is a part of the score of the label.
+        is_sum = hasattr(estimator, "conjunctions_")
+        value = value or ("weight" if is_sum else "coverage")
+        labelled = "{}: {}" if is_sum else "{} if {}"
+        return cls._draw(
+            estimator.rules_, value, feature_names, max_rules, ax, labelled
+        )
 
     def plot(self, ax=None):
         """Draw the bars.
@@ -169,8 +183,3 @@ class RuleDisplay:
             list(zip(self.texts, self.values, strict=True)), self.value_name, ax
         )
         return self
-
-
-def _text(rule, feature_names):
-    text = rule.to_text(feature_names)
-    return text if rule.label is None else f"{rule.label} if {text}"

@@ -85,6 +85,17 @@ def test_bars_are_the_weights_of_a_conjunction_model(model, value):
     assert labels_of(display.ax_) == [rule.to_text() for rule in model.rules_[:4]]
 
 
+def test_weights_of_several_classes_are_parts_of_their_scores():
+    data = make_monks(1, as_frame=True)
+    labels = data.target + 2 * data.data.iloc[:, 0].to_numpy()
+    model = ConjunctionLogisticRegression(C=1.0).fit(data.data, labels)
+    display = RuleDisplay.from_estimator(model)
+    assert display.values.tolist() == [rule.weight for rule in model.rules_]
+    assert (display.values < 0).any()
+    assert display.texts == [f"{rule.label}: {rule.to_text()}" for rule in model.rules_]
+    assert display.ax_.get_xlabel() == "weight"
+
+
 def test_what_has_no_rules_is_sent_to_from_rules(svc):
     dnf = extract_dnf(svc, make_monks(1, as_frame=True).data)
     for other in (dnf, SVC().fit([[0], [1]], [0, 1])):
