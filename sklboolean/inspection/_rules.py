@@ -126,8 +126,7 @@ class RuleDisplay:
         ----------
         estimator : RuleClassifier, ConjunctionLogisticRegression, ConjunctionRegressor
             A fitted estimator with ``rules_``.
-        value : {"weight", "contribution", "coverage", "precision"} or None, \
-default=None
+        value : {"weight", "contribution", "coverage", "precision"}, default=None
             Quantity that the bars show. None: "weight" where rules have weights that
             are added up, else "coverage".
         feature_names : sequence of str or None, default=None
