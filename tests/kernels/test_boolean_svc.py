@@ -199,8 +199,7 @@ def test_sparse_and_dense_samples_give_the_same_machine(name):
 
 
 def test_wide_sparse_samples_keep_rare_features_outside_the_words():
-    rng = np.random.default_rng(0)
-    X = sparse.csr_array(sparse.random_array((200, 2000), density=0.01, rng=rng))
+    X = sparse.random_array((200, 2000), density=0.01, format="csr", random_state=0)
     y = np.asarray(X[:, :100].sum(axis=1)).ravel() > 0.5
     model = BooleanSVC("linear").fit(X, y)
     K = model.kernel_(X, X[model.support_])
