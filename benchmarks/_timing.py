@@ -91,7 +91,7 @@ def kept(folder, name, function):
     ----------
     folder : Path or None
         Holds the results of earlier runs, a JSON file for each: so a long run can be
-        interrupted, and goes on where it ended. None: nothing is kept.
+        interrupted, and continues where it ended. None: nothing is kept.
     name : str
     function : callable without arguments
         Called if there is no earlier result.

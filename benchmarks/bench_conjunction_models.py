@@ -16,7 +16,7 @@
 * LightGBM, CatBoost and XGBoost take part if they can be imported.
 * The last table compares means over the tables with the goals.
 * --keep DIR writes the figures of each table and seed into a folder. A run that was
-  interrupted goes on there.
+  interrupted continues there.
 """
 
 import argparse

@@ -27,7 +27,7 @@ as long, and those of them where it is equal in both. Goal: no peer is ahead, no
 in both, on more than 2 of 16.
 
 --keep DIR writes the figures of these learners into a folder. A run that was
-interrupted goes on there.
+interrupted continues there.
 
 Nothing is tuned.
 """

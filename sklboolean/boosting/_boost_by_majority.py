@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
+from sklboolean._core.bits import always_true
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
@@ -387,7 +388,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             base._check_params()
         bits = as_boolean(X, base.binarize)
         if not sparse.issparse(bits):
-            always = X.min(axis=0) > (base.binarize or 0)
+            always = always_true(bits, X.shape[1])
             warn_of_lost_columns(self, X, always, base.binarize)
         return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
 
@@ -539,8 +540,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         self.multi_class_ = "joint"
         self._stumps, self._columns = None, [None] * len(hypotheses)
         if isinstance(learner, StumpWeakLearner):
-            fitted_copy = partial(learner.estimator._fitted_copy, ensemble=self)
-            self.estimators_ = list(map(fitted_copy, hypotheses))
+            self.estimators_ = [
+                learner.estimator._fitted_copy(stump, self) for stump in hypotheses
+            ]
             self._stumps = learner.tests(hypotheses)
         else:
             self.estimators_ = [model for model, _samples in hypotheses]

@@ -141,13 +141,11 @@ class CrossValidatedSchedule(BaseEstimator):
         if compare_ovr and games is not None and games[0].first is not None:
             schedule = policies.get("measured", policies[names[0]])
             kinds = [games, class_games(n_classes, "ovr")]
-            rates = [
-                held_out_accuracy(weak_learner, each, [schedule], folds, seed, n_jobs)[
-                    0
-                ]
+            compared = [
+                held_out_accuracy(weak_learner, each, [schedule], folds, seed, n_jobs)
                 for each in kinds
             ]
-            games = kinds[int(np.argmax(rates))]
+            games = kinds[int(np.argmax([rates for rates, _ in compared]))]
         rates, margins = held_out_accuracy(
             weak_learner, games, list(policies.values()), folds, seed, n_jobs
         )

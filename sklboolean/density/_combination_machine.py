@@ -35,9 +35,7 @@ from sklboolean.density._initialization import (
     fit_binary_inputs,
 )
 from sklboolean.density._machine import MachineMixin, MachineState
-from sklboolean.density._maximum_likelihood import (
-    warn_of_large_weights,
-)
+from sklboolean.density._maximum_likelihood import warn_of_large_weights
 from sklboolean.density._partition_function import (
     check_affordable,
     input_means,
@@ -52,9 +50,7 @@ from sklboolean.density._pcd import (
     sample_by_chains,
     start_chains,
 )
-from sklboolean.density._rbm_params import (
-    RBMParams,
-)
+from sklboolean.density._rbm_params import RBMParams
 from sklboolean.density._tree import fit_forest
 
 N_DRAWS = 3  # of the missing bits of each sample
