@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
-CELLS_AT_A_TIME = 2**21  # values of a block of samples, times components
+CELLS_AT_A_TIME = 2**17  # values of a block of samples, times components
 MAX_EXPONENT = 300.0  # of exp: products of two factors and their quotients are finite
 
 
@@ -232,19 +232,21 @@ class AttributeForest:
         Returns
         -------
         log_sums : ndarray of shape (n_cases,)
-        below : ndarray of shape (n_cases, n_values)
+        below : ndarray of shape (n_values, n_cases)
             Exponents with the messages of the children.
-        messages : list of ndarrays of shape (n_cases, n_values of the parent)
+        messages : list of ndarrays of shape (n_values of the parent, n_cases)
         """
-        below, messages = exponents.copy(), [None] * len(self.parents)
-        log_sums, slices = np.zeros(len(exponents)), self.attributes.slices
+        below = np.array(exponents.T, order="C")  # loops over cases are the long ones
+        messages, slices = [None] * len(self.parents), self.attributes.slices
+        log_sums = np.zeros(len(exponents))
         for attribute in self.order[::-1]:
-            own, parent = below[:, slices[attribute]], self.parents[attribute]
+            own, parent = below[slices[attribute]], self.parents[attribute]
+            message = _log_matmul(self.tables[attribute], own)
             if parent < 0:
-                log_sums += logsumexp(own, axis=1)
+                log_sums += message[0]
                 continue
-            messages[attribute] = _log_matmul(own, self.tables[attribute].T)
-            below[:, slices[parent]] += messages[attribute]
+            messages[attribute] = message
+            below[slices[parent]] += message
         return log_sums, below, messages
 
     def downward(self, below, messages, weights=None):
@@ -259,7 +261,7 @@ class AttributeForest:
 
         Returns
         -------
-        marginals : ndarray of shape (n_cases, n_values)
+        marginals : ndarray of shape (n_values, n_cases)
         pairs : list of ndarrays, or None without weights
             Like ``tables``: the weighted sum over cases of the probability of each
             value together with each value of the parent.
@@ -268,30 +270,29 @@ class AttributeForest:
         pairs = None if weights is None else [None] * len(self.parents)
         for attribute in self.order:
             here, parent = slices[attribute], self.parents[attribute]
-            own = below[:, here]
-            top = own.max(axis=1, keepdims=True)
+            own = below[here]
+            top = own.max(axis=0)
             shares = np.exp(own - top)
             if parent < 0:
-                marginals[:, here] = shares / shares.sum(axis=1, keepdims=True)
+                marginals[here] = shares / shares.sum(axis=0)
                 if weights is not None:
-                    pairs[attribute] = (weights @ marginals[:, here])[None]
+                    pairs[attribute] = (marginals[here] @ weights)[None]
                 continue
             table, message = self.tables[attribute], messages[attribute]
             if np.abs(table).max() > MAX_EXPONENT:  # products may be beyond doubles
-                given = np.exp(table + own[:, None] - message[:, :, None])
-                joint = marginals[:, slices[parent], None] * given
-                marginals[:, here] = joint.sum(axis=1)
+                given = np.exp(table[:, :, None] + own - message[:, None])
+                joint = marginals[slices[parent], None] * given
+                marginals[here] = joint.sum(axis=0)
                 if weights is not None:
-                    pairs[attribute] = np.tensordot(weights, joint, 1)
+                    pairs[attribute] = joint @ weights
                 continue
-            ratios = marginals[:, slices[parent]] * np.exp(top - message)
+            ratios = marginals[slices[parent]] * np.exp(top - message)
             joint = np.exp(table)
-            own_shares = (ratios @ joint) * shares
-            total = own_shares.sum(axis=1, keepdims=True)
-            marginals[:, here] = own_shares / total
+            own_shares = (joint.T @ ratios) * shares
+            total = own_shares.sum(axis=0)
+            marginals[here] = own_shares / total
             if weights is not None:
-                scaled = ratios * (weights[:, None] / total)
-                pairs[attribute] = (scaled.T @ shares) * joint
+                pairs[attribute] = ((ratios * (weights / total)) @ shares.T) * joint
         return marginals, pairs
 
     def draw(self, below, rng):
@@ -307,28 +308,26 @@ class AttributeForest:
         -------
         values : ndarray of shape (n_cases, n_attributes), dtype int64
         """
-        values = np.zeros((len(below), len(self.parents)), dtype=np.int64)
+        values = np.zeros((len(self.parents), below.shape[1]), dtype=np.int64)
         uniform = rng.uniform(size=values.shape)
         for attribute in self.order:
-            parent, scores = self.parents[attribute], self.tables[attribute][:1]
-            if parent >= 0:
-                scores = self.tables[attribute][values[:, parent]]
-            scores = scores + below[:, self.attributes.slices[attribute]]
-            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-            reached = np.cumsum(shares, axis=1)
+            parent, table = self.parents[attribute], self.tables[attribute].T
+            scores = below[self.attributes.slices[attribute]]
+            scores = scores + (table[:, :1] if parent < 0 else table[:, values[parent]])
+            reached = np.cumsum(np.exp(scores - scores.max(axis=0)), axis=0)
             # A value of probability zero is never drawn: its step of the sum is zero.
-            goal = uniform[:, attribute] * reached[:, -1]
-            values[:, attribute] = (reached <= goal[:, None]).sum(axis=1)
-        return values
+            goal = uniform[attribute] * reached[-1]
+            values[attribute] = (reached <= goal).sum(axis=0)
+        return values.T
 
 
-def _log_matmul(exponents, table):
-    """Compute log(exp(exponents) @ exp(table)) without overflow."""
-    top, peak = exponents.max(axis=1, keepdims=True), table.max()
-    sums = np.exp(exponents - top) @ np.exp(table - peak)
+def _log_matmul(table, exponents):
+    """Compute log(exp(table) @ exp(exponents)) without overflow."""
+    top, peak = exponents.max(axis=0), table.max()
+    sums = np.exp(table - peak) @ np.exp(exponents - top)
     if sums.all():
         return np.log(sums) + (top + peak)
-    return logsumexp(exponents[:, :, None] + table, axis=1)  # beyond doubles
+    return logsumexp(table[:, :, None] + exponents, axis=1)  # beyond doubles
 
 
 @dataclass(frozen=True)
@@ -379,21 +378,24 @@ class ForestMixture:
         for here, joint, rest in self._blocks(signs):
             shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
             marginals, _ = self.forest.downward(*rest)
-            marginals = marginals.reshape(*shares.shape, -1)
-            of_values = np.einsum("ik,ikj->ij", shares, marginals)
-            means[here] = 2 * of_values[:, self.forest.attributes.true_values] - 1
+            true = marginals[self.forest.attributes.true_values]
+            means[here] = 2 * (true.reshape(-1, *shares.shape) * shares).sum(2).T - 1
         return np.clip(means, -1.0, 1.0)  # rounding
 
     def draw(self, signs, rng):
         """Draw the missing bits of each sample given its known bits."""
         drawn = np.empty(signs.shape, dtype=np.int8)
-        for here, joint, (below, _) in self._blocks(signs):
+        # Samples with the same known bits, perhaps none at all, share their sums.
+        distinct, number = np.unique(signs, axis=0, return_inverse=True)
+        number = number.ravel()
+        for here, joint, (below, _) in self._blocks(distinct):
+            own = np.flatnonzero((number >= here.start) & (number < here.stop))
+            row = number[own] - here.start
             reached = np.cumsum(np.exp(joint - joint.max(axis=1, keepdims=True)), 1)
-            goal = rng.uniform(size=len(reached)) * reached[:, -1]
-            chosen = (reached <= goal[:, None]).sum(axis=1)
-            cases = np.arange(len(chosen)) * joint.shape[1] + chosen
-            values = self.forest.draw(below[cases], rng)
-            drawn[here] = self.forest.attributes.to_signs(values)
+            goal = rng.uniform(size=len(own)) * reached[row, -1]
+            chosen = (reached[row] <= goal[:, None]).sum(axis=1)
+            values = self.forest.draw(below[:, row * joint.shape[1] + chosen], rng)
+            drawn[own] = self.forest.attributes.to_signs(values)
         return drawn
 
     def moments(self):
@@ -409,24 +411,28 @@ class ForestMixture:
         pairs : list of ndarrays
             As of ``AttributeForest.downward``.
         """
-        n_components, n_values = self.exponents.shape
-        step = max(1, CELLS_AT_A_TIME // n_values)
-        blocks = [slice(i, i + step) for i in range(0, n_components, step)]
-        joint = self.log_weights.copy()
-        for here in blocks:
+        shares = np.empty(len(self.log_weights))
+        means = np.empty(self.exponents.T.shape).T
+        blocks, tops, pairs = [], [], []
+        step = max(1, CELLS_AT_A_TIME // self.exponents.shape[1])
+        for start in range(0, len(shares), step):
+            here = slice(start, start + step)
             sums, *rest = self.forest.upward(self.exponents[here])
-            joint[here] += sums
-        log_sum = logsumexp(joint)
-        shares = np.exp(joint - log_sum)
-        means, pairs = np.empty_like(self.exponents), None
-        for here in blocks:
-            if len(blocks) > 1:
-                _, *rest = self.forest.upward(self.exponents[here])
+            joint = self.log_weights[here] + sums
+            top = logsumexp(joint)
+            shares[here] = np.exp(joint - top)
             marginals, more = self.forest.downward(*rest, shares[here])
-            means[here] = marginals * shares[here, None]
-            pairs = (
-                more
-                if pairs is None
-                else [a + b for a, b in zip(pairs, more, strict=True)]
-            )
+            means[here] = (marginals * shares[here]).T
+            blocks.append(here)
+            tops.append(top)
+            pairs.append(more)
+        log_sum = logsumexp(tops)
+        factors = np.exp(np.array(tops) - log_sum)
+        for here, factor in zip(blocks, factors, strict=True):
+            shares[here] *= factor
+            means[here] *= factor
+        pairs = [
+            sum(factor * part for factor, part in zip(factors, parts, strict=True))
+            for parts in zip(*pairs, strict=True)
+        ]
         return float(log_sum), shares, means, pairs

@@ -83,7 +83,7 @@ def input_means(params, fields):
         forest, attributes = attribute_forest(params), params.attributes
         _, *rest = forest.upward(attributes.spread(fields))
         values = forest.downward(*rest)[0]
-        return 2 * values[:, attributes.true_values] - 1, None
+        return 2 * values[attributes.true_values].T - 1, None
     if params.parents is None:
         return np.tanh(fields), None
     inputs, edges = np.empty_like(fields), np.zeros_like(fields)
@@ -214,7 +214,9 @@ def _edge_signs(params, attribute, parent):
 def forest_mixture(params):
     """Build the mixture of forests, one for each hidden state, that a machine is."""
     states = unit_states(len(params.hidden_bias), params.max_active)
-    exponents = params.attributes.spread(params.input_fields(states))
+    spread = params.attributes.spread
+    by_unit, alone = spread(params.components), spread(params.visible_bias[None])
+    exponents = (by_unit.T @ states.T + alone.T).T  # in the order of its sums
     forest = attribute_forest(params)
     return ForestMixture(forest, states @ params.hidden_bias, exponents)
 
@@ -224,7 +226,9 @@ def _moments_of_attributes(params):
     states = unit_states(len(params.hidden_bias), params.max_active)
     mixture = forest_mixture(params)
     log_z, shares, means, pairs = mixture.moments()
-    means = 2 * means[:, attributes.true_values] - shares[:, None]
+    hidden, true = shares @ states, attributes.true_values
+    products = 2 * (states.T @ means)[:, true] - hidden[:, None]
+    inputs = 2 * means.sum(axis=0)[true] - 1
     edges = None
     if params.parents is not None:
         edges = np.zeros(len(params.parents))
@@ -232,7 +236,7 @@ def _moments_of_attributes(params):
             columns, of_values = _edge_signs(params, attribute, parent)
             own = attributes.value_signs(attribute)
             edges[columns] = ((of_values.T @ pairs[attribute]) * own.T).sum(axis=1)
-    return log_z, Moments(shares @ states, means.sum(axis=0), states.T @ means, edges)
+    return log_z, Moments(hidden, inputs, products, edges)
 
 
 def hidden_log_weights(params):
