@@ -21,7 +21,7 @@ LIMITS = {
     "AveragedPerceptron": (34, 30),
     "BoostByMajority": (94, 60),
     "CombinationMachine": (76, 55),
-    "QueryByCommittee": (67, 65),
+    "QueryByCommittee": (65, 65),
     "RuleClassifier": (74, 85),
 }
 

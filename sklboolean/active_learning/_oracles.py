@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean._core.labels import distinct_labels, target_type
+from sklboolean._core.labels import distinct_labels
 from sklboolean._core.validation import is_missing
 
 
@@ -29,17 +29,6 @@ def find_missing(y):
         y = np.zeros(len(y), dtype=known.dtype)
         y[~missing] = known
     return y, missing
-
-
-def check_labels(labels):
-    """Validate the labels of a classifier."""
-    kind = target_type(labels)
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: y is {kind}, but a classifier needs classes. Use a "
-            "regressor, or cut y into classes first."
-        )
-    return labels
 
 
 def check_source(y, known, oracle):

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.labels import distinct_labels, encode_classes
+from sklboolean._core.labels import distinct_labels, encode_classes, target_type
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import (
     check_choice,
@@ -35,7 +35,6 @@ from sklboolean.active_learning._ensemble_committee import (
 from sklboolean.active_learning._oracles import (
     ArrayOracle,
     CallableOracle,
-    check_labels,
     check_source,
     find_missing,
 )
@@ -595,9 +594,6 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
         if self.n_members is not None:
             check_integer(self.n_members, "n_members", 1)
-        self._check_classifiers()
-
-    def _check_classifiers(self):
         for base in self._bases():
             if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
                 name, others = "final_estimator", ""
@@ -655,8 +651,12 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return X, None, np.zeros(X.shape[0], dtype=bool)
         if len(labels) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} samples, but y has {len(labels)}.")
-        if not missing.all():
-            check_labels(labels[~missing])
+        kind = "binary" if missing.all() else target_type(labels[~missing])
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"Unknown label type: y is {kind}, but a classifier needs classes. Use "
+                "a regressor, or cut y into classes first."
+            )
         return X, labels, ~missing
 
     def _read_weights(self, sample_weight, n_samples):

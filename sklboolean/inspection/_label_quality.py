@@ -48,8 +48,8 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
     TypeError
         If `estimator` is no classifier.
     ValueError
-        For bad data, a label that occurs once, and an estimator without one score for
-        each class.
+        For bad data, a label that occurs once, folds that do not test each sample
+        once, and an estimator without one score for each class.
 
     See Also
     --------
@@ -102,7 +102,18 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     model = clone(base)
     set_seed(model, seed)
-    folds = check_cv(cv, y, classifier=True)
+    samples, n_tests = np.arange(len(y)), np.zeros(len(y), dtype=int)
+    splits = check_cv(cv, y, classifier=True).split(X, y)
+    folds = [(train, samples[test]) for train, test in splits]
+    for _train, test in folds:
+        np.add.at(n_tests, test, 1)
+    if (n_tests != 1).any():
+        sample = (n_tests != 1).argmax()
+        raise ValueError(
+            "cv must test each sample in one fold, so that it has one score; sample "
+            f"{sample} is tested in {n_tests[sample]} folds. Use StratifiedKFold or "
+            "another splitter whose test sets do not overlap and cover all samples."
+        )
     with readable_errors("X"):
         scores = cross_val_predict(model, X, y, cv=folds, method=methods[0])
     scores = np.asarray(scores, dtype=np.float64)

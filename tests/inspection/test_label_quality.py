@@ -6,7 +6,12 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -151,3 +156,28 @@ def test_folds_may_be_any_splitter_and_trees_have_probabilities():
     quality = label_quality(BITS, THREE, DecisionTreeClassifier(), cv=KFold(3))
     assert quality.min() >= -1
     assert quality.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("cv", "found"),
+    [
+        (ShuffleSplit(3, test_size=0.2, random_state=0), r"\d+ is tested in 0 folds"),
+        (RepeatedKFold(n_splits=3, n_repeats=2), "sample 0 is tested in 2 folds"),
+        ([(np.arange(1, 90), np.array([0]))], "sample 1 is tested in 0 folds"),
+        ([(range(45), range(45, 90)), (range(45, 90), range(1, 45))], "sample 0 is te"),
+    ],
+)
+def test_folds_test_each_sample_once(cv, found):
+    with pytest.raises(ValueError, match=f"cv must test each sample.*{found}"):
+        label_quality(BITS, THREE, cv=cv)
+
+
+def test_folds_are_masks_or_a_generator():
+    halves = np.arange(90) % 2 == 0
+    quality = label_quality(
+        BITS, THREE, cv=((part, ~part) for part in (halves, ~halves)), random_state=0
+    )
+    numbers = [(np.flatnonzero(p), np.flatnonzero(~p)) for p in (halves, ~halves)]
+    np.testing.assert_array_equal(
+        label_quality(BITS, THREE, cv=numbers, random_state=0), quality
+    )
