@@ -92,8 +92,8 @@ def refuse_changed_params(known, wanted):
         if name in known and not is_same(known[name], value):
             raise ValueError(
                 f"Training cannot be resumed with {name}={value!r}: the model was "
-                f"fitted with {name}={known[name]!r}. Set it back, or fit again "
-                "without warm_start."
+                f"fitted with {name}={known[name]!r}. Set it back, or begin anew with "
+                "a clone of the model, or without warm_start if it has that."
             )
 
 

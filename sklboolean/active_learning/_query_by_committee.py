@@ -576,10 +576,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_choice(self.strategy, "strategy", tuple(STRATEGIES))
         for name in ("epsilon", "delta"):
             value = getattr(self, name)
-            if name == "delta" or value is not None:
-                check_real(value, name, 0.0, strict=True)
-                if value >= 1:
-                    raise ValueError(f"{name} must be less than 1; got {value}.")
+            is_given = name == "delta" or value is not None
+            if is_given and check_real(value, name, 0.0, strict=True) >= 1:
+                raise ValueError(f"{name} must be less than 1; got {value}.")
         check_integer(self.batch_size, "batch_size", 1)
         if self.max_queries is not None:
             check_integer(self.max_queries, "max_queries", 1)
@@ -596,9 +595,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             check_integer(self.n_members, "n_members", 1)
         for base in self._bases():
             if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
-                name, others = "final_estimator", ""
-                if base is not self.final_estimator:
-                    name, others = "committee", ", a list of them, or a version space"
+                is_final = base is self.final_estimator
+                name = "final_estimator" if is_final else "committee"
+                others = "" if is_final else ", a list of them, or a version space"
                 raise TypeError(
                     f"{name} must be a classifier, such as DecisionTreeClassifier()"
                     f"{others}; got {base!r}."

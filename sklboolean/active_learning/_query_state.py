@@ -315,10 +315,11 @@ class QueryState:
             self.termination = "agreement"
         X = X.X if isinstance(X, ProjectedSamples) else X
         scores = np.asarray(self.score(predictions, X, self.ties))
-        if scores.shape != (X.shape[0],):
+        if scores.shape != (X.shape[0],) or np.isnan(scores).any():
+            found = "NaN" if scores.shape == (X.shape[0],) else f"shape {scores.shape}"
             raise ValueError(
                 f"strategy must return one score for each of the {X.shape[0]} samples; "
-                f"it returned shape {scores.shape}."
+                f"it returned {found}."
             )
         return choose_samples(scores, X, n, self.ties, self.committee.kernel), scores
 
