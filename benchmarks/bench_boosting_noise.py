@@ -19,6 +19,9 @@
   2000 samples to train) and nursery; monks 1 (its own split) and tic-tac-toe. With
   --text also the 20 newsgroups by date.
 
+* Several classes, beside ``OneVsRestClassifier(BoostByMajority())``: digits, car,
+  nursery, USPS, newsgroups_w100 and 19 made-up classes, at most 1500 samples to train.
+
 With --cache the figures of each split are kept in DIR, so that a run that was ended can
 be continued. Empty it when the package has changed.
 
@@ -40,11 +43,13 @@ import numpy as np
 from _timing import print_header, print_table
 from _workloads import load_part
 from joblib import Memory, Parallel, delayed
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_predict, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 
 from sklboolean import BooleanSVC, BoostByMajority
 from sklboolean.datasets import flip_labels, load_mushroom, load_votes, make_tic_tac_toe
@@ -408,6 +413,74 @@ def compare_clean(folder, tables, seeds, text):
     )  # fmt: skip
 
 
+def make_prototypes(seed, n_samples=4000, n_classes=19, n_features=60):
+    """Return noisy copies of one sample for each class, and the classes."""
+    rng = np.random.default_rng(seed)
+    prototypes = rng.integers(0, 2, (n_classes, n_features))
+    y = rng.integers(0, n_classes, n_samples)
+    return (prototypes[y] ^ (rng.random((n_samples, n_features)) < 0.25)), y
+
+
+def several_classes(folder, tables, name, seed):
+    """Return X, X_test, y, y_test of a table with several classes."""
+    if name in ("USPS", "newsgroups_w100"):
+        X, y = load_all(folder, {"USPS": "usps_binarized"}.get(name, name))
+    elif name == "digits":
+        X, y = load_digits(return_X_y=True)
+        X = X >= 8
+    elif name == "19 classes":
+        X, y = make_prototypes(seed)
+    else:
+        X, y = tables[name]
+    often = np.bincount(y)[y] > 3
+    n_train = min(1500, int(0.7 * often.sum()))
+    X, X_test, y, y_test = train_test_split(
+        X[often].astype(np.uint8), y[often], train_size=n_train, stratify=y[often],
+        random_state=seed,
+    )  # fmt: skip
+    return X, X_test[:3000], y, y_test[:3000]
+
+
+def measure_several(data, seed):
+    """Return accuracy in percent and seconds of a fit: ours, and one against rest."""
+    warnings.simplefilter("ignore")
+    X, X_test, y, y_test = data
+    model, found = BoostByMajority(random_state=seed), []
+    for each in (model, OneVsRestClassifier(clone(model))):
+        start = process_time()
+        each.fit(X, y)
+        seconds = process_time() - start
+        found.append((100 * each.score(X_test, y_test), seconds))
+    return found, model.multi_class_
+
+
+def compare_several(folder, tables, seeds, n_jobs, memory):
+    """Print the accuracy of several classes beside that of one class at a time."""
+    names = ["digits", "19 classes", *({"car", "nursery"} & set(tables))]
+    names += ["USPS", "newsgroups_w100"] if folder else []
+    rows = []
+    for name in names:
+        results = Parallel(n_jobs=n_jobs)(
+            delayed(memory.cache(measure_several))(
+                several_classes(folder, tables, name, seed), seed
+            )
+            for seed in seeds
+        )
+        figures = np.array([each for each, _kind in results])
+        ours, peer = figures[..., 0].T
+        kinds = ", ".join(sorted({kind for _figures, kind in results}))
+        gap = ours - peer
+        rows.append(
+            (name, kinds, with_error(ours), with_error(peer), with_error(gap),
+             met(gap.mean() >= 0), *(f"{x:.1f}" for x in figures[..., 1].mean(axis=0)))
+        )  # fmt: skip
+    print_table(
+        f"Several classes: accuracy in percent, {len(seeds)} seeds",
+        ["data", "games", OURS, f"OneVsRest({OURS})", "difference", "goal: never below",
+         "s", "s, OneVsRest"], rows,
+    )  # fmt: skip
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, two tables")
@@ -431,6 +504,7 @@ def main(arguments=None):
     compare_wrong_labels(tables, seeds[:5], options.jobs, memory)
     data = None if options.quick else options.data
     compare_clean(data, tables, seeds[:3], options.text)
+    compare_several(data, tables, seeds[:5], options.jobs, memory)
 
 
 if __name__ == "__main__":
