@@ -35,6 +35,7 @@ from sklboolean._core.progress import (
 from sklboolean._core.weights import checked_weights, class_weights
 
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
+N_SCALE_SCORES = 250  # for the ratio of two models' mean absolute scores
 LARGEST_LOG_SLOPE = 12  # for scores of size 1
 SMALLEST = np.nextafter(0.0, 1.0)
 
@@ -53,6 +54,36 @@ def restore_on_error(estimator):
 def break_ties(scores, *, positive=True):
     """Replace scores of 0 by the smallest float of the side that a tie predicts."""
     return np.where(scores == 0, SMALLEST if positive else -SMALLEST, scores)
+
+
+def held_out_parts(codes, weights):
+    """Split distinct samples: a quarter for a second model, the others to calibrate it.
+
+    Of each class every fourth sample, the first one included, is for the second model.
+    A sample of weight 4 or more goes to both sides, as some of its copies would: new
+    data have it too.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+        Class numbers. The samples are in an order that says nothing about them.
+    weights : ndarray of shape (n_samples,), float64
+        Numbers of copies, above 0. Where the mean is below 1, it counts as 1.
+
+    Returns
+    -------
+    training, testing : ndarrays of shape (n_samples,), float64
+        Parts of the weights. ``testing`` is 0 from the 1001st sample on.
+    """
+    order = np.argsort(codes, kind="stable")
+    n_before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - n_before[codes[order]]
+    copies = weights / min(1.0, weights.mean())
+    share = np.where(copies < 4, place % 4 == 0, copies // 4 / copies)
+    training, testing = weights * share, weights * (1 - share)
+    testing[np.flatnonzero(testing)[N_CALIBRATION_SCORES:]] = 0.0
+    return training, testing
 
 
 def fit_slope(scores, codes, weights=None):
@@ -112,7 +143,7 @@ def fit_slope(scores, codes, weights=None):
         step = slope - first / second if second > 0 else low
         step = step if low < step < high else sqrt(low * high)
         slope, last = step, slope
-        if abs(slope - last) <= 1e-9 * last:
+        if abs(slope - last) <= 1e-5 * last:  # Newton's next step is its square
             break
     return float(slope / typical)
 
@@ -518,17 +549,24 @@ class OnlineClassifier(
             n_orders=1,
         )  # fmt: skip
         samples = np.arange(len(codes)) if samples is None else samples
-        # In random order, the same share of each class. Short codes are sorted quickly.
-        samples = np.random.default_rng(0).permutation(samples)
+        # The same share of each class. Short codes are sorted quickly.
         short = codes[samples].astype(np.min_scalar_type(len(self.classes_)))
         samples = samples[np.argsort(short, kind="stable")]
-        is_training = np.arange(len(samples)) % (8 if n_epochs == 1 else 4) == 0
-        own, others = samples[is_training], samples[~is_training]
+        rng = np.random.default_rng(0)
+        is_other = np.ones(len(samples), dtype=bool)
+        step = 8 if n_epochs == 1 else 4
+        one_of_each = np.arange(0, len(samples), step)
+        one_of_each += rng.integers(step, size=len(one_of_each))
+        is_other[np.minimum(one_of_each, len(samples) - 1)] = False
+        own, others = samples[~is_other], samples[is_other]
         trained, _ = second._train(
             second._init_state(), data, codes, weights, np.sort(own), one_pass
         )
-        own = own[:: len(own) // N_CALIBRATION_SCORES + 1]
-        others = others[:: len(others) // N_CALIBRATION_SCORES + 1]
+        own = own[:: len(own) // N_SCALE_SCORES + 1]
+        step = len(others) // N_CALIBRATION_SCORES + 1
+        if step > 1:
+            some = np.arange(0, len(others) - step + 1, step)
+            others = others[some + rng.integers(step, size=len(some))]
         scores = second._scores(trained, data, np.append(own, others))
         scale = np.abs(second._scores(state, data, own)).mean()
         second_scale = np.abs(scores[: len(own)]).mean()

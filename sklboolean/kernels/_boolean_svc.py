@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import (
     DecisionClassifierMixin,
     fit_slope,
+    held_out_parts,
     restore_on_error,
 )
 from sklboolean._core.labels import encode_classes
@@ -31,7 +32,6 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
-N_CALIBRATION_SAMPLES = 1000
 AUTO_FACTOR = 1.5
 
 
@@ -250,15 +250,19 @@ class BooleanSVC(
             progress = Progress(self, "block", None, X, y)
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
-            weights = self._box_weights(codes, sample_weight)
+            weights, factors = self._check_weights(codes, sample_weight)
             first, weights = merge_equal_samples(table, codes, weights)
             codes = codes[first]
+            factors = factors[codes]
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
-            self.C_ = self._choose_C(bits, weights)
-            solutions = self._solve(bits, codes, weights, progress)
+            box = factors * weights
+            self.C_ = self._choose_C(bits, box)
+            solutions = self._solve(bits, codes, box, progress)
             self._set_fitted_attributes(kernel, table, first, solutions)
-            self.calibration_slope_ = self._held_out_slope(bits, codes, weights)
+            self.calibration_slope_ = self._held_out_slope(
+                bits, codes, weights, factors
+            )
             progress.finish()
         if max(solution.gap for solution in solutions) > self.tol:
             warn_user(
@@ -290,8 +294,8 @@ class BooleanSVC(
             )
         return clone(self.kernel)
 
-    def _box_weights(self, codes, sample_weight):
-        """Combine sample and class weights to a factor of C for each sample."""
+    def _check_weights(self, codes, sample_weight):
+        """Return the weight of each sample and the factor of each class."""
         weights = checked_weights(sample_weight, len(codes))
         totals = np.bincount(codes, weights)
         if not totals.all():
@@ -307,7 +311,8 @@ class BooleanSVC(
                 "Leave the class out of y instead."
             )
         with np.errstate(over="ignore"):
-            return check_finite_sum(weights * factors[codes])
+            check_finite_sum(weights * factors[codes])
+        return weights, factors
 
     def _choose_C(self, bits, weights):
         """Compute the value of C in use."""
@@ -361,23 +366,20 @@ class BooleanSVC(
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
         self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
 
-    def _held_out_slope(self, bits, codes, weights):
+    def _held_out_slope(self, bits, codes, weights, factors):
         """Fit the slope to scores of a machine trained on a quarter of each class."""
-        order = np.argsort(codes, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-        place = np.empty(len(codes), dtype=np.int64)
-        place[order] = np.arange(len(codes)) - starts[codes[order]]
-        train, test = np.flatnonzero(place % 4 == 0), np.flatnonzero(place % 4)
-        test = test[:N_CALIBRATION_SAMPLES]
+        training, testing = held_out_parts(codes, weights)
+        train, test = np.flatnonzero(training), np.flatnonzero(testing)
         if not len(test):
             return 1.0
         part = bits.part(train)
-        solutions = self._solve(part, codes[train], weights[train])
+        solutions = self._solve(part, codes[train], (training * factors)[train])
         coef = np.stack([solution.coef for solution in solutions])
         scores = part.with_threads(self.n_jobs).scores(coef, bits.take(test)).T
         scores = scores + np.array([solution.intercept for solution in solutions])
         scores = scores if len(self.classes_) > 2 else scores[:, 0]
-        return fit_slope(scores, codes[test], weights[test] / weights[test].mean())
+        weights = (testing * factors)[test]
+        return fit_slope(scores, codes[test], weights / min(1.0, weights.mean()))
 
     def decision_function(self, X):
         """Compute the score of each sample for each class.

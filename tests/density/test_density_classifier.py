@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
 from sklearn.ensemble import IsolationForest
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import (
@@ -14,6 +15,7 @@ from sklboolean import (
     DensityOutlierDetector,
     GaussianCombinationMachine,
 )
+from sklboolean._core.base import fit_slope
 
 digits = load_digits()
 BITS, LABELS = (digits.data > 7).astype(np.uint8), digits.target
@@ -29,16 +31,70 @@ def test_probabilities_follow_bayes_rule():
             for k in range(10)
         ]
     )
-    expected = joint / joint.sum(axis=1, keepdims=True)
+    powers = joint**model.calibration_slope_
+    expected = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-10)
-    np.testing.assert_array_equal(model.predict(X), expected.argmax(axis=1))
-    np.testing.assert_allclose(np.exp(model.class_log_prior_).sum(), 1)
+    np.testing.assert_array_equal(model.predict(X), joint.argmax(axis=1))
+    model.calibration_slope_ = 1.0
+    exact = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("density", [ChowLiuTree(), BernoulliMixture(2, alpha=1.0)])
+def test_calibrated_probabilities_have_the_smaller_loss(density):
+    # The bits of digits depend on each other far beyond a tree.
+    model = DensityClassifier(density).fit(BITS[:900], LABELS[:900])
+    calibrated = log_loss(LABELS[900:], model.predict_proba(BITS[900:]))
+    model.calibration_slope_ = 1.0
+    exact = log_loss(LABELS[900:], model.predict_proba(BITS[900:]))
+    assert calibrated < 0.8 * exact
+    model.calibration_slope_ = fit_slope(
+        model._scores(model.estimators_, BITS[900:]), LABELS[900:]
+    )
+    least = log_loss(LABELS[900:], model.predict_proba(BITS[900:]))
+    assert calibrated < 1.05 * least
+
+
+def test_the_slope_depends_on_samples_only():
+    X, y = BITS[:300].astype(float), LABELS[:300] % 3
+    slope = DensityClassifier().fit(X, y).calibration_slope_
+    order = np.random.default_rng(0).permutation(300)
+    for other in (X[order], X[order].astype(bool), np.negative(-X[order])):
+        again = DensityClassifier().fit(other, y[order]).calibration_slope_
+        assert again == pytest.approx(slope, rel=1e-9)
+    again = DensityClassifier().fit(X, y, sample_weight=np.ones(300))
+    assert again.calibration_slope_ == pytest.approx(slope, rel=1e-9)
+
+
+def test_one_sample_of_each_class_leaves_bayes_rule():
+    model = DensityClassifier().fit([[0, 1], [1, 0]], [0, 1])
+    assert model.calibration_slope_ == 1.0
+
+
+class Seen(BaseEstimator):
+    """A density of 1 where a sample was seen, else 0."""
+
+    def fit(self, X):
+        self.seen_ = {tuple(row) for row in X}
+        return self
+
+    def score_samples(self, X):
+        return np.array([0.0 if tuple(row) in self.seen_ else -np.inf for row in X])
+
+
+def test_impossible_samples_have_no_probability():
+    X = np.repeat([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1]], 8, axis=0)
+    y = np.repeat([0, 1, 0, 1], 8)
+    model = DensityClassifier(Seen()).fit(X, y)
+    assert np.isfinite(model.calibration_slope_)
+    np.testing.assert_array_equal(model.predict_proba(X), np.eye(2)[y])
 
 
 def test_one_component_is_naive_bayes():
     X, y = BITS[:500], LABELS[:500]
     mixture = BernoulliMixture(1, alpha=1.0, tol=1e-9)
     ours = DensityClassifier(mixture).fit(X, y)
+    ours.calibration_slope_ = 1.0
     theirs = BernoulliNB(alpha=1.0).fit(X, y)
     np.testing.assert_allclose(
         ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8
@@ -67,7 +123,8 @@ def test_missing_bits_are_summed_out_and_real_columns_accepted():
     X, y = BITS[:300, :6].astype(float), LABELS[:300] > 4
     model = DensityClassifier(BernoulliMixture(2, random_state=0)).fit(X, y)
     nothing = model.predict_proba(np.full((1, 6), np.nan))
-    np.testing.assert_allclose(nothing[0], [np.mean(~y), np.mean(y)])
+    powers = np.array([np.mean(~y), np.mean(y)]) ** model.calibration_slope_
+    np.testing.assert_allclose(nothing[0], powers / powers.sum())
     real = np.random.default_rng(0).normal(size=(300, 3)) + 3 * y[:, None]
     density = GaussianCombinationMachine(1, max_iter=20, random_state=0)
     assert DensityClassifier(density).fit(real, y).score(real, y) > 0.95
