@@ -168,7 +168,8 @@ class BernoulliMixture(
         Source of the random starts, of ``sample``, and of ``impute`` with
         ``method="sample"``.
     n_jobs : int or None, default=None
-        Number of starts to run in parallel. The result does not depend on it.
+        Number of starts to run in parallel, or of threads for one start. The result
+        does not depend on it.
     verbose : int, default=0
         1 prints the log-likelihood of each start.
 

@@ -1,16 +1,19 @@
 """Mixtures of Bernoulli products, and EM on whole data and on streams."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logsumexp
 
+from sklboolean._core.parallel import each_slice
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._partitioned_samples import PartitionedSamples
 
-BLOCK_SIZE = 4096
+BLOCK_SIZE = 1024  # samples: what is computed of a block stays in the cache
+N_SLABS = 8
+SMALL = 1 << 23  # bits times components: a second thread does not pay for less
 MAX_SEED = 2**31 - 1
 
 
@@ -109,12 +112,13 @@ class ProductMixture:
         """
         if self.attributes is not None:
             return self._log_joint_of_groups(signs)
-        signs, half = signs.astype(np.float64), self.logits / 2
+        signs, half = signs.astype(np.float64, copy=False), self.logits / 2
         # log P(x) = x logit / 2 - |x| log(2 cosh(logit / 2)): a missing bit adds 0.
         scale = np.logaddexp(half, -half)
+        joint = (half @ signs.T).T  # later loops over samples are the long ones
         if signs.all():
-            return signs @ half.T + (self.log_weights - scale.sum(axis=1))
-        return signs @ half.T - np.abs(signs) @ scale.T + self.log_weights
+            return joint + (self.log_weights - scale.sum(axis=1))
+        return joint - (scale @ np.abs(signs.T)).T + self.log_weights
 
     def _log_joint_of_groups(self, signs):
         allowed, logs = self.attributes.allowed(signs), self.log_values()
@@ -209,7 +213,7 @@ class MixtureState:
         return MixtureState(mixture, counts, self.total)
 
 
-def expected_counts(mixture, signs, weights):
+def expected_counts(mixture, signs, weights, n_jobs=None):
     """Divide samples among the components and count: the E-step.
 
     Parameters
@@ -218,6 +222,8 @@ def expected_counts(mixture, signs, weights):
     signs : ndarray of shape (n_samples, n_features)
         0 where a bit is missing: it is not counted.
     weights : ndarray of shape (n_samples,), dtype float64
+    n_jobs : int or None
+        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -227,22 +233,31 @@ def expected_counts(mixture, signs, weights):
     """
     if isinstance(signs, PartitionedSamples):
         return signs.sum(expected_counts, mixture)
-    n_components, n_features = mixture.logits.shape
-    members = np.zeros(n_components)
-    sums = np.zeros((n_components, n_features))
-    known = np.zeros((n_components, n_features))
-    log_likelihood = 0.0
-    for start in range(0, len(signs), BLOCK_SIZE):
-        block = slice(start, start + BLOCK_SIZE)
-        samples, sample_weights = signs[block].astype(np.float64), weights[block]
-        shares, scores = posterior(mixture.log_joint(signs[block]))
-        log_likelihood += float(sample_weights @ scores)
-        shares *= sample_weights[:, None]
-        part = shares.sum(axis=0)
-        members += part
-        sums += shares.T @ samples
-        known += part[:, None] if samples.all() else shares.T @ np.abs(samples)
-    return Counts(members, sums, known), log_likelihood
+    n_blocks, shape = -(-len(signs) // BLOCK_SIZE), mixture.logits.shape
+    # Slabs of samples with sums of their own, for any number of threads.
+    ends = n_blocks * np.arange(min(N_SLABS, n_blocks) + 1) // min(N_SLABS, n_blocks)
+    log_likelihoods = np.zeros(len(ends) - 1)
+    members = np.zeros((len(ends) - 1, shape[0]))
+    sums, known = (np.zeros((len(ends) - 1, *shape)) for _ in range(2))
+
+    def add_blocks(first, last):
+        for slab in range(first, last):
+            for block in range(ends[slab], ends[slab + 1]):
+                here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
+                samples, sample_weights = signs[here].astype(np.float64), weights[here]
+                shares, scores = posterior(mixture.log_joint(samples))
+                log_likelihoods[slab] += sample_weights @ scores
+                shares *= sample_weights[:, None]
+                part = shares.sum(axis=0)
+                members[slab] += part
+                sums[slab] += shares.T @ samples
+                complete = samples.all()
+                known[slab] += part[:, None] if complete else shares.T @ np.abs(samples)
+
+    small = signs.size * shape[0] < SMALL
+    each_slice(add_blocks, len(ends) - 1, n_jobs, step=1, small=small)
+    counts = Counts(members.sum(axis=0), sums.sum(axis=0), known.sum(axis=0))
+    return counts, float(log_likelihoods.sum())
 
 
 def maximising_mixture(counts, alpha, attributes=None):
@@ -273,7 +288,7 @@ def maximising_mixture(counts, alpha, attributes=None):
     return unscaled.with_logits(log_weights, np.where(alone, logits, np.log(true)))
 
 
-def em_step(mixture, signs, weights, alpha):
+def em_step(mixture, signs, weights, alpha, n_jobs=None):
     """Take one step of EM.
 
     Parameters
@@ -282,6 +297,8 @@ def em_step(mixture, signs, weights, alpha):
         As for ``expected_counts``.
     alpha : float
         As for ``maximising_mixture``.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -290,7 +307,7 @@ def em_step(mixture, signs, weights, alpha):
     log_likelihood : float
         Weighted sum over the samples, of the mixture before the step.
     """
-    counts, log_likelihood = expected_counts(mixture, signs, weights)
+    counts, log_likelihood = expected_counts(mixture, signs, weights, n_jobs)
     return maximising_mixture(counts, alpha, mixture.attributes), log_likelihood
 
 
@@ -319,7 +336,9 @@ def run_em(mixture, signs, weights, options):
     """
     total, before, history = weights.sum(), -np.inf, []
     while True:
-        better, log_likelihood = em_step(mixture, signs, weights, options.alpha)
+        better, log_likelihood = em_step(
+            mixture, signs, weights, options.alpha, options.n_jobs
+        )
         history.append(log_likelihood / total)
         objective = (log_likelihood + log_prior(mixture, options.alpha)) / total
         converged = bool(objective - before < options.tol)
@@ -393,14 +412,18 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
     result : EMResult
     """
     seeds = rng.randint(MAX_SEED, size=options.n_init)
-    # BLAS releases the GIL: threads share the data.
     arguments = signs, weights, options, attributes
-    if isinstance(signs, PartitionedSamples):  # tasks are the partitions
+    if options.n_init == 1 or isinstance(signs, PartitionedSamples):
+        # Tasks are the blocks of samples, or the partitions.
         results = (fit_from_seed(seed, *arguments) for seed in seeds)
     else:
+        single = replace(options, n_jobs=1)
         results = Parallel(
             n_jobs=options.n_jobs, prefer="threads", return_as="generator"
-        )(delayed(fit_from_seed)(seed, *arguments) for seed in seeds)
+        )(
+            delayed(fit_from_seed)(seed, signs, weights, single, attributes)
+            for seed in seeds
+        )
     best = None
     for result in results:
         if best is None or result.objective > best.objective:

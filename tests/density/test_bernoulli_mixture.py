@@ -11,6 +11,7 @@ from scipy.special import logit
 from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import BernoulliMixture
+from sklboolean.density import _em as em
 from sklboolean.density._bernoulli_mixture import most_probable_bits
 from sklboolean.density._em import (
     ProductMixture,
@@ -226,6 +227,21 @@ def test_more_starts_are_not_worse_and_threads_change_nothing():
     np.testing.assert_array_equal(fits[0].means_, fits[1].means_)
     first = BernoulliMixture(6, alpha=1e-6, random_state=0).fit(X)
     assert fits[0].score(X) > first.score(X)
+
+
+def test_threads_for_one_start_change_nothing(monkeypatch):
+    monkeypatch.setattr(em, "SMALL", 0)
+    monkeypatch.setattr(em, "BLOCK_SIZE", 5)
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 2, (83, 8)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    one, three = (
+        BernoulliMixture(4, random_state=0, n_jobs=n_jobs).fit(X) for n_jobs in (1, 3)
+    )
+    np.testing.assert_array_equal(one.means_, three.means_)
+    monkeypatch.setattr(em, "BLOCK_SIZE", 1000)
+    whole = BernoulliMixture(4, random_state=0).fit(X)
+    np.testing.assert_allclose(one.means_, whole.means_, rtol=1e-9)
 
 
 def test_warm_start_goes_on():

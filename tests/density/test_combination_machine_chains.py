@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import CombinationMachine
 from sklboolean.density import _initialization as initialization
+from sklboolean.density._partition_function import log_partition
+from sklboolean.density._pcd import estimate_log_partition
 from sklboolean.density._rbm_params import RBMParams
 
 N = 6
@@ -47,6 +49,22 @@ def test_estimates_stand_for_the_sum(base):
     with pytest.warns(UserWarning, match="log-likelihood is an estimate"):
         loss = model.scaled_log_loss(EVERYTHING)
     assert loss == pytest.approx(-scores.mean() / (N * np.log(2)))
+
+
+@BASES
+def test_estimates_agree_beyond_the_limit(base):
+    """Sums over 2 ** 22 states are refused by default, but not out of reach."""
+    rng = np.random.default_rng(0)
+    kinds = rng.random((6, 26)) < 0.5
+    rows = kinds[rng.integers(0, 6, 500)] ^ (rng.random((500, 26)) < 0.1)
+    model = CombinationMachine(22, base=base, solver="pcd", max_iter=20, random_state=0)
+    forward, reverse = model.fit(rows).log_partition_bounds_
+    exact = log_partition(model._state.params)
+    chains = model._state.chains
+    others = estimate_log_partition(chains.params, chains.states, 1)[:2]
+    assert len({forward, reverse, exact, *others}) == 5
+    # 0.1 nats is what an estimate may differ from another one.
+    np.testing.assert_allclose([forward, reverse, *others], exact, atol=0.1)
 
 
 def test_estimates_in_the_wrong_order_are_told():
