@@ -89,6 +89,11 @@ def models_for(groups):
         models["4 x 20 machines"] = DensityMixture(
             small, n_components=20, n_averaged=4, max_iter=14, tol=1e-3, **shared
         )
+        large = CombinationMachine(14, base="chow_liu", n_init=1, alpha=1e-4)
+        models["8 x 1 machine of 14"] = DensityMixture(
+            large.set_params(max_iter=300), n_components=1, n_averaged=8, max_iter=1,
+            **shared,
+        )  # fmt: skip
     return models
 
 
