@@ -75,7 +75,7 @@ __all__ = [
 __version__ = version("sklboolean")
 
 # The estimators need the other packages; these come when they are asked for.
-_LATER = ("datasets", "inspection", "theory")
+_LATER = ("datasets", "inspection", "onnx", "theory")
 
 
 def __getattr__(name):

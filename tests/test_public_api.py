@@ -377,6 +377,7 @@ ALLOWED = {
     ),
     "datasets": (),
     "inspection": ("_core", *BASIC, "active_learning", "rules"),
+    "onnx": (*BASIC, "inspection._sums", "rules"),
 }
 
 
@@ -440,7 +441,7 @@ def test_imports_are_absolute(module):
 
 
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib"}
-OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow"}
+OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow", "skl2onnx"}
 
 
 @pytest.mark.parametrize("module", SOURCES)

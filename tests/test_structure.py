@@ -207,6 +207,7 @@ SERVE_ALL = {
     "inspection/_explanations.py": "explains fitted models of users",
     "inspection/_model_page.py": "shows fitted models of users",
     "inspection/_sums.py": "reads fitted models of users",
+    "onnx/_converters.py": "converts fitted models of users",
     "rules/_dual_representation.py": "reads fitted models of users",
     "rules/_extraction.py": "reads fitted models of users",
 }

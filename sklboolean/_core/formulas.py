@@ -1,14 +1,17 @@
-"""Formulas as text, Python code and HTML.
+"""Formulas as text, Python code, SQL and HTML.
 
 Negation is written ``not a`` in every text of the package.
 """
 
+import math
 from decimal import Decimal
 from html import escape
 
 import numpy as np
 
 from sklboolean._core.feature_names import conjunction_words
+
+INFINITE = (math.inf, -math.inf)
 
 
 def feature_name_of(estimator, feature):
@@ -60,6 +63,40 @@ def format_large_int(number):
 def python_value(value):
     """Convert a label to a plain Python value, whose repr is code."""
     return value.item() if hasattr(value, "item") else value
+
+
+def sql_name(name):
+    """Quote the name of a column."""
+    if not name or "\0" in name:
+        raise ValueError(
+            f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
+            "names that are not empty and hold no character of code 0."
+        )
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_value(label):
+    """Write a class label as a SQL literal."""
+    label = python_label(label)
+    if not isinstance(label, str):
+        return repr(int(label) if isinstance(label, bool) else label)
+    if "\0" in label:
+        raise ValueError(
+            f"The label {label!r} cannot be written in SQL: it holds a character of "
+            "code 0. Use other labels."
+        )
+    return "'" + label.replace("'", "''") + "'"
+
+
+def python_label(label):
+    """Convert a label to text, a number or a bool; other labels are errors."""
+    label = python_value(label)
+    if not isinstance(label, str | int | float) or label != label or label in INFINITE:
+        raise ValueError(
+            f"The label {label!r} is neither text nor a finite number. Use such labels "
+            "to export rules."
+        )
+    return label
 
 
 def literal_text(name, value):

@@ -9,7 +9,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.formulas import check_input_names, feature_names_of
+from sklboolean._core.formulas import (
+    check_input_names,
+    feature_names_of,
+    sql_name,
+)
 from sklboolean._core.labels import comparable_labels, target_type
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import check_array_strict, check_labelled
@@ -509,6 +513,52 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         pairs = zip(self._state, labels, strict=True)
         names = [name for fitted, label in pairs for name in fitted.names(label)]
         return np.array(names, dtype=object)
+
+    def to_sql(self, input_features=None):
+        """Write the conditions as columns of a SELECT in standard SQL.
+
+        Parameters
+        ----------
+        input_features : array-like of shape (`n_features_in_`,), default=None
+            The columns of the SQL table. None: the column names of X, or x0, x1, ...
+
+        Returns
+        -------
+        sql : str
+            A list of expressions of value 0 or 1, named as the features: the middle of
+            ``SELECT ... FROM table``. ``to_sql`` of rules refers to these names. NULL
+            is a missing value.
+
+        Raises
+        ------
+        ValueError
+            For ``missing="propagate"``, for a wrong number of names, and for names and
+            levels that cannot be quoted.
+
+        Examples
+        --------
+        >>> from sklboolean import BooleanEncoder
+        >>> encoder = BooleanEncoder(complement=False, n_bins=2)
+        >>> print(encoder.fit([[23], [31], [47]]).to_sql(["age"]))
+        CASE WHEN "age" <= 30.0 THEN 1 ELSE 0 END AS "age <= 30"
+        """
+        check_is_fitted(self)
+        if self.missing == "propagate":
+            raise ValueError(
+                "missing='propagate' gives NaN, which SQL does not have in all "
+                "databases. Set missing='indicator'."
+            )
+        labels = check_input_names(self, input_features)
+        tests = [
+            test
+            for fitted, label in zip(self._state, labels, strict=True)
+            for test in fitted.sql(str(label))
+        ]
+        names = self.get_feature_names_out(input_features)
+        return ",\n".join(
+            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
+            for test, name in zip(tests, names, strict=True)
+        )
 
 
 def _natural_kind(column):

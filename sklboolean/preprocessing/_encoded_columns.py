@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklboolean._core.formulas import sql_name, sql_value
 from sklboolean.preprocessing._thresholds import number_text
 
 UNSEEN, MISSING = -1, -2
@@ -53,6 +54,17 @@ class NumberColumn:
         ]
         bounds = [str(label)] if self.kind == "boolean" else bounds
         return bounds + [f"{label} is missing"] * self.indicates_missing
+
+    def sql(self, label):
+        """Write the conditions on a column with this label as SQL."""
+        name = sql_name(label)
+        tests = [
+            f"{name} {relation} {float(t)!r}"
+            for relation in self.relations
+            for t in self.thresholds
+        ]
+        tests = [f"CAST({name} AS INTEGER) = 1"] if self.kind == "boolean" else tests
+        return tests + [f"{name} IS NULL"] * self.indicates_missing
 
     def order(self):
         """Number the threshold of each condition; -1 for other conditions."""
@@ -188,6 +200,18 @@ class LevelColumn:
         names = [f"{label} = {level_text(level)}" for level in self.levels]
         names += [f"{label} is rare"] * bool(self.rare)
         return names + [f"{label} is missing"] * self.indicates_missing
+
+    def sql(self, label):
+        """Write the conditions on a column with this label as SQL."""
+        name = sql_name(label)
+        tests = [f"{name} = {sql_value(level)}" for level in self.levels]
+        if self.rare:
+            known, word = self.rare, "IN"
+            if self.handle_unknown == "infrequent_if_exist":
+                known, word = self.levels, "NOT IN"
+            known = ", ".join(map(sql_value, known))
+            tests.append(f"{name} {word} ({known})" if known else f"{name} IS NOT NULL")
+        return tests + [f"{name} IS NULL"] * self.indicates_missing
 
     def order(self):
         """Return -1 for each condition: levels have no order."""

@@ -12,7 +12,14 @@ import numpy as np
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.formulas import check_names, conjunction_code, python_value
+from sklboolean._core.formulas import (
+    check_names,
+    conjunction_code,
+    python_label,
+    python_value,
+    sql_name,
+    sql_value,
+)
 
 # Version of the dictionaries. Increase it when an older reader would misread them.
 VERSION = 1
@@ -139,43 +146,6 @@ def conjunction_sql(literals, feature_names, binarize):
             test = f"{'>' if value else '<='} {float(binarize)!r}"
         words.append(f"{sql_name(name)} {test}")
     return " AND ".join(words) or "1 = 1"
-
-
-def sql_name(name):
-    """Quote the name of a column."""
-    if not name or "\0" in name:
-        raise ValueError(
-            f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
-            "names that are not empty and hold no character of code 0."
-        )
-    return '"' + name.replace('"', '""') + '"'
-
-
-def sql_value(label):
-    """Write a class label as a SQL literal."""
-    label = python_label(label)
-    if not isinstance(label, str):
-        return repr(int(label) if isinstance(label, bool) else label)
-    if "\0" in label:
-        raise ValueError(
-            f"The label {label!r} cannot be written in SQL: it holds a character of "
-            "code 0. Use other labels."
-        )
-    return "'" + label.replace("'", "''") + "'"
-
-
-def python_label(label):
-    """Convert a label to text, a number or a bool; other labels are errors."""
-    label = python_value(label)
-    if not isinstance(label, str | int | float) or label != label or label in INFINITE:
-        raise ValueError(
-            f"The label {label!r} is neither text nor a finite number. Use such labels "
-            "to export rules."
-        )
-    return label
-
-
-INFINITE = (math.inf, -math.inf)
 
 
 def check_unique(conjunctions, feature_names):

@@ -223,15 +223,16 @@ def may_be_infinite(name, arguments):
 
 
 def public_functions():
-    """All public functions, by module and name."""
+    """All public functions of arguments, by module and name."""
     found = {}
     for info in pkgutil.iter_modules(sklboolean.__path__):
         if info.name.startswith("_"):
             continue
         module = importlib.import_module(f"sklboolean.{info.name}")
         for name in module.__all__:
-            if inspect.isfunction(getattr(module, name)):
-                found[f"{info.name}.{name}"] = getattr(module, name)
+            function = getattr(module, name)
+            if inspect.isfunction(function) and inspect.signature(function).parameters:
+                found[f"{info.name}.{name}"] = function
     return found
 
 

@@ -1,0 +1,333 @@
+"""Converters: fitted estimators as ONNX graphs."""
+
+from numbers import Real
+
+import numpy as np
+
+from sklboolean.boosting._base import BaseMajorityVote
+from sklboolean.inspection._sums import read_sums
+from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
+from sklboolean.preprocessing._encoded_columns import (
+    MISSING,
+    UNSEEN,
+    NumberColumn,
+)
+
+
+def data_types():
+    """Import the types of variables; models can be used without skl2onnx."""
+    from skl2onnx.common import data_types as types
+
+    return types
+
+
+# Predicted labels
+
+
+def classifier_shapes(operator):
+    """Set the types of the labels and of the probabilities."""
+    model = operator.raw_operator
+    n_samples = operator.inputs[0].get_first_dimension()
+    types = data_types()
+    label_type = types.StringTensorType
+    if is_integer(model):
+        label_type = types.Int64TensorType
+    operator.outputs[0].type = label_type([n_samples])
+    shape = [n_samples, len(model.classes_)]
+    operator.outputs[1].type = number_type(operator)(shape)
+
+
+def number_type(operator):
+    """Choose float64 for an input of float64, else float32."""
+    types = data_types()
+    if isinstance(operator.inputs[0].type, types.DoubleTensorType):
+        return types.DoubleTensorType
+    return types.FloatTensorType
+
+
+def is_integer(model):
+    """Test whether the labels are integers or bools, not text."""
+    labels = model.classes_
+    if labels.dtype.kind in "biu":
+        return True
+    if all(isinstance(label, str) for label in labels):
+        return False
+    raise NotImplementedError(
+        f"ONNX has labels of text or integers; {type(model).__name__} was fitted with "
+        f"{labels.tolist()}. Fit it with such labels."
+    )
+
+
+def convert_classifier(scope, operator, container):
+    """Write a model of conjunctions, or a linear one, with its probabilities."""
+    model, graph = operator.raw_operator, Graph(scope, container)
+    sums = read_sums(model)
+    if sums.link == "first":
+        places = first_that_holds(graph, operator, model, sums)
+        codes = np.searchsorted(model.classes_, [*sums.labels, default_label(model)])
+        codes = graph.node("Gather", codes.astype(np.int64), places)
+        found = graph.node("Gather", sums.probabilities, places)
+    else:
+        scores = class_scores(graph, operator, model, sums)
+        if len(model.classes_) > 2:
+            codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
+        else:
+            # A score of 0 is a tie, which sums of votes and linear models give to the
+            # second class.
+            first_wins = hasattr(model, "conjunctions_")
+            kind = "Greater" if first_wins else "GreaterOrEqual"
+            codes = graph.cast(graph.node(kind, scores, np.zeros((1, 1))), INT64)
+            codes = graph.node("Reshape", codes, np.array([-1], dtype=np.int64))
+        found = probabilities(graph, scores, sums, len(model.classes_))
+    labels = model.classes_
+    labels = labels.astype(np.int64) if is_integer(model) else labels.astype(str)
+    graph.node("Gather", labels, codes, output=operator.outputs[0].full_name)
+    write_numbers(graph, found, operator.outputs[1])
+
+
+def write_numbers(graph, tensor, variable):
+    """Write numbers to an output, in its type."""
+    is_float = isinstance(variable.type, data_types().FloatTensorType)
+    graph.cast(tensor, FLOAT if is_float else DOUBLE, output=variable.full_name)
+
+
+def read_bits(graph, variables, binarize):
+    """Put input variables side by side, as zeros and ones."""
+    if not isinstance(binarize, Real):
+        return graph.numbers(variables)
+    threshold = np.full((1, 1), float(binarize))
+    above = graph.node("Greater", graph.numbers(variables), threshold)
+    return graph.cast(above, DOUBLE)
+
+
+def threshold_of(model):
+    """Return the threshold above which a feature is true, or None."""
+    if isinstance(model, BaseMajorityVote):
+        model = model._weak_estimator()
+    return getattr(model, "binarize", None)
+
+
+def first_that_holds(graph, operator, model, sums):
+    """Number the first conjunction that holds; that after the last always does."""
+    bits = read_bits(graph, operator.inputs, threshold_of(model))
+    held = graph.held(bits, [*sums.terms, ()])
+    return graph.node("ArgMax", held, axis=1, keepdims=0)
+
+
+def default_label(model):
+    """Return the label of samples for which no conjunction holds."""
+    if hasattr(model, "default_"):
+        return model.default_
+    return getattr(model, "side_classes_", model.classes_)[0]
+
+
+def class_scores(graph, operator, model, sums):
+    """Compute the scores: of the second class, or of each where there are more."""
+    weights, intercepts = sums.weights, sums.intercepts
+    # Votes are integers. Added up as such they tie where the model's do.
+    n_votes = votes_of_sums(model, len(weights))
+    if n_votes is not None:
+        weights = np.rint(weights * n_votes[:, None])
+        intercepts = np.rint(intercepts * n_votes)
+    held = values_of_terms(graph, operator, model, sums.terms)
+    scores = graph.node("MatMul", held, np.ascontiguousarray(weights.T))
+    scores = graph.node("Add", scores, intercepts[None])
+    if n_votes is None:
+        return scores
+    if sums.games is None:
+        return graph.node("Div", scores, n_votes[None])
+    # Games of one class against one: as in `ModelSums`.
+    z = graph.node("Div", scores, np.sqrt(n_votes)[None])
+    root = graph.node("Add", graph.node("Mul", z, z), np.ones((1, 1)))
+    won = graph.node("Div", z, graph.node("Sqrt", root))
+    n_classes = len(model.classes_)
+    shares = np.zeros((len(n_votes), n_classes))
+    for k, (first, second, _) in enumerate(sums.games):
+        shares[k, [first, second]] = -1 / (n_classes - 1), 1 / (n_classes - 1)
+    return graph.node("MatMul", won, shares)
+
+
+def votes_of_sums(model, n_sums):
+    """Count the hypotheses behind each sum; None where sums are not of votes."""
+    if not isinstance(model, BaseMajorityVote):
+        return None
+    boosters = [model] * n_sums if model._games is None else model.estimators_
+    return np.array([max(1, len(one.estimators_)) for one in boosters], dtype=float)
+
+
+def values_of_terms(graph, operator, model, terms):
+    """Compute the conjunctions of each sample, or the features of a linear model."""
+    if not terms:
+        terms = [()]
+        return graph.held(read_bits(graph, operator.inputs, 0.0), terms)
+    bits = read_bits(graph, operator.inputs, threshold_of(model))
+    if all(len(term) == 1 and term[0][1] for term in terms):
+        return graph.columns(bits, [term[0][0] for term in terms])
+    return graph.held(bits, terms)
+
+
+def probabilities(graph, scores, sums, n_classes):
+    """Map scores to probabilities, as ``ModelSums.evaluate`` does."""
+    slope = np.full((1, 1), sums.slope)
+    scaled = graph.node("Mul", scores, slope)
+    if n_classes > 2:
+        return graph.node("Softmax", scaled, axis=1)
+    sides = [graph.node("Neg", scaled), scaled]
+    return graph.join([graph.node("Sigmoid", side) for side in sides])
+
+
+# Predicted numbers
+
+
+def regressor_shapes(operator):
+    """Set the type of the predictions."""
+    n_samples = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].type = number_type(operator)([n_samples, 1])
+
+
+def convert_regressor(scope, operator, container):
+    """Write a sum of weights of conjunctions."""
+    model, graph = operator.raw_operator, Graph(scope, container)
+    scores = class_scores(graph, operator, model, read_sums(model))
+    write_numbers(graph, scores, operator.outputs[0])
+
+
+# Transformers
+
+
+def transformer_shapes(operator):
+    """Set the type of the features, zeros and ones."""
+    model = operator.raw_operator
+    n_samples = operator.inputs[0].get_first_dimension()
+    n_features = len(model.get_feature_names_out())
+    operator.outputs[0].type = number_type(operator)([n_samples, n_features])
+
+
+def convert_features(scope, operator, container):
+    """Write the conjunctions of `ConjunctionFeatures`."""
+    model, graph = operator.raw_operator, Graph(scope, container)
+    literals = model.literals_.tocsr()
+    rows = np.split(np.arange(literals.nnz), literals.indptr[1:-1])
+    terms = [
+        [(int(literals.indices[k]), bool(literals.data[k] > 0)) for k in row]
+        for row in rows
+    ]
+    bits = read_bits(graph, operator.inputs, model.binarize)
+    write_numbers(graph, graph.held(bits, terms), operator.outputs[0])
+
+
+def convert_encoder(scope, operator, container):
+    """Write the conditions of `BooleanEncoder` on columns of numbers and of text."""
+    model, graph = operator.raw_operator, Graph(scope, container)
+    propagates = model.missing == "propagate"
+    parts = []
+    for place, fitted in enumerate(model._state):
+        if not fitted.n_conditions:
+            continue
+        column, is_text = read_column(graph, operator.inputs, place)
+        if isinstance(fitted, NumberColumn):
+            if is_text:
+                raise NotImplementedError(
+                    f"Column {fitted.name!r} held numbers in fit, but its type in the "
+                    "graph is text. Give initial_types with a number type for it."
+                )
+            held, missing = number_conditions(graph, column, fitted)
+        elif is_text:
+            held, missing = text_conditions(graph, column, fitted)
+        else:
+            held, missing = level_conditions(graph, column, fitted)
+        if propagates:
+            held = graph.node("Where", missing, np.full((1, 1), np.nan), held)
+        parts.append(held)
+    write_numbers(graph, graph.join(parts), operator.outputs[0])
+
+
+def read_column(graph, variables, place):
+    """Select a column of the input; numbers become float64."""
+    for variable in variables:
+        n_columns = variable.type.shape[1]
+        if place < n_columns:
+            break
+        place -= n_columns
+    name = variable.full_name
+    is_text = isinstance(variable.type, data_types().StringTensorType)
+    if n_columns > 1:
+        name = graph.columns(name, [place])
+    return (name if is_text else graph.cast(name, DOUBLE)), is_text
+
+
+def number_conditions(graph, column, fitted):
+    """Compare a column of numbers with its thresholds."""
+    kinds = {"<=": "LessOrEqual", ">": "Greater"}
+    thresholds = fitted.thresholds.astype(np.float64)[None]
+    held = [
+        graph.node(kinds[relation], column, thresholds) for relation in fitted.relations
+    ] * bool(thresholds.size)
+    missing = graph.node("IsNaN", column)
+    held += [missing] * fitted.indicates_missing
+    return graph.join([graph.cast(one, DOUBLE) for one in held]), missing
+
+
+def level_conditions(graph, column, fitted):
+    """Compare a column of numbers with its levels."""
+    levels = [*fitted.levels, *fitted.rare]
+    if any(isinstance(level, str) for level in levels):
+        raise NotImplementedError(
+            f"Column {fitted.name!r} holds text, {levels[0]!r} for example, but its "
+            "type in the graph is a number. Give initial_types with StringTensorType "
+            "for it."
+        )
+    known = np.array(levels, dtype=np.float64)
+    is_level = graph.cast(graph.node("Equal", column, known[None]), DOUBLE)
+    codes = graph.node("MatMul", is_level, codes_of_levels(fitted)[:, None] + 1.0)
+    none = graph.node("Equal", codes, np.zeros((1, 1)))
+    codes = graph.node("Sub", codes, np.ones((1, 1)))
+    unseen = np.full((1, 1), float(code_of_unseen(fitted)))
+    codes = graph.node("Where", none, unseen, codes)
+    missing = graph.node("IsNaN", column)
+    code = np.full((1, 1), float(code_of_missing(fitted)))
+    codes = graph.node("Where", missing, code, codes)
+    return bits_of_codes(graph, codes, fitted), missing
+
+
+def text_conditions(graph, column, fitted):
+    """Compare a column of text with its levels; the empty text is missing."""
+    levels = [*fitted.levels, *fitted.rare]
+    codes = codes_of_levels(fitted).tolist()
+    if not all(isinstance(level, str) for level in levels):
+        raise NotImplementedError(
+            f"Column {fitted.name!r} held {levels!r} in fit, but its type in the graph "
+            "is text. Give initial_types with a number type for it."
+        )
+    if "" not in levels:
+        levels, codes = [*levels, ""], [*codes, code_of_missing(fitted)]
+    codes = graph.node(
+        "LabelEncoder", column, domain="ai.onnx.ml", version=2, keys_strings=levels,
+        values_int64s=codes, default_int64=code_of_unseen(fitted),
+    )  # fmt: skip
+    codes = graph.cast(codes, DOUBLE)
+    missing = graph.node("Equal", column, np.full((1, 1), "", dtype=object))
+    return bits_of_codes(graph, codes, fitted), missing
+
+
+def codes_of_levels(fitted):
+    """Number the condition of each level and of each rare level."""
+    n_levels = len(fitted.levels)
+    return np.array([*range(n_levels), *[n_levels] * len(fitted.rare)])
+
+
+def code_of_unseen(fitted):
+    """Number the condition of a level that training did not show."""
+    counts_as_rare = fitted.rare and fitted.handle_unknown == "infrequent_if_exist"
+    return len(fitted.levels) if counts_as_rare else UNSEEN
+
+
+def code_of_missing(fitted):
+    """Number the condition of a missing value."""
+    return fitted.n_conditions - 1 if fitted.indicates_missing else MISSING
+
+
+def bits_of_codes(graph, codes, fitted):
+    """Mark the condition of each sample."""
+    conditions = np.arange(fitted.n_conditions, dtype=np.float64)[None]
+    return graph.cast(graph.node("Equal", codes, conditions), DOUBLE)

@@ -1,0 +1,90 @@
+"""Registration of the converters with skl2onnx."""
+
+from sklboolean.boosting import (
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionStump,
+    FilteringBoostByMajority,
+)
+from sklboolean.concepts import ConjunctionClassifier
+from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
+from sklboolean.onnx import _converters as converters
+from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
+from sklboolean.rules import (
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    RuleClassifier,
+)
+
+CLASSIFIERS = (
+    AveragedPerceptron, BooleanStump, BoostByMajority, ConjunctionClassifier,
+    ConjunctionLogisticRegression, ConjunctionStump, ConsistentHalfspace,
+    FilteringBoostByMajority, RuleClassifier, Winnow,
+)  # fmt: skip
+CLASSIFIER_OPTIONS = {
+    "zipmap": [True, False, "columns"],
+    "nocl": [False, True],
+    "output_class_labels": [False, True],
+}
+
+
+def register_converters():
+    """Register the converters of this package with skl2onnx.
+
+    ``import sklboolean.onnx`` does it where skl2onnx is installed; then
+    ``skl2onnx.to_onnx`` converts our estimators and pipelines of them.
+
+    Raises
+    ------
+    ImportError
+        When skl2onnx is not installed.
+
+    Notes
+    -----
+    There are converters for `AveragedPerceptron`, `Winnow` and `ConsistentHalfspace`,
+    `RuleClassifier` and `ConjunctionClassifier`, `ConjunctionLogisticRegression` and
+    `ConjunctionRegressor`, `BooleanStump` and `ConjunctionStump`, `BoostByMajority` and
+    `FilteringBoostByMajority` of these stumps, `BooleanEncoder`, and
+    `ConjunctionFeatures`.
+
+    The graph computes with float64 inside. Its outputs are those that skl2onnx gives
+    any classifier: the labels, and the probabilities as float32, or as float64 for an
+    input of float64. Labels are text or integers; bools become 0 and 1.
+
+    A graph cannot raise an error. What `BooleanEncoder` refuses, such as a number that
+    is missing but never was in training, satisfies no condition. A missing category is
+    the empty text.
+
+    Examples
+    --------
+    >>> from sklboolean.onnx import register_converters
+    >>> register_converters()  # doctest: +SKIP
+    """
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError as error:
+        raise ImportError(
+            "The converters need skl2onnx. Install it with `pip install skl2onnx`, or "
+            "`pip install sklboolean[onnx]`."
+        ) from error
+    for classifier in CLASSIFIERS:
+        update_registered_converter(
+            classifier, f"Sklboolean{classifier.__name__}",
+            converters.classifier_shapes, converters.convert_classifier,
+            options=CLASSIFIER_OPTIONS,
+        )  # fmt: skip
+    for estimator, shapes, convert in (
+        (
+            ConjunctionRegressor,
+            converters.regressor_shapes,
+            converters.convert_regressor,
+        ),
+        (BooleanEncoder, converters.transformer_shapes, converters.convert_encoder),
+        (
+            ConjunctionFeatures,
+            converters.transformer_shapes,
+            converters.convert_features,
+        ),
+    ):
+        name = f"Sklboolean{estimator.__name__}"
+        update_registered_converter(estimator, name, shapes, convert)

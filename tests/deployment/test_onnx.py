@@ -1,0 +1,293 @@
+"""ONNX graphs predict what the fitted estimators predict."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionClassifier,
+    ConjunctionFeatures,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    ConjunctionStump,
+    ConsistentHalfspace,
+    FilteringBoostByMajority,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+
+skl2onnx = pytest.importorskip("skl2onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+pd = pytest.importorskip("pandas")
+pytest.importorskip("sklboolean.onnx")
+
+CLASSIFIERS = [
+    AveragedPerceptron(random_state=0),
+    AveragedPerceptron(multi_class="joint", random_state=0),
+    BooleanStump(),
+    BoostByMajority(BooleanStump(), n_estimators=15, gamma=0.2, random_state=0),
+    BoostByMajority(ConjunctionStump(), n_estimators=9, gamma=0.2, random_state=0),
+    BoostByMajority(n_estimators=9, multi_class="joint", gamma=0.2, random_state=0),
+    ConjunctionLogisticRegression(C=1.0),
+    ConjunctionStump(),
+    ConsistentHalfspace(),
+    FilteringBoostByMajority(random_state=0),
+    RuleClassifier(random_state=0),
+    RuleClassifier(penalty=0.5, monotone=True, random_state=0),
+    Winnow(random_state=0),
+    Winnow(variant="positive", random_state=0),
+    Winnow(variant="complement", binarize=0.5, random_state=0),
+]
+
+
+def run(model, X, **options):
+    """Convert a model and compute its outputs with onnxruntime."""
+    options = {id(model): {"zipmap": False}} if hasattr(model, "classes_") else None
+    graph = skl2onnx.to_onnx(model, X, options=options)
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    if isinstance(X, np.ndarray):
+        return session.run(None, {"X": X})
+    columns = {name: X[name].to_numpy() for name in X}
+    return session.run(
+        None,
+        {
+            name: (c if c.dtype.kind in "biuf" else c.astype(object)).reshape(-1, 1)
+            for name, c in columns.items()
+        },
+    )
+
+
+def assert_same(model, X, outputs, tolerance):
+    labels, probabilities = outputs
+    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_allclose(
+        probabilities, model.predict_proba(X), rtol=0, atol=tolerance
+    )
+
+
+def make_samples(n_classes, n_samples=400):
+    """Draw random samples whose class depends on pairs of features, with noise."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.random((n_samples, 10)) < 0.45
+    codes = (X[:, 0] & X[:, 1]) + 2 * (X[:, 2] & ~X[:, 3])
+    return X, np.where(rng.random(n_samples) < 0.1, 0, np.minimum(codes, n_classes - 1))
+
+
+@pytest.mark.filterwarnings("ignore:No halfspace")
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_classifiers(model, n_classes):
+    X, y = make_samples(n_classes)
+    labels = np.array(["one", "two", "three", "four"])
+    model = clone(model)
+    if n_classes > 2 and not model.__sklearn_tags__().classifier_tags.multi_class:
+        pytest.skip("two classes only")
+    for target in (y, labels[y]):
+        model.fit(X, target)
+        bits = np.random.default_rng(9).random((200, 10)) < 0.45
+        for dtype in ("float32", "float64", "int64", "bool"):
+            tolerance = 1e-12 if dtype == "float64" else 1e-6
+            new = bits.astype(dtype)
+            assert_same(model, new, run(model, new), tolerance)
+
+
+@pytest.mark.parametrize("target", ["conjunction", "disjunction"])
+def test_concepts(target):
+    X, _ = make_samples(2)
+    together = np.logical_and if target == "conjunction" else np.logical_or
+    model = ConjunctionClassifier(target=target).fit(X, together(X[:, 0], ~X[:, 3]))
+    assert_same(model, X, run(model, X), 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_linear_models_of_real_numbers(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6)).astype(dtype)
+    for classes in ([0, 1], [0, 1, 2]):
+        y = np.digitize(X[:, 0] + X[:, 1], classes[:-1])
+        for model in (AveragedPerceptron(random_state=0), Winnow(random_state=0)):
+            model.fit(X, y)
+            assert_same(model, X, run(model, X), 1e-6)
+
+
+def test_thresholds_are_compared_with_float64():
+    X = np.array([[0.1], [0.3], [0.30000001], [0.5]] * 9)
+    y = [0, 0, 1, 1] * 9
+    model = RuleClassifier(binarize=0.3, random_state=0).fit(X, y)
+    for dtype in ("float32", "float64"):
+        new = X.astype(dtype)
+        assert_same(model, new, run(model, new), 1e-6)
+
+
+def test_labels_are_bools():
+    X, y = make_samples(2)
+    model = RuleClassifier(random_state=0).fit(X, y.astype(bool))
+    labels, _ = run(model, X.astype(np.float32))
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
+def test_labels_of_other_types_are_an_error():
+    X, y = make_samples(2)
+    model = RuleClassifier(random_state=0).fit(X, y + 0.0)
+    with pytest.raises(NotImplementedError, match="labels of text or integers"):
+        run(model, X)
+
+
+def test_a_classifier_without_rules():
+    X, y = make_samples(2)
+    model = BooleanStump().fit(X, np.ones(len(y)).astype(int))
+    labels, probabilities = run(model, X)
+    assert (labels == 1).all()
+    assert (probabilities == 1).all()
+    y = np.random.default_rng(0).random(len(y)) < 0.3
+    with pytest.warns(UserWarning, match="No rule"):
+        model = RuleClassifier(penalty=100.0, random_state=0).fit(X, y)
+    assert_same(model, X, run(model, X), 1e-6)
+
+
+def test_zipmap_gives_dictionaries_of_probabilities():
+    X, y = make_samples(3)
+    model = AveragedPerceptron(random_state=0).fit(X, y)
+    graph = skl2onnx.to_onnx(model, X.astype(np.float32))
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    _, maps = session.run(None, {"X": X.astype(np.float32)})
+    found = [[each[k] for k in range(3)] for each in maps]
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-6)
+
+
+def test_a_regressor():
+    X, _ = make_samples(2)
+    y = X[:, 0] * 3.0 + (X[:, 1] & X[:, 2]) - X[:, 3]
+    model = ConjunctionRegressor(C=1.0).fit(X, y)
+    for dtype, tolerance in (("float32", 1e-5), ("float64", 1e-12)):
+        new = X.astype(dtype)
+        (values,) = run(model, new)
+        assert values.shape == (len(X), 1)
+        np.testing.assert_allclose(values[:, 0], model.predict(X), atol=tolerance)
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_conjunction_features(monotone):
+    X, y = make_samples(2)
+    X = X.astype(np.float64)
+    features = ConjunctionFeatures(max_literals=3, monotone=monotone)
+    features.set_output(transform="default")
+    (found,) = run(features.fit(X), X)
+    np.testing.assert_array_equal(found, features.transform(X).toarray())
+    model = make_pipeline(clone(features), LogisticRegression()).fit(X, y)
+    assert_same(model, X, run(model, X), 1e-12)
+
+
+def make_frame(n_samples=500):
+    """Draw a data frame of numbers, categories, codes, bools and missing values."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_samples).astype(float),
+            "income": rng.lognormal(8, 1, n_samples),
+            "color": rng.choice(["red", "green", "blue"], n_samples),
+            "code": rng.integers(0, 6, n_samples),
+            "member": rng.random(n_samples) < 0.5,
+            "town": rng.choice(list("abcdefg"), n_samples, p=[0.5, 0.3] + [0.04] * 5),
+        }
+    )
+    frame.loc[rng.random(n_samples) < 0.1, "income"] = np.nan
+    frame["town"] = frame["town"].astype(object)
+    frame.loc[rng.random(n_samples) < 0.1, "town"] = None
+    is_good = (frame.age < 40) & (frame.color == "red") | (frame.income > 5000)
+    return frame, np.where(is_good, "good", "bad")
+
+
+def for_onnx(frame):
+    """Write missing text as ONNX has it."""
+    return frame.assign(town=frame["town"].where(frame["town"].notna(), ""))
+
+
+ENCODERS = [
+    BooleanEncoder(),
+    BooleanEncoder(complement=False, n_bins=3, kinds={"code": "category"}),
+    BooleanEncoder(
+        min_frequency=30, handle_unknown="infrequent_if_exist",
+        kinds={"code": "category"},
+    ),
+    BooleanEncoder(missing="propagate", kinds={"code": "category"}),
+    BooleanEncoder(sparse_output=True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+def test_encoder(encoder):
+    frame, _ = make_frame()
+    encoder = clone(encoder).fit(frame)
+    expected = encoder.transform(frame)
+    expected = expected.toarray() if encoder.sparse_output else expected.to_numpy()
+    (found,) = run(encoder, for_onnx(frame))
+    np.testing.assert_array_equal(found, expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("handle_unknown", ["ignore", "infrequent_if_exist"])
+def test_encoder_and_levels_that_are_new(handle_unknown):
+    frame, _ = make_frame()
+    encoder = BooleanEncoder(
+        min_frequency=30, handle_unknown=handle_unknown, kinds={"code": "category"}
+    ).fit(frame)
+    new = frame.assign(town="elsewhere", code=77)
+    (found,) = run(encoder, new)
+    np.testing.assert_array_equal(found, encoder.transform(new).to_numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_encoder_of_an_array(dtype):
+    X = np.random.default_rng(0).normal(size=(200, 4)).round(1).astype(dtype)
+    X[::7, 1] = np.nan
+    encoder = BooleanEncoder().fit(X)
+    (found,) = run(encoder, X)
+    np.testing.assert_array_equal(found, encoder.transform(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RuleClassifier(random_state=0),
+        ConjunctionLogisticRegression(C=1.0),
+        AveragedPerceptron(random_state=0),
+        BoostByMajority(n_estimators=9, gamma=0.2, random_state=0),
+        LogisticRegression(),
+    ],
+    ids=repr,
+)
+def test_pipelines_from_a_data_frame(model):
+    frame, y = make_frame()
+    pipeline = make_pipeline(BooleanEncoder(), clone(model)).fit(frame, y)
+    labels, probabilities = run(pipeline, for_onnx(frame))
+    np.testing.assert_array_equal(labels, pipeline.predict(frame))
+    np.testing.assert_allclose(
+        probabilities, pipeline.predict_proba(frame), rtol=0, atol=1e-6
+    )
+
+
+def test_columns_of_the_wrong_type_are_an_error():
+    frame, _ = make_frame()
+    encoder = BooleanEncoder().fit(frame)
+    with pytest.raises(NotImplementedError, match="'age' held numbers"):
+        run(encoder, for_onnx(frame).assign(age="x"))
+    with pytest.raises(NotImplementedError, match="'color' holds text"):
+        run(encoder, for_onnx(frame).assign(color=1.0))
+
+
+def test_other_models_are_refused_by_skl2onnx():
+    X, y = make_samples(2)
+    model = KernelPerceptron(random_state=0).fit(X, y)
+    with pytest.raises(Exception, match="KernelPerceptron"):
+        run(model, X)

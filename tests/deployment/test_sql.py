@@ -1,0 +1,101 @@
+"""A table in a database is scored as the data frame is."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import BooleanEncoder, ConjunctionLogisticRegression, RuleClassifier
+
+pd = pytest.importorskip("pandas")
+
+
+def make_table(n_samples=400):
+    """Draw numbers, text, codes, bools and missing values; names need quotes."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_samples),
+            'the "net" income': rng.lognormal(8, 1, n_samples).round(2),
+            "town": rng.choice(["Aix", "L'Aquila", "B", "C"], n_samples),
+            "code": rng.integers(0, 6, n_samples),
+            "member": rng.random(n_samples) < 0.5,
+        }
+    )
+    table.loc[rng.random(n_samples) < 0.1, 'the "net" income'] = np.nan
+    table["town"] = table["town"].astype(object)
+    table.loc[rng.random(n_samples) < 0.1, "town"] = None
+    is_good = (table.age < 40) & (table.town == "L'Aquila") | (table.code == 3)
+    return table, np.where(is_good, "good", "not good")
+
+
+def query_sqlite(table, query):
+    with sqlite3.connect(":memory:") as connection:
+        table.assign(number=np.arange(len(table))).to_sql(
+            "people", connection, index=False
+        )
+        return connection.execute(f"{query} ORDER BY number").fetchall()
+
+
+def query_duckdb(table, query):
+    duckdb = pytest.importorskip("duckdb")
+    people = table.assign(number=np.arange(len(table)))
+    with duckdb.connect() as connection:
+        connection.register("people", people)
+        return connection.execute(f"{query} ORDER BY number").fetchall()
+
+
+ENCODERS = [
+    BooleanEncoder(n_bins=4),
+    BooleanEncoder(complement=False, kinds={"code": "category"}),
+    BooleanEncoder(min_frequency=90, kinds={"code": "category"}),
+    BooleanEncoder(
+        min_frequency=90, handle_unknown="infrequent_if_exist",
+        kinds={"code": "category"},
+    ),
+    BooleanEncoder(min_frequency=399, handle_unknown="infrequent_if_exist"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", [query_sqlite, query_duckdb])
+@pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+def test_features_in_sql(encoder, query):
+    table, _ = make_table()
+    encoder = clone(encoder).fit(table)
+    new = table.copy()
+    new.loc[:20, "town"], new.loc[10:30, "code"] = "elsewhere", 77
+    found = query(new, f"SELECT {encoder.to_sql()} FROM people")
+    np.testing.assert_array_equal(found, encoder.transform(new).to_numpy())
+
+
+@pytest.mark.parametrize("query", [query_sqlite, query_duckdb])
+@pytest.mark.parametrize(
+    "model", [RuleClassifier(random_state=0), ConjunctionLogisticRegression(C=1.0)]
+)
+def test_a_pipeline_in_sql(model, query):
+    table, y = make_table()
+    model = make_pipeline(BooleanEncoder(n_bins=4), clone(model)).fit(table, y)
+    inner = f"SELECT number, {model[0].to_sql()} FROM people"
+    found = query(table, f"SELECT {model[1].to_sql()} FROM ({inner}) AS features")
+    assert [label for (label,) in found] == model.predict(table).tolist()
+    assert len(set(found)) == 2
+
+
+def test_other_names_of_the_columns():
+    encoder = BooleanEncoder(n_bins=2).fit([[1.0, 0], [2.0, 1], [3.0, 1]])
+    assert encoder.to_sql().splitlines() == [
+        'CASE WHEN "x0" <= 1.0 THEN 1 ELSE 0 END AS "x0 <= 1",',
+        'CASE WHEN "x0" > 1.0 THEN 1 ELSE 0 END AS "x0 > 1",',
+        'CASE WHEN CAST("x1" AS INTEGER) = 1 THEN 1 ELSE 0 END AS "x1"',
+    ]
+    assert '"b" AS INTEGER' in encoder.to_sql(["a", "b"])
+
+
+def test_what_sql_cannot_hold_is_an_error():
+    encoder = BooleanEncoder(missing="propagate").fit([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="propagate"):
+        encoder.to_sql()
+    with pytest.raises(ValueError, match="code 0"):
+        BooleanEncoder().fit([["a\0"], ["b"]]).to_sql()
