@@ -52,7 +52,7 @@ MODELS = (
     FilteringBoostByMajority(),
     DensityClassifier(),
 )
-CALIBRATED = MODELS[:4]
+CALIBRATED = (*MODELS[:4], DensityClassifier())
 # The methods that train a second model, score held-out samples and fit the slope.
 CALIBRATION = ("_second_model_scores", "_calibrate", "_held_out_slope")
 PEER = LogisticRegression(max_iter=1000)

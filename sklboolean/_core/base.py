@@ -404,7 +404,12 @@ class OnlineClassifier(
 
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""
-        # A stream does not show all labels; it has no "balanced" weights.
+        if one_pass and self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all labels at once: use fit, or a dict "
+                "of weights."
+            )
+        # A part of a stream need not show all labels.
         shown = np.arange(len(self.classes_)) if one_pass else codes
         weights = np.ones(len(shown))
         if sample_weight is not None and not one_pass:

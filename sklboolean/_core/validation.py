@@ -428,9 +428,9 @@ def warn_of_lost_columns(estimator, X, always, binarize):
             others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
             warn_user(
                 f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether "
-                "they are above binarize=0.0 is used. Encode them with BooleanEncoder, "
-                "which chooses thresholds and names them, or set binarize=None if X "
-                "should hold zeros and ones."
+                "they are above binarize=0.0 is used; a rule prints the column's name "
+                "for it. Encode them with BooleanEncoder, which chooses thresholds and "
+                "prints them, or set binarize=None if X should hold zeros and ones."
             )
     # In a few samples, or a small first chunk, counts may be above 0 by chance.
     if len(X) < ENOUGH_ROWS or not always.any():

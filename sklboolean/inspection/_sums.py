@@ -159,8 +159,9 @@ def read_sums(last):
         if all(hasattr(stump, "side_classes_") for stump in stumps):
             return _vote(last, boosters, link)
     raise ValueError(
-        f"A {type(last).__name__} like this has no page and no explanation. "
-        f"estimator must be {MODELS}."
+        f"This {type(last).__name__} is no list of rules and no sum of conjunctions "
+        f"that could be shown. estimator must be {MODELS}. Of KernelPerceptron and "
+        "BooleanSVC, explain and extract_dnf show the parts."
     )
 
 

@@ -307,11 +307,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 )
 
     def _check_partial_fit(self):
-        if self._is_precomputed() or self.class_weight == "balanced":
+        if self._is_precomputed():
             raise AttributeError(
-                "partial_fit is available if kernel is not 'precomputed' and "
-                "class_weight is not 'balanced'. Use a kernel name and a dict of "
-                "weights."
+                "partial_fit is not available with kernel='precomputed', which needs "
+                "all samples at once. Use a kernel name or a callable."
             )
 
     def _check_partitions(self):

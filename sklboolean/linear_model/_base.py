@@ -77,13 +77,6 @@ class BaseOnlineLinear(OnlineClassifier):
             )
         return float(pair[0]), float(pair[1])
 
-    def _check_partial_fit(self):
-        if self.class_weight == "balanced":
-            raise AttributeError(
-                "partial_fit is not available with class_weight='balanced', which "
-                "needs all labels; give a dict of weights."
-            )
-
     def _check_partitions(self):
         if self.average == "longest":
             raise ValueError(

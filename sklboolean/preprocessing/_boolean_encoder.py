@@ -83,7 +83,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         missing values.
     sparse_output : bool, default=False
         Return a CSR array. It takes less memory than a dense array only for categories
-        of many levels.
+        of many levels. It carries no names: estimators after it see numbered columns.
+        The functions of ``sklboolean.inspection`` and ``extract_dnf`` read the names
+        when they are given the pipeline; pass ``get_feature_names_out()`` to
+        ``to_text`` and other methods.
 
     Attributes
     ----------

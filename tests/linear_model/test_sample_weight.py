@@ -244,3 +244,11 @@ def test_a_halfspace_needs_weight_in_both_classes():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
     with pytest.raises(ValueError, match="positive in one class only"):
         ConsistentHalfspace().fit(X, y, sample_weight=y)
+
+
+@pytest.mark.parametrize("model", [AveragedPerceptron(), KernelPerceptron()])
+def test_a_stream_has_no_balanced_weights(model):
+    model = clone(model).set_params(class_weight="balanced")
+    with pytest.raises(ValueError, match="use fit, or a dict of weights"):
+        model.partial_fit(np.eye(2), [0, 1], classes=[0, 1])
+    assert not hasattr(model, "classes_")
