@@ -246,7 +246,7 @@ def test_a_halfspace_needs_weight_in_both_classes():
         ConsistentHalfspace().fit(X, y, sample_weight=y)
 
 
-@pytest.mark.parametrize("model", [AveragedPerceptron(), KernelPerceptron()])
+@pytest.mark.parametrize("model", [AveragedPerceptron(), plain_perceptron()])
 def test_a_stream_has_no_balanced_weights(model):
     model = clone(model).set_params(class_weight="balanced")
     with pytest.raises(ValueError, match="use fit, or a dict of weights"):
