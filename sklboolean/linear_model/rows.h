@@ -16,8 +16,10 @@
 #define SKLB_PREFETCH(p) ((void)(p))
 #endif
 
-/* The indices of a row that comes soon: rows in random order would wait for memory. */
-static inline void sklb_prefetch_row(const int32_t *indices, int64_t n) {
+/* The indices of a row that comes soon: rows in random order would wait for memory.
+ * Always inlined: GCC takes a function that only prefetches for one without effects, and
+ * drops calls of it. */
+SKLB_INLINE void sklb_prefetch_row(const int32_t *indices, int64_t n) {
     for (int64_t k = 0; k < n && k < 256; k += 16) SKLB_PREFETCH(indices + k);
     if (n) SKLB_PREFETCH(indices + n - 1); /* rows do not start where lines do */
 }
