@@ -99,6 +99,7 @@ static void sklb_run_steps(sklb_steps *s, const int64_t *order, int64_t n_sample
         if (p + 24 < n_samples) {
             SKLB_PREFETCH(indptr + order[p + 24]);
             SKLB_PREFETCH(s->codes + order[p + 24]);
+            if (s->noted) SKLB_PREFETCH(s->noted + order[p + 24] * k);
         }
         if (p + 12 < n_samples) {
             int64_t ahead = order[p + 12];
@@ -326,6 +327,7 @@ static void sklb_multiply_active(double *weights, double *parts, int balanced, i
                                  double down, double clock) {
     for (int64_t k = 0; k < n; k++) {
         int64_t j = indices[k] * stride;
+        if (k + 16 < n) SKLB_PREFETCH(parts + SKLB_PARTS * indices[k + 16] * stride);
         sklb_multiply_one(weights + j, parts + SKLB_PARTS * j, balanced, averaged, up, down,
                           clock);
     }
