@@ -129,7 +129,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     random_state : int, RandomState instance or None, default=None
         Seed of the weak learner, of drawn and held-out samples, and of folds.
     n_jobs : int or None, default=None
-        Number of folds that are boosted at the same time, as in joblib.
+        Number of folds, or of games between classes, that are boosted at the same
+        time, as in joblib. Stumps on fewer than 2**26 entries of X are boosted one
+        after the other: threads would wait for each other.
     verbose : int, default=0
         1 prints a line for every tenth round, 2 for every round. Of several games, one
         line for each game.
@@ -331,7 +333,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             else:
                 seeds = [draw_seed(rng) for _ in games]
                 boosters = Parallel(
-                    n_jobs=self.n_jobs, prefer=learner.prefer, return_as="generator"
+                    n_jobs=self.n_jobs if learner.fills_threads else 1,
+                    prefer=learner.prefer,
+                    return_as="generator",
                 )(
                     delayed(self._fit_game)(
                         learner, game, schedule, kept, validation, seed

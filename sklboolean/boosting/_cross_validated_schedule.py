@@ -232,6 +232,7 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
             cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
+    n_jobs = n_jobs if weak_learner.fills_threads else 1
     parts = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
         delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
         for schedule in schedules

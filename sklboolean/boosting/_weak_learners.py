@@ -32,6 +32,7 @@ from sklboolean.boosting._stump import (
     quantize_weights,
 )
 
+LEAST_FOR_THREADS = 2**26  # bits: a pass over them takes about a millisecond
 ROUNDING = 2.0**-40  # smaller relative errors are rounding
 
 
@@ -47,12 +48,16 @@ class WeakLearner(Protocol):
         Distinct samples that were drawn for each hypothesis, where samples are drawn.
     prefer : {"threads", None}
         How joblib should run several games: compiled learners release the GIL.
+    fills_threads : bool
+        Whether a round is long enough for several threads. Of short ones each thread
+        waits for the GIL of the others.
     """
 
     n_classes: int
     returns_edge: bool
     drawn: list
     prefer: str | None
+    fills_threads: bool
 
     def fit(self, weights, rng, round_weights=None):
         """Fit a hypothesis.
@@ -101,6 +106,7 @@ class StumpWeakLearner:
         is_stump = type(estimator) is BooleanStump
         self.columns = StumpColumns.from_boolean(X, n_features, dense=not is_stump)
         self.signs = class_signs(codes, self.n_classes)
+        self.fills_threads = len(codes) * n_features >= LEAST_FOR_THREADS
         self.returns_edge, self.drawn = n_draws is None, []
 
     def of_conjunctions(self, estimator):
@@ -198,7 +204,7 @@ class ClassifierWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    returns_edge, prefer = False, None
+    returns_edge, prefer, fills_threads = False, None, True
 
     def __init__(self, estimator, X, codes, classes, sample_weight, n_draws):
         self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
@@ -274,7 +280,7 @@ class RegressorWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    n_classes, returns_edge, prefer = 2, False, None
+    n_classes, returns_edge, prefer, fills_threads = 2, False, None, True
 
     def __init__(self, estimator, X, y, total, delta, share, n_draws):
         self.estimator, self.X, self.y, self.total = estimator, X, y, total

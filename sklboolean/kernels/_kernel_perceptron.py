@@ -38,6 +38,7 @@ from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 
 # Numbers of passes among which early stopping chooses, besides max_iter.
 PASSES = (1, 3)
+LEAST_FOR_THREADS = 8192  # samples
 N_FOLDS = 5
 ENOUGH_HELD_OUT = 1000
 
@@ -112,8 +113,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed for shuffling and for removals.
     n_jobs : int or None, default=None
-        Number of threads, or of tasks in ``fit_partitions``. The model does not depend
-        on it.
+        Number of threads, or of tasks in ``fit_partitions``. Below 8192 samples ``fit``
+        takes one, which is quicker. The model does not depend on it.
     verbose : int, default=0
         1 prints a line for each pass over the training data, or, of several orders or
         classes, for each model.
@@ -395,8 +396,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         adds_up = shuffle and self.average == "mean" and self.max_support is None
         adds_up = adds_up and not state.n_seen
         n_orders = self.n_orders if adds_up else 1
-        n_jobs = self.n_jobs if n_problems * n_orders == 1 else None
-        evaluator, table, numbers, rows = self._lay_out(state, data, samples, n_jobs)
+        # Of short blocks each thread waits for the GIL of the others.
+        n_jobs = self.n_jobs if len(samples) >= LEAST_FOR_THREADS else 1
+        own_jobs = n_jobs if n_problems * n_orders == 1 else None
+        evaluator, table, numbers, rows = self._lay_out(state, data, samples, own_jobs)
         max_iter = 1 if one_pass else self.max_iter
         sizes = weights * state.n_orders
         if config.normalize:
@@ -437,7 +440,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 state, evaluator, rows, codes, weights, n_problems, train
             )
         tasks = product(range(n_orders), range(n_problems), [max_iter])
-        runs = run_all(train, list(tasks), self.n_jobs, progress)
+        runs = run_all(train, list(tasks), n_jobs, progress)
         # A class that converged early makes no mistakes in later epochs.
         mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
         updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
@@ -524,7 +527,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             if not len(test) or (parts and part * len(test) >= ENOUGH_HELD_OUT):
                 break
             tasks = [(part, k, self.max_iter, own) for k in range(n_problems)]
-            runs = run_all(train, tasks, self.n_jobs)
+            n_jobs = self.n_jobs if n >= LEAST_FOR_THREADS else 1
+            runs = run_all(train, tasks, n_jobs)
             queries, norms = rows.take(test), 1.0
             if config.normalize:
                 norms = kernel_norms(evaluator, queries)
