@@ -1,5 +1,6 @@
 """Importing the package where it cannot work says why."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -22,3 +23,35 @@ def test_a_source_without_compiled_parts_says_so(tmp_path):
     assert done.returncode
     assert "ImportError: This is the source of sklboolean" in done.stderr
     assert "start Python in another folder" in done.stderr
+
+
+def test_editors_see_the_estimators_that_python_imports():
+    tree = ast.parse(Path(sklboolean.__file__).read_text("utf-8"))
+    (branch,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    seen = {alias.name: node.module for node in branch.body for alias in node.names}
+    assert seen == {
+        name: ".".join(getattr(sklboolean, name).__module__.split(".")[:2])
+        for name in sklboolean.__all__
+        if name != "show_versions"
+    }
+
+
+def test_importing_the_package_imports_no_estimator():
+    program = (
+        "import sys, sklearn, sklboolean\n"
+        "print([m for m in sys.modules if m.startswith('sklboolean.')])\n"
+        "assert sklboolean.Winnow is sklboolean.linear_model.Winnow\n"
+        "print('sklboolean.linear_model' in sys.modules)\n"
+        "print('sklboolean.density' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    modules, *later = done.stdout.splitlines()
+    assert all(name.startswith("sklboolean._core") for name in eval(modules))
+    assert later == ["True", "False"]

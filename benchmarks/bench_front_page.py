@@ -1,0 +1,199 @@
+"""The table of the README: six models at their defaults on real data.
+
+    python benchmarks/bench_front_page.py [--quick] [--data DIR] [--seeds N]
+
+Means over random splits that hold out a quarter of the samples. Accuracy and log-loss
+are of the held-out samples. Seconds are the CPU time of ``fit``, with the encoding of
+numbers. Size is what a reader of the model has to read, the median over the splits:
+weights that are not 0, leaves, curves and surfaces (EBM), support vectors or
+conjunctions.
+
+`LogisticRegression` gets standardized numbers, our models the columns of
+`BooleanEncoder`, and LightGBM and EBM the numbers as they are. Data of zeros and ones
+are given to all models as they are.
+
+Breast cancer (of scikit-learn), diabetes (is the progression above its median?) and
+votes need nothing; a9a, nursery, car and the breast cancer data of Ljubljana need
+``--data``. Of a9a and nursery 8000 samples are drawn for each split.
+"""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from functools import partial
+from statistics import mean, median
+
+import numpy as np
+from _timing import print_header, print_table
+from _workloads import load_part
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    ConjunctionLogisticRegression,
+    KernelPerceptron,
+)
+from sklboolean.datasets import load_votes
+
+MOST_SAMPLES = 8000
+TITLE = "Accuracy / log-loss on held-out samples, seconds of fit, size"
+
+
+def weights(model):
+    """Count the weights that are not 0."""
+    return np.count_nonzero(model.coef_)
+
+
+def leaves(model):
+    """Count the leaves of all trees of LightGBM."""
+    return sum(tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"])
+
+
+def graphs(model):
+    """Count the curves and surfaces of EBM."""
+    return len(model.term_scores_)
+
+
+def conjunctions(model):
+    """Count the conjunctions."""
+    return len(model.conjunctions_)
+
+
+def support_vectors(model):
+    """Count the support vectors."""
+    return np.sum(model.n_support_)
+
+
+def peer_models():
+    """Make the peers that are installed: each with its size, and what it gets."""
+    found = {"LogisticRegression": (LogisticRegression(max_iter=1000), weights)}
+    try:
+        from lightgbm import LGBMClassifier
+    except ImportError:
+        print("Peer left out: lightgbm")
+    else:
+        found["LightGBM"] = (LGBMClassifier(verbose=-1, n_jobs=1), leaves)
+    try:
+        from interpret.glassbox import ExplainableBoostingClassifier
+    except ImportError:
+        print("Peer left out: interpret")
+    else:
+        found["EBM"] = (ExplainableBoostingClassifier(n_jobs=1), graphs)
+    return found
+
+
+OWN = {
+    "`AveragedPerceptron`": (AveragedPerceptron(), weights),
+    "`KernelPerceptron`": (KernelPerceptron(), support_vectors),
+    "`ConjunctionLogisticRegression`": (ConjunctionLogisticRegression(), conjunctions),
+}
+
+
+def load_progression():
+    """Load the diabetes data: is the progression above its median?"""
+    X, y = load_diabetes(return_X_y=True, scaled=False)
+    return X, (y > np.median(y)).astype(int)
+
+
+def load_all(folder, name, parts):
+    """Load parts of a file of the data folder, as one dense array."""
+    found = [load_part(folder, name, part) for part in parts]
+    return np.vstack([X for X, _ in found]), np.concatenate([y for _, y in found])
+
+
+def data_sets(folder):
+    """Make the functions that load the data."""
+    found = {
+        "breast cancer": partial(load_breast_cancer, return_X_y=True),
+        "diabetes": load_progression,
+        "votes": partial(load_votes, return_X_y=True),
+    }
+    if folder is None:
+        print("Data left out: a9a, nursery, car, recurrence; they need --data")
+        return found
+    return {
+        "a9a": partial(load_all, folder, "libsvm_a9a", ("train", "test")),
+        "nursery": partial(load_all, folder, "uci_nursery", ("all",)),
+        "car": partial(load_all, folder, "uci_car", ("all",)),
+        "recurrence": partial(
+            load_all, folder, "uci_breast_cancer_ljubljana", ("all",)
+        ),
+        **found,
+    }
+
+
+def evaluate(model, size, X, y, seed):
+    """Fit to three quarters of the samples, and measure on the others."""
+    rng = np.random.default_rng(seed)
+    if len(y) > MOST_SAMPLES:
+        chosen = rng.permutation(len(y))[:MOST_SAMPLES]
+        X, y = X[chosen], y[chosen]
+    train, test = train_test_split(np.arange(len(y)), random_state=seed, stratify=y)
+    if "random_state" in model.get_params():
+        model = clone(model).set_params(random_state=seed)
+    is_ours = type(model).__module__.startswith("sklboolean")
+    is_boolean = np.isin(X, (0, 1)).all()
+    steps = [clone(model)]
+    if not is_boolean and is_ours:
+        steps.insert(0, BooleanEncoder())
+    elif not is_boolean and isinstance(model, LogisticRegression):
+        steps.insert(0, StandardScaler())
+    whole = make_pipeline(*steps)
+    start = time.process_time()
+    whole.fit(X[train], y[train])
+    seconds = time.process_time() - start
+    probabilities = whole.predict_proba(X[test])
+    accuracy = np.mean(whole.predict(X[test]) == y[test])
+    loss = log_loss(y[test], probabilities, labels=whole.classes_)
+    return float(accuracy), float(loss), seconds, int(size(whole[-1]))
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one split, two data sets")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    parser.add_argument("--seeds", type=int, default=10, help="number of splits")
+    options = parser.parse_args(arguments)
+    print_header("sklboolean: the table of the README")
+    seeds = range(1 if options.quick else options.seeds)
+    print(f"  splits      {len(seeds)}, a quarter of the samples held out\n")
+    sets, models = data_sets(options.data), {**peer_models(), **OWN}
+    if options.quick:
+        sets = {name: sets[name] for name in ("diabetes", "votes")}
+    lines = {name: [f"{name}"] for name in models}
+    fits = {name: [] for name in models}
+    for load in sets.values():
+        X, y = load()
+        y = np.unique(y, return_inverse=True)[1]
+        for name, (model, size) in models.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = [evaluate(model, size, X, y, seed) for seed in seeds]
+            accuracies, losses, seconds, sizes = zip(*found, strict=True)
+            lines[name].append(f"{mean(accuracies):.3f} / {mean(losses):.3f}")
+            fits[name].append((mean(seconds), median(sizes)))
+    head = next(iter(sets))
+    columns = ["model", *sets, f"fit, {head}", f"size, {head}"]
+    rows = [
+        [*line, f"{fits[name][0][0]:.2g} s", f"{fits[name][0][1]:.0f}"]
+        for name, line in lines.items()
+    ]
+    print_table(TITLE, columns, rows)
+    rows = [
+        [name, *(f"{seconds:.2g} s, {size:.0f}" for seconds, size in fits[name])]
+        for name in fits
+    ]
+    print_table("Seconds of fit and size, on all data", ["model", *sets], rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
