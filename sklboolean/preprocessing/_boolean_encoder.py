@@ -75,7 +75,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     handle_unknown : {"ignore", "error", "infrequent_if_exist"}, default="ignore"
         What ``transform`` does with levels that were not in the training data.
         "ignore": all columns of the category are false. "infrequent_if_exist": they
-        count as rare where the category has a column ``name is rare``.
+        count as rare where the category has a column ``name is rare``. Missing
+        values in a column that never was missing satisfy no condition either. For a
+        number this is a warning; it is an error with "error", with
+        ``complement=False`` and in Boolean columns, where it would mean a value.
     missing : {"indicator", "propagate"}, default="indicator"
         "indicator": missing values have a column ``name is missing`` where the training
         data have any, and all other conditions are false. "propagate": all columns of
@@ -420,9 +423,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For columns of another kind than in ``fit``, for missing values in a column
-            that never was missing, for unknown levels with ``handle_unknown="error"``,
-            and for an output of more than 16 GiB.
+            For columns of another kind than in ``fit``, for unknown levels and new
+            missing values that ``handle_unknown`` refuses, and for an output of more
+            than 16 GiB.
         """
         check_is_fitted(self)
         return self._encode(X, read_columns(self, X, reset=False))
@@ -432,7 +435,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         pairs = list(zip(self._state, columns, strict=True))
         n_samples, n_out = len(columns[0].missing()), len(self.order_)
         if self.sparse_output:
-            return _sparse_conditions(pairs, n_samples)
+            return _sparse_conditions(pairs, n_samples, self.handle_unknown)
         propagates = self.missing == "propagate"
         dtype = np.dtype(np.float32 if propagates else bool)
         hint = "Set max_categories, or sparse_output=True."
@@ -442,7 +445,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         for fitted, column in pairs:
             missing = column.missing()
             if not propagates:
-                fitted.refuse_missing(missing)
+                fitted.check_missing(missing, self.handle_unknown)
             for place, condition in enumerate(fitted.conditions(column), start=first):
                 features[:, place] = condition
             last = first + fitted.n_conditions
@@ -615,7 +618,7 @@ def _number_in_each_interval(ordered, thresholds):
     return np.array(values)
 
 
-def _sparse_conditions(pairs, n_samples):
+def _sparse_conditions(pairs, n_samples, handle_unknown):
     """Write the conditions that hold, sample by sample.
 
     Those of a column are consecutive, so there is no need to test them one by one.
@@ -623,7 +626,7 @@ def _sparse_conditions(pairs, n_samples):
     codes = np.empty((len(pairs), n_samples), dtype=np.int32)
     firsts, lengths, starts, n_out = [], [], [0], 0
     for own, (fitted, column) in zip(codes, pairs, strict=True):
-        fitted.refuse_missing(column.missing())
+        fitted.check_missing(column.missing(), handle_unknown)
         own[:], first, length = fitted.runs(column)
         firsts += [n_out + condition for condition in first]
         lengths += length

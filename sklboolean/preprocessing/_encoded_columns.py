@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.formulas import sql_name, sql_value
+from sklboolean._core.validation import warn_user
 from sklboolean.preprocessing._thresholds import number_text
 
 UNSEEN, MISSING = -1, -2
@@ -138,15 +139,22 @@ class NumberColumn:
         indicated = self.n_conditions - 1 if self.indicates_missing else 0
         return codes, [*first, indicated], [*length, int(self.indicates_missing)]
 
-    def refuse_missing(self, missing):
-        """Raise a ValueError for missing values that no condition stands for."""
-        if not self.indicates_missing and missing.any():
-            raise ValueError(
-                f"Column {self.name!r} of X is missing in sample "
-                f"{np.flatnonzero(missing)[0]}, but it was never missing in fit. Fit "
-                "on data in which it is missing too, or impute it, for example with "
-                "DensityImputer."
-            )
+    def check_missing(self, missing, handle_unknown):
+        """Refuse missing values that no condition stands for, or warn of them."""
+        if self.indicates_missing or not missing.any():
+            return
+        where = (
+            f"Column {self.name!r} of X is missing in sample "
+            f"{np.flatnonzero(missing)[0]}, but it was never missing in fit."
+        )
+        remedy = (
+            "Fit on data in which it is missing too, or impute it, for example with "
+            "DensityImputer."
+        )
+        # Of bounds on one side all are false for the largest numbers, too.
+        if handle_unknown == "error" or len(self.relations) == 1:
+            raise ValueError(f"{where} {remedy}")
+        warn_user(f"{where} None of its conditions holds there. {remedy}")
 
     def decode(self, bits):
         """Return a number that satisfies the conditions, NaN for missing values."""
@@ -256,7 +264,7 @@ class LevelColumn:
                 "handle_unknown='ignore'."
             )
 
-    def refuse_missing(self, missing):
+    def check_missing(self, missing, _handle_unknown):
         """Raise a ValueError for missing values that no condition stands for."""
         refused = self.handle_unknown == "error" and not self.indicates_missing
         if refused and missing.any():

@@ -242,6 +242,25 @@ def test_unknown_levels():
         encoder.transform(pd.DataFrame({"c": ["a", None]}))
 
 
+@pytest.mark.parametrize("sparse_output", [False, True])
+def test_numbers_that_are_missing_for_the_first_time(sparse_output):
+    train = pd.DataFrame({"fare": [1.0, 2, 3, 4], "paid": [True, False, True, True]})
+    test = train.assign(fare=[1.0, np.nan, 3, 4])
+    options = {"n_bins": 2, "sparse_output": sparse_output}
+    encoder = BooleanEncoder(**options).fit(train)
+    with pytest.warns(UserWarning, match="'fare' of X is missing in sample 1"):
+        features = encoder.transform(test)
+    features = features.toarray() if sparse_output else features.to_numpy()
+    assert features[:, :2].tolist() == [[1, 0], [0, 0], [0, 1], [0, 1]]
+    # All false would mean the largest number, or false.
+    for refusing in ({"handle_unknown": "error"}, {"complement": False}):
+        encoder = BooleanEncoder(**options, **refusing).fit(train)
+        with pytest.raises(ValueError, match="'fare' of X is missing in sample 1"):
+            encoder.transform(test)
+    with pytest.raises(ValueError, match="'paid' of X is missing in sample 0"):
+        encoder.transform(train.assign(paid=None))
+
+
 # Containers
 
 
@@ -453,8 +472,6 @@ def test_columns_that_change_their_kind_are_refused():
         encoder.transform(mixed().assign(color=3))
     with pytest.raises(ValueError, match=r"'ill' of X holds 2.*'number'"):
         encoder.transform(mixed().assign(ill=2))
-    with pytest.raises(ValueError, match="'age' of X is missing in sample 0"):
-        encoder.transform(mixed().assign(age=np.nan))
     with pytest.raises(ValueError, match="X has 2 features, but this encoder makes"):
         encoder.inverse_transform([[0, 1]])
 
