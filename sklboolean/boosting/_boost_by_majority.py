@@ -319,7 +319,11 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
                 folds = folds_of_kept(chooser.cv, kept, n_given)
                 others = []
                 if self.estimator is None and len(learner.columns.panels):
-                    others = [learner.of_conjunctions(ConjunctionStump())]
+                    conjunctions = ConjunctionWeakLearner(
+                        ConjunctionStump(), learner.X, codes, self.classes_, weights,
+                        learner.n_draws, X.shape[1],
+                    )  # fmt: skip
+                    others = [conjunctions]
                 learner, self.policy_, schedule, games, self.policy_scores_, margins = (
                     chooser._choose(
                         learner, others, schedule, rng, folds, self.n_jobs, games,

@@ -103,6 +103,9 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     conjunction : Conjunction
     """
     parts, dtype = integer_parts(weights, columns.n_samples)
+    # First the features, then their negations.
+    literals = np.arange(1, 2 * columns.n_features, 2)
+    choices = [*literals.tolist(), *(literals - 1).tolist()]
     if width is None:
         # All literals of few features, fewer of many: a round stays quick.
         most = MOST_EXTENSIONS // columns.n_features
@@ -129,7 +132,6 @@ def best_conjunction(columns, signs, weights, max_literals, width):
                 add_masked_panel_sums(line, masks, columns.panels, scratch, sums)
                 sums = sums[:, :n_features].astype(dtype, copy=False)
                 inside[code] += sums << shift
-        # First the features, then their negations.
         covered = np.concatenate([inside, of_extended[:, :, None] - inside], axis=2)
         gains = covered.max(axis=0) + (totals[:, None, None] - covered).max(axis=0)
         if length > 1:
@@ -140,12 +142,12 @@ def best_conjunction(columns, signs, weights, max_literals, width):
         if flat[first] > gain:
             gain = flat[first]
             i, j = divmod(first, 2 * n_features)
-            literals = (*extended[i], literal_of(j, n_features))
+            literals = (*extended[i], choices[j])
             outside = totals - covered[:, i, j]
             sides = outside.argmax(), covered[:, i, j].argmax()
         if length < max_literals:
             extended, parents, literal = _choose_extended(
-                extended, flat, n_features, width
+                extended, flat, choices, width
             )
             of_extended = covered[:, parents, literal]
             panel, lane = np.divmod(literal % n_features, n_lanes)
@@ -158,12 +160,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     return Conjunction(literals, if_false, if_true, (2 * right - total) / (2 * total))
 
 
-def literal_of(column, n_features):
-    """Return the literal of a column: features first, then their negations."""
-    return 2 * (column % n_features) + int(column < n_features)
-
-
-def _choose_extended(extended, gains, n_features, width):
+def _choose_extended(extended, gains, choices, width):
     """Choose the conjunctions that are extended next.
 
     Returns
@@ -180,13 +177,13 @@ def _choose_extended(extended, gains, n_features, width):
     candidates = candidates[np.argsort(-gains[candidates], kind="stable")]
     chosen = {}
     for candidate in candidates.tolist():
-        i, j = divmod(candidate, 2 * n_features)
-        literals = tuple(sorted((*extended[i], literal_of(j, n_features))))
+        i, j = divmod(candidate, len(choices))
+        literals = tuple(sorted((*extended[i], choices[j])))
         if literals not in chosen:
             chosen[literals] = candidate
             if len(chosen) == width:
                 break
-    return list(chosen), *np.divmod(list(chosen.values()), 2 * n_features)
+    return list(chosen), *np.divmod(list(chosen.values()), len(choices))
 
 
 class ConjunctionStump(BooleanStump):

@@ -109,13 +109,6 @@ class StumpWeakLearner:
         self.fills_threads = len(codes) * n_features >= LEAST_FOR_THREADS
         self.returns_edge, self.drawn = n_draws is None, []
 
-    def of_conjunctions(self, estimator):
-        """Make the weak learner of conjunctions over the same columns."""
-        return ConjunctionWeakLearner(
-            estimator, self.X, self.codes, self.classes, self.sample_weight,
-            self.n_draws, self.n_features,
-        )  # fmt: skip
-
     def take(self, samples, codes, classes):
         """Make the weak learner of some of the samples, with these classes."""
         part, weights = copy(self), self.sample_weight
