@@ -19,7 +19,7 @@ HOME = os.path.dirname(sklboolean.__file__)
 LIMITS = {
     "KernelPerceptron": (84, 55),
     "AveragedPerceptron": (34, 30),
-    "BoostByMajority": (94, 60),
+    "BoostByMajority": (91, 60),
     "CombinationMachine": (76, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (74, 85),

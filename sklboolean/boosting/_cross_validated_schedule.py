@@ -5,6 +5,7 @@ be judged on samples that they were not trained on. No policy is best for all da
 """
 
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from numbers import Integral
 
@@ -137,66 +138,55 @@ class CrossValidatedSchedule(BaseEstimator):
         names, n_classes = list(policies), weak_learner.n_classes
         if np.bincount(weak_learner.codes).min() < 2 and n_classes == 2:
             return weak_learner, names[0], policies[names[0]], None, None, None
-        seed = draw_seed(rng)
+        compare = partial(held_out_hits, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
         if compare_ovr and games is not None and games[0].first is not None:
             schedule = policies.get("measured", policies[names[0]])
             kinds = [games, class_games(n_classes, "ovr")]
-            compared = [
-                held_out_accuracy(weak_learner, each, [schedule], folds, seed, n_jobs)
-                for each in kinds
-            ]
-            games = kinds[int(np.argmax([rates for rates, _ in compared]))]
-        rates, margins = held_out_accuracy(
-            weak_learner, games, list(policies.values()), folds, seed, n_jobs
+            rates = [compare(weak_learner, kind, [schedule])[0] for kind in kinds]
+            games = kinds[int(np.argmax(rates))]
+        rates, hits, weights, margins = compare(
+            weak_learner, games, list(policies.values())
         )
         scores, best = dict(zip(names, rates, strict=True)), int(np.argmax(rates))
-        name, chosen = names[best], margins[best]
+        name, right, chosen = names[best], hits[best], margins[best]
         for other in others:
             names = [each for each in FOR_OTHERS if each in policies] or names[:1]
-            given, of_other = held_out_accuracy(
-                other, games, [policies[each] for each in names], folds, seed, n_jobs
-            )
-            best = int(np.argmax(given))
-            if given[best] > max(rates) + difference_error(
-                chosen, of_other[best], weak_learner
-            ):
-                weak_learner, name, chosen = other, names[best], of_other[best]
-                scores = dict(zip(names, given, strict=True))
-                rates = given
+            schedules = [policies[each] for each in names]
+            rates, hits, weights, margins = compare(other, games, schedules)
+            best = int(np.argmax(rates))
+            gains = hits[best].astype(np.float64) - right
+            mean = np.average(gains, weights=weights)
+            variance = np.average((gains - mean) ** 2, weights=weights)
+            if mean > np.sqrt(variance / len(gains)):
+                weak_learner, name = other, names[best]
+                scores = dict(zip(names, rates, strict=True))
+                right, chosen = hits[best], margins[best]
         return weak_learner, name, policies[name], games, scores, chosen
 
 
-def difference_error(margins, others, weak_learner):
-    """Compute the standard error of the difference of two held-out accuracies."""
-    tested = ~np.isnan(margins.reshape(len(margins), -1)[:, 0])
-    right = []
-    for scores in (margins[tested], others[tested]):
-        right.append(predict_codes(scores) == weak_learner.codes[tested])
-    weights = weak_learner.sample_weight
-    shares = np.ones(len(right[0])) if weights is None else weights[tested]
-    shares = shares / shares.sum()
-    difference = right[1].astype(np.float64) - right[0]
-    mean = shares @ difference
-    return float(np.sqrt((shares @ (difference - mean) ** 2) / len(shares)))
+def held_out_hits(weak_learner, games, schedules, cv, seed, n_jobs):
+    """Find samples that votes classify correctly that were not trained on them.
 
-
-def held_out_accuracy(weak_learner, games, schedules, cv, seed, n_jobs):
-    """Compute the weighted accuracy of `held_out_margins`, and return both.
+    Parameters
+    ----------
+    weak_learner, games, schedules, cv, seed, n_jobs
+        As for `held_out_margins`.
 
     Returns
     -------
     accuracies : list of float
-        For each schedule.
+        For each schedule, by weight.
+    hits : ndarray of shape (n_schedules, n_tested), bool
+    weights : ndarray of shape (n_tested,), or None
     margins : ndarray
+        From `held_out_margins`.
     """
     margins, tested = held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs)
     codes, weights = weak_learner.codes[tested], weak_learner.sample_weight
     weights = None if weights is None else weights[tested]
-    accuracies = []
-    for given in margins[:, tested]:
-        right = predict_codes(given) == codes
-        accuracies.append(float(np.average(right, weights=weights)))
-    return accuracies, margins
+    hits = np.array([predict_codes(given) == codes for given in margins[:, tested]])
+    accuracies = [float(np.average(right, weights=weights)) for right in hits]
+    return accuracies, hits, weights, margins
 
 
 def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
