@@ -1,6 +1,7 @@
 """The documentation site: sphinx-build -W docs docs/_build."""
 
 import importlib.metadata
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -28,6 +29,10 @@ extensions = [
     "sphinxcontrib.bibtex",
     "linked_names",
 ]
+if importlib.util.find_spec("sphinx_copybutton"):
+    extensions.append("sphinx_copybutton")
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 exclude_patterns = ["_build", "examples", "**/README.md"]
 templates_path = ["_templates"]
 default_role = "literal"
@@ -74,12 +79,18 @@ sphinx_gallery_conf = {
 # Pages load nothing from the network: fonts and the search are part of the site.
 html_theme = "pydata_sphinx_theme"
 html_title = "sklboolean"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "sklboolean"},
+    "logo": {
+        "text": "sklboolean",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "alt_text": "sklboolean: home",
+    },
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -10,6 +10,10 @@ in_order = ExplicitOrder(
     [
         "plot_rules_in_an_svc.py",
         "plot_data_frame_to_rules.py",
+        "plot_model_comparison.py",
+        "plot_text_top_words.py",
+        "plot_rare_events.py",
+        "plot_calibration.py",
         "plot_accuracy_and_length.py",
         "plot_boosting_with_noise.py",
         "plot_wrong_labels.py",
