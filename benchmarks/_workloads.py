@@ -12,6 +12,7 @@ from scipy import sparse
 
 __all__ = [
     "linear_labels",
+    "load_density_sets",
     "load_newsgroups",
     "load_part",
     "random_rows",
@@ -89,3 +90,17 @@ def load_newsgroups(folder):
     X, _ = load_part(folder, "newsgroups20_bydate_bool", "train")
     X = X[np.flatnonzero(np.diff(X.indptr) <= 1000)]
     return X[np.random.default_rng(0).permutation(X.shape[0])]
+
+
+def load_density_sets(folder):
+    """Yield name and (train, validation, test) of binary sets; uint8."""
+    for path in sorted([*folder.glob("debd_*.npz"), *folder.glob("nade_*.npz")]):
+        with np.load(path, allow_pickle=False) as arrays:
+            n = int(arrays["n_features"])
+            parts = [arrays[f"X_{part}_packed"] for part in ("train", "valid", "test")]
+        name = path.stem.split("_")[1]
+        yield name, [np.unpackbits(part, axis=1, count=n) for part in parts]
+    for path in sorted(folder.glob("*.train.data")):
+        name = path.name.removesuffix(".train.data")
+        files = [folder / f"{name}.{part}.data" for part in ("train", "valid", "test")]
+        yield name, [np.loadtxt(file, np.uint8, delimiter=",") for file in files]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from _timing import print_header, print_table
+from _workloads import load_density_sets
 
 from sklboolean import (
     BernoulliMixture,
@@ -29,20 +30,6 @@ GOALS = {"plants": -12.25, "nltcs": -5.98, "adult": -13.3, "mushrooms": -9.6}
 SECONDS = 300  # of one core, for each fit
 # Columns of the attributes of adult, of which some have samples without a value.
 ADULT = [5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41]
-
-
-def load_sets(folder):
-    """Yield name and (train, validation, test)."""
-    for path in sorted([*folder.glob("debd_*.npz"), *folder.glob("nade_*.npz")]):
-        with np.load(path, allow_pickle=False) as arrays:
-            n = int(arrays["n_features"])
-            parts = [arrays[f"X_{part}_packed"] for part in ("train", "valid", "test")]
-        name = path.stem.split("_")[1]
-        yield name, [np.unpackbits(part, axis=1, count=n) for part in parts]
-    for path in sorted(folder.glob("*.train.data")):
-        name = path.name.removesuffix(".train.data")
-        files = [folder / f"{name}.{part}.data" for part in ("train", "valid", "test")]
-        yield name, [np.loadtxt(file, np.uint8, delimiter=",") for file in files]
 
 
 def find_widths(known):
@@ -109,7 +96,7 @@ def main(arguments=None):
         print("\nNo --data: nothing to do.")
         return
     rows = []
-    for name, parts in load_sets(Path(options.data)):
+    for name, parts in load_density_sets(Path(options.data)):
         if options.only not in (None, name):
             continue
         parts = [part[:200] for part in parts] if options.quick else parts
