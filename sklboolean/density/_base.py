@@ -177,6 +177,22 @@ def log_in_blocks(function, samples, known=None):
     return results
 
 
+class UsesDensityMixin:
+    """Has the parameter `estimator`, a density model, and ``_default_density()``."""
+
+    def _density(self):
+        """Return the density model to fit clones of."""
+        if self.estimator is None:
+            return self._default_density()
+        unusable = isinstance(self.estimator, type)
+        if unusable or not hasattr(self.estimator, "score_samples"):
+            raise ValueError(
+                "estimator must be a density model with fit and score_samples, such as "
+                f"ChowLiuTree(); got {self.estimator!r}."
+            )
+        return self.estimator
+
+
 class IncompleteDensityMixin(DensityMixin):
     """Scores, random samples and completions for samples with missing values.
 

@@ -12,6 +12,7 @@ from sklboolean._core.base import fit_slope, held_out_parts, restore_on_error
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
 from sklboolean._core.weights import checked_weights
+from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._tree import ChowLiuTree
 
 # Samples that are scored for calibration: of the second densities, and others.
@@ -20,7 +21,7 @@ LOWEST = -700.0  # log-odds that calibrate; the exponential is above 0
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-class DensityClassifier(ClassifierMixin, BaseEstimator):
+class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
     """Classifier by Bayes' rule, with a density model for each class.
 
     The probability of a class is proportional to its share of the training samples
@@ -81,8 +82,8 @@ class DensityClassifier(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def _density(self):
-        return ChowLiuTree() if self.estimator is None else self.estimator
+    def _default_density(self):
+        return ChowLiuTree()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -31,6 +31,7 @@ from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
+    UsesDensityMixin,
     all_signs,
     apply_in_blocks,
     grow,
@@ -102,6 +103,7 @@ class DensityMixture(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    UsesDensityMixin,
     PartitionedFitMixin,
     BinaryDensityMixin,
     BaseEstimator,
@@ -120,7 +122,7 @@ class DensityMixture(
         The model of a component: any density model of this package with
         ``sample_weight``. If it has ``warm_start``, it continues from its last
         parameters in each round. None: ``CombinationMachine(6, base="chow_liu",
-        alpha=1e-3, n_init=1, max_iter=20, tree_updates=1)``.
+        n_init=1, max_iter=20, tree_updates=1)``.
     n_components : int or "auto", default=10
         Number of components. Raise it while the score of held-out samples grows.
         "auto": 1, 2, 4 and so on as long as the mean log-likelihood of a held-out tenth
@@ -215,10 +217,14 @@ class DensityMixture(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _default_density(self):
+        return CombinationMachine(
+            6, base="chow_liu", n_init=1, max_iter=20, tree_updates=1
+        )
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        density = CombinationMachine() if self.estimator is None else self.estimator
-        tags.input_tags.allow_nan = get_tags(density).input_tags.allow_nan
+        tags.input_tags.allow_nan = get_tags(self._density()).input_tags.allow_nan
         return tags
 
     @with_callbacks
@@ -382,12 +388,7 @@ class DensityMixture(
         )
 
     def _new_member(self, rng):
-        member = self.estimator
-        if member is None:
-            member = CombinationMachine(
-                6, base="chow_liu", alpha=1e-3, n_init=1, max_iter=20, tree_updates=1
-            )
-        member = clone(member)
+        member = clone(self._density())
         params = member.get_params(deep=False)
         if self.feature_groups is not None:
             if "feature_groups" not in params:

@@ -8,10 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
+from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._tree import ChowLiuTree
 
 
-class DensityOutlierDetector(OutlierMixin, BaseEstimator):
+class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
     """Detector of samples that are improbable under a density model.
 
     The score of a sample is its log-likelihood: exactly how improbable it is. Samples
@@ -61,8 +62,8 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         self.estimator = estimator
         self.contamination = contamination
 
-    def _density(self):
-        return ChowLiuTree() if self.estimator is None else self.estimator
+    def _default_density(self):
+        return ChowLiuTree()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
