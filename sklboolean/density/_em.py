@@ -235,10 +235,10 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
         return signs.sum(expected_counts, mixture)
     n_blocks, shape = -(-len(signs) // BLOCK_SIZE), mixture.logits.shape
     # Slabs of samples with sums of their own, for any number of threads.
-    ends = n_blocks * np.arange(min(N_SLABS, n_blocks) + 1) // min(N_SLABS, n_blocks)
-    log_likelihoods = np.zeros(len(ends) - 1)
-    members = np.zeros((len(ends) - 1, shape[0]))
-    sums, known = (np.zeros((len(ends) - 1, *shape)) for _ in range(2))
+    n_slabs = min(N_SLABS, n_blocks)
+    ends = np.linspace(0, n_blocks, n_slabs + 1, dtype=np.int64)
+    log_likelihoods, members = np.zeros(n_slabs), np.zeros((n_slabs, shape[0]))
+    sums, known = (np.zeros((n_slabs, *shape)) for _ in range(2))
 
     def add_blocks(first, last):
         for slab in range(first, last):
@@ -255,7 +255,7 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
                 known[slab] += part[:, None] if complete else shares.T @ np.abs(samples)
 
     small = signs.size * shape[0] < SMALL
-    each_slice(add_blocks, len(ends) - 1, n_jobs, step=1, small=small)
+    each_slice(add_blocks, n_slabs, n_jobs, step=1, small=small)
     counts = Counts(members.sum(axis=0), sums.sum(axis=0), known.sum(axis=0))
     return counts, float(log_likelihoods.sum())
 

@@ -5,12 +5,15 @@ import pytest
 from oracles.density import every_row
 from scipy.special import logsumexp
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from sklboolean import (
     BernoulliMixture,
     ChowLiuTree,
     CombinationMachine,
+    DensityClassifier,
     DensityMixture,
+    DensityOutlierDetector,
 )
 
 
@@ -133,3 +136,20 @@ def test_a_component_without_samples_is_dropped():
     mixture.fit([[0, 1], [0, 1], [1, 0]])
     assert len(mixture.estimators_) == len(mixture.weights_) <= 5
     assert mixture.transform([[0, 1]]).shape == (1, len(mixture.weights_))
+
+
+def test_penalty_of_a_component_is_that_of_its_samples():
+    X = two_worlds(100)
+    mixture = DensityMixture(n_components=3, max_iter=2, random_state=0).fit(X)
+    shares = np.maximum(mixture.weights_ * len(X), 2)
+    alphas = [part.alpha_ for part in mixture.estimators_]
+    np.testing.assert_allclose(alphas, 2 / shares, rtol=1e-9)
+
+
+@pytest.mark.parametrize("density", [LogisticRegression(), "tree", ChowLiuTree])
+@pytest.mark.parametrize(
+    "model", [DensityMixture, DensityClassifier, DensityOutlierDetector]
+)
+def test_what_is_no_density_is_named(model, density):
+    with pytest.raises(ValueError, match=r"score_samples, such as .*; got .*"):
+        model(density).fit([[0, 1], [1, 0]], [0, 1])
