@@ -43,6 +43,22 @@ cdef inline int require_csr(const int64_t[::1] indptr, const int32_t[::1] indice
                    "indices has numbers of columns that do not exist")
 
 
+cdef inline int require_csr_samples(const int64_t[::1] indptr, const int32_t[::1] indices,
+                                    const int64_t[::1] samples, int64_t n_columns) except -1:
+    """Require what is read of some samples of a CSR matrix; their numbers are checked."""
+    cdef Py_ssize_t position
+    cdef int64_t first, end, n = indices.shape[0]
+    cdef bint inside = True
+    with nogil:
+        for position in range(samples.shape[0]):
+            first, end = indptr[samples[position]], indptr[samples[position] + 1]
+            inside = 0 <= first <= end <= n and (
+                first == end or sklb_all_below(&indices[first], end - first, n_columns))
+            if not inside:
+                break
+    return require(inside, "indptr or indices are those of another matrix")
+
+
 cdef inline int require_shape(const double[:, ::1] array, Py_ssize_t n_samples,
                               Py_ssize_t n_columns, str name) except -1:
     """Require the shape of a matrix."""

@@ -18,6 +18,7 @@ from sklboolean._core._checks cimport (
     require,
     require_below,
     require_csr,
+    require_csr_samples,
     require_shape,
     sklb_all_below_64,
 )
@@ -86,7 +87,8 @@ def score_samples(const double[:, ::1] weights, data, const int64_t[::1] samples
     else:
         require(values.shape[0] == 0 or values.shape[0] == indices.shape[0],
                 "data and indices have different lengths")
-        require_csr(indptr, indices, n_samples, weights.shape[0])
+        require(indptr.shape[0] == n_samples + 1, "indptr has another length than the data")
+        require_csr_samples(indptr, indices, samples, weights.shape[0])
     buffer = <int32_t *> malloc((64 * n_words + 1) * sizeof(int32_t))
     if buffer == NULL:
         raise MemoryError
