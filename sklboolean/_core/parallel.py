@@ -1,7 +1,6 @@
 """Row blocks on threads: the compiled loops release the GIL."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 from joblib import effective_n_jobs, parallel_config
 
@@ -40,11 +39,11 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning. Use None, 1 or more, or -1.")
     step = n if step is None else multiple * max(1, step // multiple)
-    stopped = Event()
+    stopped = []
 
     def run(first, last):
         for begin in range(first, last, step):
-            if stopped.is_set():
+            if stopped:
                 return
             function(begin, min(begin + step, last))
 
@@ -62,5 +61,5 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         try:
             list(pool.map(run, edges[:-1], edges[1:]))
         except BaseException:
-            stopped.set()
+            stopped.append(True)
             raise
