@@ -51,9 +51,9 @@ def register_converters():
     any classifier: the labels, and the probabilities as float32, or as float64 for an
     input of float64. Labels are text or integers; bools become 0 and 1.
 
-    A graph cannot raise an error. What `BooleanEncoder` refuses, such as a number that
-    is missing but never was in training, satisfies no condition. A missing category is
-    the empty text.
+    A graph raises no errors and gives no warnings. Where `BooleanEncoder` would, for
+    example for a number that is missing but never was in training, no condition holds.
+    A missing category is the empty text.
 
     Examples
     --------
