@@ -329,5 +329,5 @@ def test_input_that_is_refused():
         ExplanationDisplay.from_estimator(pipeline, X, sample=len(X))
     with pytest.raises(ValueError, match="that could be shown"):
         explain(KMeans(2, n_init=1).fit(X), X)
-    with pytest.raises(ValueError, match="no explanation"):
+    with pytest.raises(ValueError, match="that could be shown"):
         explain(fitted(DensityClassifier()), X)
