@@ -23,6 +23,11 @@ from sklboolean import (
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in EXPECTED_WARNINGS]
 
+PARTIAL_FIT = [
+    "check_estimators_partial_fit_n_features",
+    "check_fit_score_takes_y",
+    "check_n_features_in_after_fitting",
+]
 EQUIVALENCE = [
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
@@ -47,6 +52,9 @@ def expected_failures(estimator):
         if getattr(estimator, "kernel", None) == "precomputed":
             reason = "the check gives samples instead of a kernel matrix"
             failures["check_decision_proba_consistency"] = reason
+        if getattr(estimator, "class_weight", None) == "balanced":
+            reason = "partial_fit refuses balanced weights, as that of SGDClassifier"
+            failures |= dict.fromkeys(PARTIAL_FIT, reason)
         return failures
     if isinstance(estimator, ConjunctionRegressor) and estimator.max_literals == 1:
         reason = "whether real features are above 0, one by one, says too little"
