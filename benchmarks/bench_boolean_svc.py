@@ -44,11 +44,12 @@ def planted(n_samples):
 
 def real_table(folder, name, n_samples=None):
     """Training and test part of a stored table, or two parts of the whole."""
-    try:
-        X, y = load_part(folder, name, "train")
+    with np.load(Path(folder) / f"{name}.npz", allow_pickle=False) as arrays:
+        parts = [part for part in ("train", "test", "all") if f"y_{part}" in arrays]
+    X, y = load_part(folder, name, parts[0])
+    if "test" in parts:
         X_test, y_test = load_part(folder, name, "test")
-    except KeyError:
-        X, y = load_part(folder, name, "all")
+    else:
         X, X_test, y, y_test = train_test_split(
             X, y, test_size=0.4, random_state=0, stratify=y
         )
@@ -187,7 +188,7 @@ def main(arguments=None):
                 tables[path.stem] = real_table(
                     options.data, path.stem, 500 if options.quick else 5000
                 )
-            except KeyError:  # a table without labels
+            except IndexError:  # a table without labels
                 continue
     defaults(tables, repeats)
     if options.data:
