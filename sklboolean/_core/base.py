@@ -554,16 +554,17 @@ class OnlineClassifier(
             n_orders=1,
         )  # fmt: skip
         samples = np.arange(len(codes)) if samples is None else samples
-        # The same share of each class. Short codes are sorted quickly.
+        # One of each few consecutive samples of a class, the first one included. Short
+        # codes are sorted quickly.
         short = codes[samples].astype(np.min_scalar_type(len(self.classes_)))
         samples = samples[np.argsort(short, kind="stable")]
-        rng = np.random.default_rng(0)
-        is_other = np.ones(len(samples), dtype=bool)
-        step = 8 if n_epochs == 1 else 4
-        one_of_each = np.arange(0, len(samples), step)
-        one_of_each += rng.integers(step, size=len(one_of_each))
-        is_other[np.minimum(one_of_each, len(samples) - 1)] = False
-        own, others = samples[~is_other], samples[is_other]
+        counts = np.bincount(codes[samples])
+        place = np.arange(len(samples)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rng, step = np.random.default_rng(0), 8 if n_epochs == 1 else 4
+        chosen = rng.integers(step, size=counts.max() // step + 1)
+        chosen[0] = 0
+        is_own = place % step == chosen[place // step]
+        own, others = samples[is_own], samples[~is_own]
         trained, _ = second._train(
             second._init_state(), data, codes, weights, np.sort(own), one_pass
         )

@@ -437,7 +437,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
             max_iter, held_out = self._choose_passes(
-                state, evaluator, rows, codes, weights, n_problems, train
+                state, evaluator, rows, codes, weights, n_problems, train, n_jobs
             )
         tasks = product(range(n_orders), range(n_problems), [max_iter])
         runs = run_all(train, list(tasks), n_jobs, progress)
@@ -507,7 +507,9 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             raise ValueError(TOO_LONG)
         return state, whole
 
-    def _choose_passes(self, state, evaluator, rows, codes, weights, n_problems, train):
+    def _choose_passes(
+        self, state, evaluator, rows, codes, weights, n_problems, train, n_jobs
+    ):
         """Choose the number of passes by the accuracy on held-out samples.
 
         A fifth of each class is held out from one order; with few samples each fifth
@@ -527,7 +529,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             if not len(test) or (parts and part * len(test) >= ENOUGH_HELD_OUT):
                 break
             tasks = [(part, k, self.max_iter, own) for k in range(n_problems)]
-            n_jobs = self.n_jobs if n >= LEAST_FOR_THREADS else 1
             runs = run_all(train, tasks, n_jobs)
             queries, norms = rows.take(test), 1.0
             if config.normalize:
