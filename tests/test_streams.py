@@ -63,6 +63,7 @@ def grown():
     return json.loads(child.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STREAMING)
 def test_later_parts_take_no_memory_that_stays(name, grown):
     # Samples kept as bits would take 32 bytes each: 102 kB in 16 parts. Python keeps

@@ -167,6 +167,7 @@ def test_class_weights_scale_the_updates(problem, kernel, learner, data):
     assert_decisions_are_those_of(scores, model, pool)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["mean", "voted", None])
 @pytest.mark.parametrize(
     "kernel",
@@ -285,7 +286,7 @@ def test_class_weights_are_exact_or_refused(average, weight):
     assert decision_exact(model, X).tolist() == [score for [score] in scores]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "kernel",
     [
