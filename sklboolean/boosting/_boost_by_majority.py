@@ -109,10 +109,10 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         pair of them, as in scikit-learn's ``OneVsOneClassifier``. "ovr": a game of each
         class against the rest. "joint": one game, in which each hypothesis must
         classify more than half of the weight correctly; for strong weak learners.
-        "auto": "ovo" or "ovr", whichever has the larger held-out accuracy where a
-        `CrossValidatedSchedule` holds out samples, else "ovo"; but "ovr" where the
-        number of pairs of classes times that of features exceeds a million, as with
-        20 classes of texts, because "ovo" would be slow.
+        "auto": where a `CrossValidatedSchedule` holds out samples "ovr", unless the
+        held-out accuracy of "ovo" is larger by more than a standard error; else "ovo".
+        "ovr" also where the number of pairs of classes times that of features exceeds
+        a million, as with 20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which the sample weights are multiplied. "balanced":
         in inverse proportion to the weight of the class in the training data. None: 1.
@@ -312,24 +312,23 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             least = 1 / len(codes) if weights is None else weights.min() / weights.sum()
             target = schedule.target_error or min(0.5, float(least))
             schedule = replace(schedule, target_error=target)
-            games = class_games(len(self.classes_), self.multi_class, X.shape[1])
-            margins = None
+            kinds = class_games(len(self.classes_), self.multi_class, X.shape[1])
+            games, margins = kinds[-1], None
             self.policy_scores_ = None
             if chooser is not None:
                 folds = folds_of_kept(chooser.cv, kept, n_given)
-                others = []
+                learners = [learner]
                 if self.estimator is None and len(learner.columns.panels):
                     conjunctions = ConjunctionWeakLearner(
                         ConjunctionStump(), learner.X, codes, self.classes_, weights,
                         learner.n_draws, X.shape[1],
                     )  # fmt: skip
-                    others = [conjunctions]
-                learner, self.policy_, schedule, games, self.policy_scores_, margins = (
-                    chooser._choose(
-                        learner, others, schedule, rng, folds, self.n_jobs, games,
-                        compare_ovr=self.multi_class == "auto",
-                    )
-                )  # fmt: skip
+                    learners.append(conjunctions)
+                choice = chooser._choose(
+                    learners, schedule, kinds, rng, folds, self.n_jobs
+                )
+                learner, games, self.policy_, schedule = choice[:4]
+                margins, self.policy_scores_ = choice.margins, choice.scores
             self.estimator_, self._games = learner.estimator, games
             if games is None:
                 state = self._play(learner, schedule, kept, validation, rng, progress)

@@ -47,8 +47,8 @@ class Conjunction(NamedTuple):
     edge: float
 
 
-def conjunction_mask(columns, literals):
-    """Compute the bits of the samples that satisfy a conjunction.
+def truth_of_conjunction(columns, literals):
+    """Compute 1 for each sample that satisfies a conjunction, else 0.
 
     Parameters
     ----------
@@ -58,23 +58,15 @@ def conjunction_mask(columns, literals):
 
     Returns
     -------
-    mask : ndarray of shape (ceil(n_samples / 32),), dtype uint32
+    truth : ndarray of shape (n_samples,), dtype uint8
     """
-    n_samples = columns.n_samples
-    mask = np.full(-(-n_samples // 32), 2**32 - 1, dtype=np.uint32)
-    if n_samples % 32:
-        mask[-1] = 2 ** (n_samples % 32) - 1
+    mask = np.full(columns.panels.shape[1], 2**32 - 1, dtype=np.uint32)
     for literal in literals:
         panel, lane = divmod(literal >> 1, columns.panels.shape[2])
         column = columns.panels[panel, :, lane]
         mask &= column if literal & 1 else ~column
-    return mask
-
-
-def unpack_mask(mask, n_samples):
-    """Return the bits of a mask as an array of 0 and 1."""
-    bits = mask.astype("<u4", copy=False).view(np.uint8)
-    return np.unpackbits(bits, bitorder="little", count=n_samples)
+    octets = mask.astype("<u4", copy=False).view(np.uint8)
+    return np.unpackbits(octets, bitorder="little", count=columns.n_samples)
 
 
 def best_conjunction(columns, signs, weights, max_literals, width):
@@ -123,7 +115,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     gain, literals = totals.max(), ()
     sides = totals.argmax(), totals.argmax()
     extended, of_extended = [()], totals[:, np.newaxis]
-    masks = conjunction_mask(columns, ())[np.newaxis]
+    masks = np.full((1, n_words), 2**32 - 1, dtype=np.uint32)
     for length in range(1, min(max_literals, n_features) + 1):
         inside = np.zeros((n_lines + 1, len(extended), n_features), dtype=dtype)
         for (shift, _digits), lines in zip(parts, signed, strict=True):
@@ -290,8 +282,7 @@ class ConjunctionStump(BooleanStump):
                 columns, class_signs(codes, n_classes), weights, self.max_literals,
                 self.width,
             )  # fmt: skip
-            mask = conjunction_mask(columns, best.literals)
-            truth = unpack_mask(mask, len(codes))
+            truth = truth_of_conjunction(columns, best.literals)
             sides = side_weights(truth, codes, weights, n_classes)
             self._set_fitted_attributes(best, sides)
         return self

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 from numbers import Integral
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,11 +19,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
-from sklboolean.boosting._boosting import boost
+from sklboolean.boosting._boosting import Schedule, boost
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._votes import (
     MajorityVotes,
-    class_games,
     class_scores,
     predict_codes,
     samples_of_game,
@@ -82,39 +83,26 @@ class CrossValidatedSchedule(BaseEstimator):
         self.policies = policies
         self.cv = cv
 
-    def _choose(
-        self, weak_learner, others, schedule, rng, folds, n_jobs, games, *, compare_ovr
-    ):
-        """Choose the policy with the largest held-out accuracy.
+    def _choose(self, learners, schedule, games, rng, folds, n_jobs):
+        """Choose what has the largest held-out accuracy.
 
         Parameters
         ----------
-        weak_learner : StumpWeakLearner or ClassifierWeakLearner
-            Of all samples.
-        others : list of StumpWeakLearner
-            More complex ones. One is chosen when its held-out accuracy is larger by
-            more than a standard error of the difference.
+        learners : list of StumpWeakLearner, or of one ClassifierWeakLearner
+            Of all samples. One that follows is taken when it is clearly better than
+            those before it.
         schedule : Schedule
             With a number of rounds. The policies replace its gamma and holdout.
+        games : list of (list of ClassGame or None)
+            What may decide between the classes. One that follows is taken when it is
+            clearly better, with the policy that is best for the first.
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
-        games : list of ClassGame or None
-        compare_ovr : bool
-            Whether to compare games of pairs of classes with games of each class
-            against the rest, by held-out accuracy too.
 
         Returns
         -------
-        weak_learner : StumpWeakLearner or ClassifierWeakLearner
-        name : str
-        schedule : Schedule
-        games : list of ClassGame or None
-        scores : dict of float, or None
-            Held-out accuracy of each policy. None when one of two classes has one
-            sample only: nothing can be held out, and the first policy is taken.
-        margins : ndarray or None
-            Held-out margins of the policy; NaN for samples that no fold tests.
+        choice : Choice
         """
         if isinstance(self.policies, str) or not len(self.policies):
             raise ValueError(
@@ -135,58 +123,95 @@ class CrossValidatedSchedule(BaseEstimator):
         if schedule.holdout is not None and "holdout_edges" in policies:
             # With samples held out "measured" is the same policy.
             policies.pop("measured", None)
-        names, n_classes = list(policies), weak_learner.n_classes
-        if np.bincount(weak_learner.codes).min() < 2 and n_classes == 2:
-            return weak_learner, names[0], policies[names[0]], None, None, None
-        compare = partial(held_out_hits, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
-        if compare_ovr and games is not None and games[0].first is not None:
-            schedule = policies.get("measured", policies[names[0]])
-            kinds = [games, class_games(n_classes, "ovr")]
-            rates = [compare(weak_learner, kind, [schedule])[0] for kind in kinds]
-            games = kinds[int(np.argmax(rates))]
-        rates, hits, weights, margins = compare(
-            weak_learner, games, list(policies.values())
-        )
-        scores, best = dict(zip(names, rates, strict=True)), int(np.argmax(rates))
-        name, right, chosen = names[best], hits[best], margins[best]
-        for other in others:
-            names = [each for each in FOR_OTHERS if each in policies] or names[:1]
-            schedules = [policies[each] for each in names]
-            rates, hits, weights, margins = compare(other, games, schedules)
-            best = int(np.argmax(rates))
-            gains = hits[best].astype(np.float64) - right
-            mean = np.average(gains, weights=weights)
-            variance = np.average((gains - mean) ** 2, weights=weights)
-            if mean > np.sqrt(variance / len(gains)):
-                weak_learner, name = other, names[best]
-                scores = dict(zip(names, rates, strict=True))
-                right, chosen = hits[best], margins[best]
-        return weak_learner, name, policies[name], games, scores, chosen
+        first = learners[0]
+        if first.n_classes == 2 and np.bincount(first.codes).min() < 2:
+            name = next(iter(policies))
+            return Choice(first, games[0], name, policies[name])
+        test = partial(held_out_choices, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
+        best = None
+        for kind in games:
+            if best is not None:
+                same = {best.policy: best.schedule}
+                if not test(best.learner, kind, same)[0].is_clearly_better(best):
+                    continue
+            best = None
+            for learner in learners:
+                tried = policies
+                if best is not None:
+                    names = [name for name in FOR_OTHERS if name in policies]
+                    tried = {name: policies[name] for name in names} or policies
+                choices = test(learner, kind, tried)
+                choice = max(choices, key=attrgetter("score"))  # the first of equals
+                if best is None or choice.is_clearly_better(best):
+                    scores = {each.policy: each.score for each in choices}
+                    best = choice._replace(scores=scores)
+        return best
 
 
-def held_out_hits(weak_learner, games, schedules, cv, seed, n_jobs):
-    """Find samples that votes classify correctly that were not trained on them.
+class Choice(NamedTuple):
+    """What a booster plays, and how well it did on held-out samples.
+
+    Attributes
+    ----------
+    learner : StumpWeakLearner or ClassifierWeakLearner
+    games : list of ClassGame or None
+    policy : str
+    schedule : Schedule
+    hits : ndarray of shape (n_tested,), bool
+        Whether the votes, which were not trained on them, are right on samples.
+    weights : ndarray of shape (n_tested,), float64, or None
+    margins : ndarray of shape (n_samples[, n_classes]) or None
+        NaN for samples that no fold tests. None, as all that follow, when one of two
+        classes has one sample only: nothing can be held out.
+    score : float
+        Held-out accuracy, by weight.
+    scores : dict of float, or None
+        That of each policy.
+    """
+
+    learner: object
+    games: list | None
+    policy: str
+    schedule: Schedule
+    hits: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    margins: np.ndarray | None = None
+    score: float | None = None
+    scores: dict | None = None
+
+    def is_clearly_better(self, other):
+        """Test if its accuracy is larger by more than a standard error."""
+        gains = self.hits.astype(np.float64) - other.hits
+        mean = np.average(gains, weights=self.weights)
+        variance = np.average((gains - mean) ** 2, weights=self.weights)
+        return mean > np.sqrt(variance / len(gains))
+
+
+def held_out_choices(weak_learner, games, policies, cv, seed, n_jobs):
+    """Test policies on held-out samples.
 
     Parameters
     ----------
-    weak_learner, games, schedules, cv, seed, n_jobs
+    weak_learner, games, cv, seed, n_jobs
         As for `held_out_margins`.
+    policies : dict of Schedule
 
     Returns
     -------
-    accuracies : list of float
-        For each schedule, by weight.
-    hits : ndarray of shape (n_schedules, n_tested), bool
-    weights : ndarray of shape (n_tested,), or None
-    margins : ndarray
-        From `held_out_margins`.
+    choices : list of Choice
     """
+    schedules = list(policies.values())
     margins, tested = held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs)
     codes, weights = weak_learner.codes[tested], weak_learner.sample_weight
     weights = None if weights is None else weights[tested]
-    hits = np.array([predict_codes(given) == codes for given in margins[:, tested]])
-    accuracies = [float(np.average(right, weights=weights)) for right in hits]
-    return accuracies, hits, weights, margins
+    choices = []
+    for (name, schedule), given in zip(policies.items(), margins, strict=True):
+        hits = predict_codes(given[tested]) == codes
+        score = float(np.average(hits, weights=weights))
+        choices.append(
+            Choice(weak_learner, games, name, schedule, hits, weights, given, score)
+        )
+    return choices
 
 
 def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):

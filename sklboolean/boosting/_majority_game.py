@@ -47,28 +47,23 @@ def log_binomial_cdf(counts, n_votes, gamma, n_coins=0):
 
 def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
     """Compute the log-probability of exactly so many correct votes and heads."""
+    possible = (counts >= 0) & (counts <= n_votes + n_coins)
     if n_coins == 0:
-        return _log_binomial(counts, n_votes, gamma)
+        logs = np.full(counts.shape, -np.inf)
+        right = counts[possible].astype(np.float64)
+        wrong = n_votes - right
+        logs[possible] = (
+            gammaln(n_votes + 1) - gammaln(right + 1) - gammaln(wrong + 1)
+            + right * np.log1p(2 * gamma) + wrong * np.log1p(-2 * gamma)
+            - n_votes * np.log(2)
+        )  # fmt: skip
+        return logs
     if counts.size * n_coins < n_votes:  # few states of a long game: coin by coin
         heads = np.arange(n_coins + 1)
-        rest = _log_binomial(np.subtract.outer(counts, heads), n_votes, gamma)
-        return logsumexp(rest + _log_binomial(heads, n_coins, 0.0), axis=-1)
+        rest = log_binomial_pmf(np.subtract.outer(counts, heads), n_votes, gamma)
+        return logsumexp(rest + log_binomial_pmf(heads, n_coins, 0.0), axis=-1)
     logs = np.append(_log_binomial_with_coins(n_votes, gamma, n_coins), -np.inf)
-    possible = (counts >= 0) & (counts <= n_votes + n_coins)
     return logs[np.where(possible, counts, -1)]
-
-
-def _log_binomial(counts, n_votes, gamma):
-    logs = np.full(counts.shape, -np.inf)
-    possible = (counts >= 0) & (counts <= n_votes)
-    right = counts[possible].astype(np.float64)
-    wrong = n_votes - right
-    logs[possible] = (
-        gammaln(n_votes + 1) - gammaln(right + 1) - gammaln(wrong + 1)
-        + right * np.log1p(2 * gamma) + wrong * np.log1p(-2 * gamma)
-        - n_votes * np.log(2)
-    )  # fmt: skip
-    return logs
 
 
 def _log_binomial_with_coins(n_votes, gamma, n_coins):

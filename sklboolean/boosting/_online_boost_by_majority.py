@@ -6,6 +6,7 @@ from inspect import signature
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import check_random_state, gen_batches, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -714,7 +715,11 @@ class OnlineBoostByMajority(
 
     def _train(self, state, X, codes, sample_weight):
         for part, samples in state.parts(X, self.batch_size):
-            state.learn(samples, codes[part], sample_weight[part])
+            # X was validated, and the parameters of the estimator at the first sample.
+            with config_context(
+                assume_finite=True, skip_parameter_validation=state.n_samples > 0
+            ):
+                state.learn(samples, codes[part], sample_weight[part])
 
     def _set_fitted_attributes(self, state):
         games = state.games

@@ -253,29 +253,33 @@ class ClassGame(NamedTuple):
     second: int
 
 
-def class_games(n_classes, multi_class, n_features=0):
-    """List the games of two classes that decide between several.
+def class_games(n_classes, multi_class, n_features):
+    """List what may decide between several classes: games of two classes.
 
     Parameters
     ----------
     n_classes : int
     multi_class : {"auto", "ovo", "ovr", "joint"}
         One class against each other one, against the rest, or a single game. "auto":
-        "ovo", but "ovr" where all pairs have more than a million features together,
-        because each round compares all features.
+        the first two, but "ovr" alone where all pairs have more than a million features
+        together, because each round compares all features.
     n_features : int
 
     Returns
     -------
-    games : list of ClassGame, or None for a single game
+    choices : list of (list of ClassGame, or None for a single game)
+        The quick one first.
     """
     if n_classes == 2 or multi_class == "joint":
-        return None
-    pairs = list(combinations(range(n_classes), 2))
-    is_slow = multi_class == "auto" and len(pairs) * n_features > MOST_PAIR_FEATURES
+        return [None]
+    one_by_one = [ClassGame(*pair) for pair in combinations(range(n_classes), 2)]
+    is_slow = len(one_by_one) * n_features > MOST_PAIR_FEATURES
+    if multi_class == "ovo":
+        return [one_by_one]
+    against_rest = [ClassGame(None, code) for code in range(n_classes)]
     if multi_class == "ovr" or is_slow:
-        return [ClassGame(None, code) for code in range(n_classes)]
-    return [ClassGame(*pair) for pair in pairs]
+        return [against_rest]
+    return [against_rest, one_by_one]
 
 
 def samples_of_game(codes, game):

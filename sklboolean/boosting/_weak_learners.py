@@ -20,8 +20,7 @@ from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
     best_conjunction,
-    conjunction_mask,
-    unpack_mask,
+    truth_of_conjunction,
 )
 from sklboolean.boosting._stump import (
     BooleanStump,
@@ -165,9 +164,7 @@ class ConjunctionWeakLearner(StumpWeakLearner):
 
     def predict_codes(self, conjunction):
         """Predict the class number of each training sample."""
-        truth = unpack_mask(
-            conjunction_mask(self.columns, conjunction.literals), len(self.codes)
-        )
+        truth = truth_of_conjunction(self.columns, conjunction.literals)
         sides = np.array([conjunction.if_false, conjunction.if_true], dtype=np.int16)
         return sides[truth]
 
