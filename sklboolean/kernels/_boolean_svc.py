@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.parameters import check_integer, check_real, is_auto
+from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
     CallbackSupportMixin,
@@ -48,6 +49,8 @@ class SupportState:
     support : ndarray of shape (n_support,), int64
     coef : ndarray of shape (n_scores, n_support), float64
     intercept : ndarray of shape (n_scores,), float64
+    pairs : list of (int, int) or None
+        The two classes of each score, where classes were trained in pairs.
     """
 
     kernel: object
@@ -56,6 +59,7 @@ class SupportState:
     support: np.ndarray
     coef: np.ndarray
     intercept: np.ndarray
+    pairs: list | None
 
     def __getstate__(self):
         # What `bits` prepares is made again after loading.
@@ -76,6 +80,59 @@ class SupportState:
         bits = self.bits.with_threads(n_jobs)
         sums = bits.scores(self.coef, bits.lay_out(table))
         return sums.T + self.intercept
+
+
+def gather(solutions, numbers):
+    """Gather the coefficients of all scores.
+
+    Parameters
+    ----------
+    solutions : list of (samples, Solution)
+    numbers : ndarray of shape (n_samples,), int64
+        What each sample is called; the support samples are sorted by it.
+
+    Returns
+    -------
+    support : ndarray of shape (n_support,), int64
+    coef : ndarray of shape (n_scores, n_support), float64
+    intercept : ndarray of shape (n_scores,), float64
+    """
+    used = np.zeros(len(numbers), dtype=bool)
+    for own, solution in solutions:
+        used[own[solution.coef != 0]] = True
+    order = np.flatnonzero(used)
+    order = order[np.argsort(numbers[order])]
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    coef = np.zeros((len(solutions), len(order)))
+    for row, (own, solution) in zip(coef, solutions, strict=True):
+        has_part = solution.coef != 0
+        row[place[own[has_part]]] = solution.coef[has_part]
+    intercept = np.array([solution.intercept for _, solution in solutions])
+    return numbers[order], coef, intercept
+
+
+def scores_of_classes(scores, pairs):
+    """Make scores of classes of those of pairs: the score against the strongest rival.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_scores)
+    pairs : list of (int, int) or None
+        The classes of each score, which is positive for the second. None: there is one
+        score for each class, or one for two classes.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    """
+    if pairs is None:
+        return scores if scores.shape[1] > 1 else scores[:, 0]
+    weakest = np.full((len(scores), 1 + pairs[-1][1]), np.inf)
+    for (first, second), score in zip(pairs, scores.T, strict=True):
+        np.minimum(weakest[:, first], -score, out=weakest[:, first])
+        np.minimum(weakest[:, second], score, out=weakest[:, second])
+    return weakest
 
 
 class BooleanSVC(
@@ -114,13 +171,18 @@ class BooleanSVC(
         Training stops when no two samples violate the conditions of optimality by
         more. A smaller value takes longer and changes few predictions.
     max_iter : int, default=10000
-        Maximum number of blocks of samples that are solved, for each class.
+        Maximum number of blocks of samples that are solved, for each score.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How three classes or more are trained. "ovo" trains one score for each pair of
+        classes; the score of a class is that against its strongest rival. "ovr" trains
+        each class against the rest: often less accurate and slower to train, but each
+        class is a sum over conjunctions, and many classes take less memory.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
     n_jobs : int or None, default=None
         Number of threads. The model does not depend on it.
     verbose : int, default=0
-        1 prints a line for each block; with more than two classes, for each class.
+        1 prints a line for each block; with more than two classes, for each score.
 
     Attributes
     ----------
@@ -140,8 +202,10 @@ class BooleanSVC(
     n_support_ : int
         Number of support samples.
     dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
-        Coefficients of the support samples: one row for two classes, otherwise one row
-        for each class. The score is ``K(X, support) @ dual_coef_.T + intercept_``.
+        Coefficients of the support samples. The scores are ``K(X, support) @
+        dual_coef_.T + intercept_``: one for two classes; with "ovr" one for each class;
+        with "ovo" one for each pair of classes (0, 1), (0, 2), ..., (1, 2), ...,
+        positive for the second class of the pair.
     intercept_ : ndarray of shape (n_scores,), dtype float64
         Intercept of each score.
     n_iter_ : ndarray of shape (n_scores,), dtype int64
@@ -175,7 +239,9 @@ class BooleanSVC(
     score that lies within rounding, about 1e-13 of the sum of absolute terms, of 0 may
     have either sign.
 
-    With three classes or more, each class is trained against the rest.
+    With three classes or more, each pair is trained, as in ``SVC``. A class that beats
+    every other is predicted, as it is by the votes of ``SVC``. Where there is none, the
+    class whose largest defeat is smallest is predicted.
 
     References
     ----------
@@ -198,8 +264,8 @@ class BooleanSVC(
 
     def __init__(
         self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
-        class_weight=None, tol=1e-3, max_iter=10000, binarize=0.0, n_jobs=None,
-        verbose=0,
+        class_weight=None, tol=1e-3, max_iter=10000, multi_class="ovo", binarize=0.0,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.C = C
@@ -208,6 +274,7 @@ class BooleanSVC(
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.multi_class = multi_class
         self.binarize = binarize
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -264,7 +331,7 @@ class BooleanSVC(
                 bits, codes, weights, factors
             )
             progress.finish()
-        if max(solution.gap for solution in solutions) > self.tol:
+        if max(solution.gap for _, solution in solutions) > self.tol:
             warn_user(
                 f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
                 "was reached. Increase max_iter or tol, or lower C.",
@@ -278,6 +345,7 @@ class BooleanSVC(
             check_real(self.C, "C", 0, strict=True)
         check_real(self.tol, "tol", 0, strict=True)
         check_integer(self.max_iter, "max_iter", 1)
+        check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         if self.kernel == "conjunction":
             return ConjunctionKernel(
                 min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
@@ -321,38 +389,44 @@ class BooleanSVC(
         spread = bits.spread(weights, N_SPREAD_SAMPLES)
         return float(AUTO_FACTOR / spread if spread > 0 else 1.0)
 
-    def _solve(self, bits, codes, weights, progress=SILENT):
-        """Solve the problem of two classes, or of each class against the rest."""
+    def _pairs(self):
+        """List the pairs of classes, or None where classes are not paired."""
         n_classes = len(self.classes_)
-        targets = [1] if n_classes == 2 else range(n_classes)
+        if n_classes == 2 or self.multi_class == "ovr":
+            return None
+        return list(combinations(range(n_classes), 2))
 
-        def solve(target, report=None):
-            y = np.where(codes == target, 1.0, -1.0)
-            box = self.C_ * weights
-            return solve_dual(bits, y, box, self.tol, self.max_iter, report)
+    def _solve(self, bits, codes, weights, progress=SILENT):
+        """Solve the dual of each score; list the samples and the solution of each."""
+        n_classes, pairs = len(self.classes_), self._pairs()
+        box, whole = self.C_ * weights, np.arange(len(codes))
 
-        if len(targets) == 1:
-            solutions = [solve(1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
-        else:
-            parallel = Parallel(
-                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-            )
-            solutions = []
-            progress.count("class", n_classes)
-            for solution in parallel(delayed(solve)(target) for target in targets):
-                solutions.append(solution)
-                progress.step(partial("gap {:.3g}".format, solution.gap))
+        def solve(first, second, report=None):
+            own = whole
+            if first is not None:
+                own = np.flatnonzero((codes == first) | (codes == second))
+            part = bits if len(own) == len(whole) else bits.part(own)
+            y = np.where(codes[own] == second, 1.0, -1.0)
+            return own, solve_dual(part, y, box[own], self.tol, self.max_iter, report)
+
+        if n_classes == 2:
+            return [solve(0, 1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
+        problems = pairs or [(None, k) for k in range(n_classes)]
+        progress.count("pair" if pairs else "class", len(problems))
+        parallel = Parallel(
+            n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
+        )
+        solutions = []
+        for own, solution in parallel(delayed(solve)(*pair) for pair in problems):
+            solutions.append((own, solution))
+            progress.step(partial("gap {:.3g}".format, solution.gap))
         return solutions
 
     def _set_fitted_attributes(self, kernel, table, numbers, solutions):
-        coef = np.stack([solution.coef for solution in solutions])
-        order = np.argsort(numbers)
-        order = order[coef[:, order].any(axis=0)]
-        support = numbers[order]
-        intercept = np.array([solution.intercept for solution in solutions])
+        support, coef, intercept = gather(solutions, numbers)
         state = SupportState(
-            kernel, self.n_features_in_, table[support], support,
-            np.ascontiguousarray(coef[:, order]), intercept,
+            kernel, self.n_features_in_, table[support], support, coef, intercept,
+            self._pairs(),
         )  # fmt: skip
         is_sparse = sparse.issparse(state.table)
         self._state = state
@@ -363,8 +437,8 @@ class BooleanSVC(
         self.n_support_ = len(state.support)
         self.dual_coef_ = state.coef
         self.intercept_ = state.intercept
-        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
-        self.dual_gap_ = np.array([solution.dual_gap for solution in solutions])
+        self.n_iter_ = np.array([solution.n_iter for _, solution in solutions])
+        self.dual_gap_ = np.array([solution.dual_gap for _, solution in solutions])
 
     def _held_out_slope(self, bits, codes, weights, factors):
         """Fit the slope to scores of a machine trained on a quarter of each class."""
@@ -374,10 +448,10 @@ class BooleanSVC(
             return 1.0
         part = bits.part(train)
         solutions = self._solve(part, codes[train], (training * factors)[train])
-        coef = np.stack([solution.coef for solution in solutions])
-        scores = part.with_threads(self.n_jobs).scores(coef, bits.take(test)).T
-        scores = scores + np.array([solution.intercept for solution in solutions])
-        scores = scores if len(self.classes_) > 2 else scores[:, 0]
+        support, coef, intercept = gather(solutions, np.arange(len(train)))
+        part = part.part(support).with_threads(self.n_jobs)
+        scores = part.scores(coef, bits.take(test)).T + intercept
+        scores = scores_of_classes(scores, self._pairs())
         weights = (testing * factors)[test]
         return fit_slope(scores, codes[test], weights / min(1.0, weights.mean()))
 
@@ -393,12 +467,27 @@ class BooleanSVC(
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
             Two classes: positive for the second one; 0 predicts the first. More: the
-            predicted class has the largest score, of equal ones the first.
+            predicted class has the largest score, of equal ones the first. With
+            ``multi_class="ovo"`` the score of a class is the smallest of its scores
+            against each other class: positive if it beats them all.
         """
         check_is_fitted(self)
         table = validate_boolean(self, X, reset=False)
         scores = self._state.scores(table, self.n_jobs)
-        return scores if len(self.classes_) > 2 else scores[:, 0]
+        return scores_of_classes(scores, self._state.pairs)
+
+    def _deciding_scores(self, table):
+        """Find the score of the pair that decides about each sample and class."""
+        pairs = self._state.pairs
+        if pairs is None:
+            return None
+        scores = self._state.scores(table, self.n_jobs)
+        decisions = scores_of_classes(scores, pairs)
+        deciding = np.empty(decisions.shape, dtype=np.int64)
+        for number, (pair, score) in enumerate(zip(pairs, scores.T, strict=True), 1):
+            for k, sign in zip(pair, (-1, 1), strict=True):
+                deciding[sign * score == decisions[:, k], k] = sign * number
+        return deciding
 
     def _score_factors(self, table):
         """Compute what scores of the kernel are multiplied by, and a power of two."""

@@ -80,26 +80,39 @@ class FeatureShares:
             block = block.toarray() if sparse.issparse(block) else block
             yield slice(first, first + len(block)), block, self.shares[counts]
 
-    def _of_literals(self, block, weights):
+    def _of_literals(self, block, weights, samples):
         """Sum up weights of the support samples that agree with each literal."""
-        sums = weights @ self.samples
+        sums = weights @ samples
         shares = block * sums
         if not self.is_monotone:
             shares += (1 - block) * (weights.sum(axis=1)[:, None] - sums)
         return shares
 
-    def of_scores(self, coef, table):
+    def of_scores(self, coef, table, deciding=None):
         """Share ``coef @ K(samples, table)``, less that of the empty conjunction.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_scores, n_support), float64
+        table : ndarray of uint64 words, or csr_array
+        deciding : ndarray of shape (n_samples, n_classes), int64, or None
+            The score that decides about each sample and class, counted from 1, negative
+            where it is that of the other class. None: the scores are those of classes.
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_scores, n_features)
+        shares : ndarray of shape (n_samples, n_classes, n_features)
             Over ``2**exponent``.
         """
-        shares = np.empty((table.shape[0], len(coef), self.n_features))
+        if deciding is None:
+            deciding = np.tile(np.arange(1, 1 + len(coef)), (table.shape[0], 1))
+        shares = np.empty((*deciding.shape, self.n_features))
         for part, block, weights in self._blocks(table):
-            for k, own in enumerate(coef):
-                shares[part, k] = self._of_literals(block, weights * own)
+            for k, own in enumerate(coef, 1):
+                used, (i, j) = np.flatnonzero(own), np.nonzero(abs(deciding[part]) == k)
+                here = weights[np.ix_(i, used)] * own[used]
+                found = self._of_literals(block[i], here, self.samples[used])
+                shares[part][i, j] = found * np.sign(deciding[part][i, j])[:, None]
         return shares
 
     def of_norm(self, coef, table):
@@ -107,8 +120,10 @@ class FeatureShares:
         shares = np.zeros(self.n_features)
         for part, block, weights in self._blocks(table):
             for own in coef:
-                products = weights * own * own[part, None]
-                shares += self._of_literals(block, products).sum(axis=0)
+                used, i = np.flatnonzero(own), np.flatnonzero(own[part])
+                products = weights[np.ix_(i, used)] * own[used] * own[part][i, None]
+                found = self._of_literals(block[i], products, self.samples[used])
+                shares += found.sum(axis=0)
         return np.maximum(shares, 0.0)  # rounding
 
 
@@ -155,8 +170,9 @@ class FeatureSharesMixin:
         contributions : ndarray of shape (n_samples, n_features), dtype float64
             Their sum is the score of ``decision_function`` less a part that no feature
             has: the intercept and the empty conjunction. With more than two classes of
-            shape (n_samples, n_classes, n_features). Parts below 2**-1000 of the
-            largest may become 0.
+            shape (n_samples, n_classes, n_features); of a `BooleanSVC` with
+            ``multi_class="ovo"`` for the score of each class against its strongest
+            rival. Parts below 2**-1000 of the largest may become 0.
 
         Raises
         ------
@@ -167,11 +183,14 @@ class FeatureSharesMixin:
         table = validate_boolean(self, X, reset=False)
         shares = FeatureShares(self.kernel_, self.n_features_in_, support)
         coef = self.dual_coef_ / self._kernel_norms(support)
-        found = shares.of_scores(coef, table)
+        found = shares.of_scores(coef, table, self._deciding_scores(table))
         factors, exponent = self._score_factors(table)
         factors = factors / self._kernel_norms(table)
         found = np.ldexp(found, shares.exponent + exponent) * factors[:, None, None]
         return found if len(self.classes_) > 2 else found[:, 0]
+
+    def _deciding_scores(self, table):
+        """Find the score that decides about each sample and class, or None."""
 
     def _kernel_norms(self, table):
         """Compute sqrt(K(x, x)) of each sample for a normalised kernel, else 1."""

@@ -202,9 +202,11 @@ def _from_boolean_svc(model, target):
     n, kernel = model.n_features_in_, model.kernel_
     samples = model.support_words_
     samples = model.support_rows_ if samples is None else samples
-    coefficients, intercept = _of_class(
-        model, target, model.dual_coef_, model.intercept_
-    )
+    dual, intercepts, pairs = model.dual_coef_, model.intercept_, model._state.pairs
+    if pairs is not None:  # add up the scores of a class against each other class
+        signs = _signs_of_pairs(pairs, np.arange(len(model.classes_))[:, None])
+        dual, intercepts = signs @ dual, signs @ intercepts
+    coefficients, intercept = _of_class(model, target, dual, intercepts)
     kernel, coefficients = _without_norms(kernel, n, samples, coefficients)
     weights = _weights_of_object(kernel, n)
     return DualRepresentation(samples, n, coefficients, weights, intercept)
@@ -273,7 +275,8 @@ def _against_others(model, dual, index):
     n_classes = len(model.classes_)
     owner = np.repeat(np.arange(n_classes), model.n_support_)
     first, second = np.triu_indices(n_classes, 1)
-    sign = np.where(first == index, 1.0, 0.0) - np.where(second == index, 1.0, 0.0)
+    # SVC's scores of pairs are positive for the first class.
+    sign = -_signs_of_pairs(np.column_stack([first, second]), index)
     coefficients = np.zeros(dual.shape[1])
     for i, j, s in zip(first, second, sign, strict=True):
         coefficients += s * np.where(owner == i, dual[j - 1], 0.0)
@@ -286,6 +289,12 @@ def _against_others(model, dual, index):
         float(model.intercept_ @ sign),
         lambda Z: pairwise_model.decision_function(Z) @ sign,
     )
+
+
+def _signs_of_pairs(pairs, index):
+    """Give 1 for pairs in which a class is the second, -1 for the first, else 0."""
+    first, second = np.transpose(pairs)
+    return np.where(second == index, 1.0, 0.0) - np.where(first == index, 1.0, 0.0)
 
 
 def _support_vectors(model, X):

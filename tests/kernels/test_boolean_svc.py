@@ -22,7 +22,7 @@ from sklboolean.kernels import (
     TanimotoKernel,
     _soft_margin,
 )
-from sklboolean.rules import extract_dnf, top_conjunctions
+from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
 from tests.oracles import kernels as oracles
 
 NORMALIZED = counting_kernel(
@@ -121,12 +121,13 @@ def test_the_objective_is_that_of_libsvm(name, C):
     assert found == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_scores_are_sums_over_the_support(name, n_classes):
+def test_scores_are_sums_over_the_support(name, multi_class, n_classes):
     X, y = problem(n_classes=n_classes)
     queries, _ = problem(50, seed=3)
-    model = BooleanSVC(KERNELS[name]).fit(X, y)
+    model = BooleanSVC(KERNELS[name], multi_class=multi_class).fit(X, y)
     K = model.kernel_(queries, X[model.support_])
     expected = K @ model.dual_coef_.T + model.intercept_
     scores = model.decision_function(queries)
@@ -135,10 +136,48 @@ def test_scores_are_sums_over_the_support(name, n_classes):
         codes = (scores > 0).astype(int)
         expected = expected[:, 0]
     else:
+        assert scores.shape == (50, n_classes)
         codes = scores.argmax(axis=1)
+        if multi_class == "ovo":
+            expected = oracles.rival_scores(expected, n_classes)[0]
     size = np.abs(K) @ np.abs(model.dual_coef_).T.max(axis=1) + 1
     assert (np.abs(scores - expected).T <= 1e-13 * size).all()
     assert np.array_equal(model.predict(queries), model.classes_[codes])
+
+
+@pytest.mark.parametrize("name", ["normalized", "rbf", "tanimoto"])
+def test_pairs_are_those_of_libsvm(name):
+    X, y = problem(200, n_classes=4, noise=0.4)
+    X, first = np.unique(X, axis=0, return_index=True)
+    y, weights = y[first], 0.5 + (np.arange(len(first)) % 3)
+    queries, _ = problem(200, seed=3)
+    options = {"class_weight": {0: 1, 1: 2, 2: 0.5, 3: 3}, "C": 2.0, "tol": 1e-8}
+    kernel = KERNELS[name]
+    model = BooleanSVC(kernel, **options).fit(X, y, sample_weight=weights)
+    theirs = SVC(kernel=kernel, decision_function_shape="ovo", **options)
+    theirs.fit(X, y, sample_weight=weights)
+    pairs = theirs.decision_function(queries)
+    # Theirs are positive for the first class of a pair.
+    expected, *_ = oracles.rival_scores(-pairs, 4)
+    scores = model.decision_function(queries)
+    assert scores == pytest.approx(expected, abs=1e-5)
+    votes = theirs.set_params(decision_function_shape="ovr").decision_function(queries)
+    beats_all = scores.max(axis=1) > 1e-5
+    assert beats_all.mean() > 0.9
+    codes = votes.argmax(axis=1)
+    assert np.array_equal(scores.argmax(axis=1)[beats_all], codes[beats_all])
+    assert np.array_equal(model.predict(queries), model.classes_[scores.argmax(axis=1)])
+
+
+def test_classes_against_the_rest_are_machines_of_two_classes():
+    X, y = problem(n_classes=4)
+    model = BooleanSVC(multi_class="ovr").fit(X, y)
+    expected = [
+        BooleanSVC(C=model.C_).fit(X, y == label).decision_function(X)
+        for label in model.classes_
+    ]
+    scores = model.decision_function(X)
+    assert scores == pytest.approx(np.transpose(expected), abs=1e-2)
 
 
 def test_norms_of_samples_with_more_ones_than_any_support_sample():
@@ -166,19 +205,21 @@ def test_weights_are_repetitions_and_order_does_not_matter(n_classes, monkeypatc
     assert again.calibration_slope_ == pytest.approx(slope, rel=1e-6)
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_processor_path_and_number_of_threads_gives_the_same_bits(
-    name, monkeypatch
+    name, multi_class, monkeypatch
 ):
     small_blocks(monkeypatch)
     X, y = problem(200, 40, n_classes=3)
-    model = BooleanSVC(KERNELS[name]).fit(X, y)
+    model = BooleanSVC(KERNELS[name], multi_class=multi_class).fit(X, y)
     scores = model.decision_function(X)
     before = cpu_path()
     try:
         for path in available_cpu_paths():
             use_cpu_path(path)
-            other = BooleanSVC(KERNELS[name], n_jobs=2).fit(X, y)
+            other = BooleanSVC(KERNELS[name], n_jobs=2, multi_class=multi_class)
+            other.fit(X, y)
             assert np.array_equal(other.dual_coef_, model.dual_coef_)
             assert np.array_equal(other.intercept_, model.intercept_)
             assert np.array_equal(other.decision_function(X), scores)
@@ -252,6 +293,7 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"C": "scale"}, "C"),
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
+        ({"multi_class": "crammer_singer"}, "multi_class must be one of"),
         ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold weights above 0"),
         ({"kernel": counting_kernel()}, "exceeds float64"),
     ],
@@ -319,18 +361,40 @@ def test_rules_are_read_out_of_the_machine(kernel):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("n_samples", [120, 1500])
-def test_slope_is_that_of_a_machine_of_a_quarter(n_samples, n_classes):
+def test_slope_is_that_of_a_machine_of_a_quarter(n_samples, multi_class, n_classes):
     """The quarter of each class in the order of merging, and the same C."""
     X, y = problem(n_samples, 30, n_classes=n_classes)
-    model = BooleanSVC(tol=1e-7).fit(X, y)
+    model = BooleanSVC(tol=1e-7, multi_class=multi_class).fit(X, y)
     words, weights = pack_dense(X), np.ones(len(y))
     first, weights = _soft_margin.merge_equal_samples(words, y, weights)
     X, y = X[first], y[first]
     place = np.array([np.sum(y[:i] == y[i]) for i in range(len(y))])
     train, test = np.flatnonzero(place % 4 == 0), np.flatnonzero(place % 4)[:1000]
-    quarter = BooleanSVC(C=model.C_, tol=1e-7)
+    quarter = BooleanSVC(C=model.C_, tol=1e-7, multi_class=multi_class)
     quarter.fit(X[train], y[train], sample_weight=weights[train])
     scores = quarter.decision_function(X[test])
     slope = fit_slope(scores, y[test], weights[test] / weights[test].mean())
     assert model.calibration_slope_ == pytest.approx(slope, rel=1e-4)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_rules_of_one_class_of_several(multi_class):
+    X, y = problem(n_classes=3, noise=0.0)
+    model = BooleanSVC(C=10.0, multi_class=multi_class).fit(X, y)
+    for label in (0, 1, 2):
+        rules = extract_dnf(model, X, target=label)
+        assert (rules.predict(X) == (y == label)).mean() > 0.95
+    # The weight is that of the class, or the sum of those of its pairs.
+    weight = conjunction_weight(model, [0, 1], target=1)
+    norms = np.sqrt(
+        counting_kernel(min_literals=1, max_literals=3, monotone=True)(
+            X[model.support_]
+        ).diagonal()
+    )
+    holds = X[model.support_][:, [0, 1]].all(axis=1)
+    norms[norms == 0] = 1
+    signs = (1, 0, -1) if multi_class == "ovo" else (0, 1, 0)
+    expected = signs @ model.dual_coef_ @ (holds / norms) / norms.mean()
+    assert weight == pytest.approx(expected)

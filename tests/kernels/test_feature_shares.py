@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles.kernels import shares_of_features
+from oracles.kernels import rival_scores, shares_of_features
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -16,7 +16,7 @@ RNG = np.random.default_rng(0)
 X = RNG.random((60, 5)) < 0.5
 NEW = RNG.random((9, 5)) < 0.5
 TWO = (X[:, 0] & X[:, 2]).astype(int)
-THREE = TWO + (X[:, 1] & ~X[:, 0])
+THREE = TWO + 2 * (X[:, 1] & ~X[:, 0])
 KERNELS = {
     "default": ("conjunction", [0, 1, 1, 1, 0, 0], True),
     "decay": (
@@ -33,7 +33,8 @@ KERNELS = {
     ),
 }  # fmt: skip
 MODELS = {
-    "svc": BooleanSVC(C=1.0),
+    "svc": BooleanSVC(C=1.0, multi_class="ovr"),
+    "svc, pairs": BooleanSVC(C=1.0),
     "perceptron": KernelPerceptron(random_state=0),
     "normalized off": KernelPerceptron(normalize=False, random_state=0),
     "last hypothesis": KernelPerceptron(average=None, margin=1.0, random_state=0),
@@ -81,13 +82,21 @@ def test_shares_are_those_of_all_conjunctions(kind, name, y, as_sparse, monkeypa
     )
     norms = (kernel_norms(model, NEW) * norms_of_scores(model, NEW))[:, None]
     expected /= norms[:, :, None]
+    empty = coef.sum(axis=1) * weights[0] / norms
+    intercept = model.intercept_ / norms_of_scores(model, NEW)[:, None]
+    rest_expected = empty + intercept
+    if kind == "svc, pairs" and len(coef) > 1:
+        # Those of the pair in which the class has its smallest score.
+        scores = expected.sum(axis=-1) + rest_expected
+        _, pairs, signs = rival_scores(scores, 3)
+        rows = np.arange(9)[:, None]
+        expected = expected[rows, pairs] * signs[:, :, None]
+        rest_expected = rest_expected[rows, pairs] * signs
     assert found.shape == ((9, 3, 5) if len(coef) > 1 else (9, 5))
     np.testing.assert_allclose(found, np.squeeze(expected), atol=1e-9)
     # The rest of the score is the intercept and the empty conjunction.
     rest = model.decision_function(make(NEW)) - found.sum(axis=-1)
-    empty = coef.sum(axis=1) * weights[0] / norms
-    intercept = model.intercept_ / norms_of_scores(model, NEW)[:, None]
-    np.testing.assert_allclose(rest, np.squeeze(empty + intercept), atol=1e-9)
+    np.testing.assert_allclose(rest, np.squeeze(rest_expected), atol=1e-9)
 
 
 def test_importances_find_the_features_of_the_concept():

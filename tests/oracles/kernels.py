@@ -458,6 +458,26 @@ def soft_margin_objectives(K, y, box, coef, intercept):
     return norm / 2 + hinge, np.abs(coef).sum() - norm / 2
 
 
+def rival_scores(scores, n_classes):
+    """The smallest score of each class in pairs (0, 1), (0, 2), ..., (1, 2), ...
+
+    Scores are positive for the second class. Returns them, which pairs they belong to,
+    and the sign of the class in each: three arrays of shape (n_samples, n_classes).
+    """
+    found = []
+    for row in scores:
+        against = {k: [] for k in range(n_classes)}
+        number = 0
+        for first in range(n_classes):
+            for second in range(first + 1, n_classes):
+                against[first].append((-row[number], number, -1))
+                against[second].append((row[number], number, 1))
+                number += 1
+        found.append([min(against[k]) for k in range(n_classes)])
+    smallest, pairs, signs = np.moveaxis(np.array(found), -1, 0)
+    return smallest, pairs.astype(int), signs
+
+
 def shares_of_features(samples, coef, length_weights, monotone, x=None):
     """Share the weight of each conjunction equally among its features.
 
