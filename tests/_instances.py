@@ -97,6 +97,7 @@ QUERIES = {"n_members": 2, "batch_size": 5, "max_queries": 20}
 CASES = {
     # kernels
     "boolean_svc": Case(BooleanSVC(), {}),
+    "boolean_svc_ovr": Case(BooleanSVC(multi_class="ovr"), {}),
     "boolean_svc_rbf": Case(
         BooleanSVC(RBFKernel(), C=1.0, class_weight="balanced"), {}
     ),

@@ -38,13 +38,20 @@ cdef extern from "tiles.h" nogil:
     void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
                          int n_samples, const double *coefficients, int64_t n, double *acc)
     const int SKLB_SMALL_COUNTS
+    const int SKLB_FEW_COLUMNS
     bint sklb_sum_small(const sklb_formula *g, int most, bint use_xor, const uint64_t *rows,
                         int64_t n_samples, int64_t n_words, const uint64_t *panels,
                         int64_t n_panels, const double *coefficients, double *sums)
+    void sklb_sum_column(const sklb_formula *g, bint use_xor, const uint64_t *rows,
+                         int64_t n_samples, int64_t n_words, const uint64_t *column,
+                         const double *coefficients, int64_t n_scores, double *sums,
+                         int64_t stride)
 
 sklb_cpu_level = &cpu_level
 
 PANEL = SKLB_TILE_PANEL
+# Up to so many columns are compared one by one.
+FEW_COLUMNS = SKLB_FEW_COLUMNS
 # A table of so many values is looked up in registers.
 SMALL_COUNTS = SKLB_SMALL_COUNTS
 FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
@@ -360,7 +367,7 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
         Pairs pairs = Pairs(rows, columns)
         Py_ssize_t i, p, k, j, width, stride = pairs.stride, n_scores = coefficients.shape[0]
         int n_samples
-        bint fits = True, small, done
+        bint fits = True, small, few, done
         double *sums
     require(coefficients.shape[1] == pairs.n_samples,
             "there is not one coefficient for each support sample")
@@ -372,12 +379,17 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
     sums = <double *> malloc(max(<Py_ssize_t> 1, n_scores * stride) * sizeof(double))
     if sums == NULL:
         raise MemoryError
+    few = pairs.n_columns <= SKLB_FEW_COLUMNS and pairs.n_samples > 0 and not pairs.split
     with nogil:
         for p from 0 <= p < pairs.n_panels by pairs.step:
             width = min(stride, pairs.n_columns - p * SKLB_TILE_PANEL)
             memset(sums, 0, n_scores * stride * sizeof(double))
-            done = small
-            for k in range(n_scores if small else 0):
+            done = small or few
+            for j in range(width if few else 0):
+                sklb_sum_column(
+                    &g.g, g.use_xor, pairs.words, pairs.n_samples, pairs.n_words,
+                    pairs.panels + j, &coefficients[0, 0], n_scores, sums + j, stride)
+            for k in range(n_scores if small and not few else 0):
                 done = sklb_sum_small(
                     &g.g, <int> g.most, g.use_xor, pairs.words, pairs.n_samples,
                     pairs.n_words, pairs.panels + p * pairs.n_words * SKLB_TILE_PANEL,

@@ -136,6 +136,38 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
             } \
     }
 
+/* One column against all rows: for few columns, where a panel would be nearly empty.
+ * Each score adds up in the order of the rows, as with panels. */
+#define SKLB_COLUMN_ROWS 64
+#define SKLB_FEW_COLUMNS 4
+#define SKLB_DEFINE_SUM_COLUMN(SUFFIX, TARGET, POPCOUNT) \
+    TARGET static void sklb_sum_column_##SUFFIX( \
+        const sklb_formula *g, int use_xor, const uint64_t *rows, int64_t n_samples, \
+        int64_t n_words, const uint64_t *column, const double *coefficients, \
+        int64_t n_scores, double *sums, int64_t stride) { \
+        int32_t counts[SKLB_COLUMN_ROWS]; \
+        double values[SKLB_COLUMN_ROWS]; \
+        for (int64_t first = 0; first < n_samples; first += SKLB_COLUMN_ROWS) { \
+            const int64_t rest = n_samples - first; \
+            const int n = (int)(rest < SKLB_COLUMN_ROWS ? rest : SKLB_COLUMN_ROWS); \
+            for (int r = 0; r < n; r++, rows += n_words) { \
+                int32_t count = 0; \
+                for (int64_t w = 0; w < n_words; w++) { \
+                    const uint64_t b = column[w * SKLB_TILE_PANEL]; \
+                    count += (int32_t)POPCOUNT(use_xor ? rows[w] ^ b : rows[w] & b); \
+                } \
+                counts[r] = count; \
+            } \
+            sklb_map_##SUFFIX(g, counts, n, values); \
+            for (int64_t k = 0; k < n_scores; k++) { \
+                const double *own = coefficients + k * n_samples + first; \
+                double sum = sums[k * stride]; \
+                for (int r = 0; r < n; r++) sum += own[r] * values[r]; \
+                sums[k * stride] = sum; \
+            } \
+        } \
+    }
+
 #define SKLB_SMALL_COUNTS 32
 
 /* Without vector instructions for it: nothing is done. */
@@ -152,11 +184,14 @@ static int sklb_sum_small_plain(const sklb_formula *g, int most, int use_xor,
 #define SKLB_TWO_STEPS(x, y, z) ((x) * (y) + (z))
 SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET, SKLB_TWO_STEPS)
 SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+SKLB_DEFINE_SUM_COLUMN(plain, SKLB_NO_TARGET, sklb_popcount_plain)
 
 #if SKLB_X86
 
 SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2, __builtin_fma)
 SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512, __builtin_fma)
+SKLB_DEFINE_SUM_COLUMN(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
+SKLB_DEFINE_SUM_COLUMN(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
 
 /* AVX2 has no popcount: count nibbles by a 16-entry table (vpshufb), add up bytes for
  * at most 31 words (31 * 8 < 256), then sum the bytes of each 64-bit lane. */
@@ -381,6 +416,16 @@ static int sklb_sum_small(const sklb_formula *g, int most, int use_xor, const ui
                           int64_t n_panels, const double *coefficients, double *sums) {
     return SKLB_CALL(sklb_sum_small, g, most, use_xor, rows, n_samples, n_words, panels,
                      n_panels, coefficients, sums);
+}
+
+/* sums[k * stride] += sum over r of coefficients[k * n_samples + r] * g(count of row r with
+ * the column), in that order; `column` points into a panel. */
+static void sklb_sum_column(const sklb_formula *g, int use_xor, const uint64_t *rows,
+                            int64_t n_samples, int64_t n_words, const uint64_t *column,
+                            const double *coefficients, int64_t n_scores, double *sums,
+                            int64_t stride) {
+    SKLB_CALL(sklb_sum_column, g, use_xor, rows, n_samples, n_words, column, coefficients,
+              n_scores, sums, stride);
 }
 
 #endif

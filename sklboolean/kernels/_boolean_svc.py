@@ -18,6 +18,7 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.parallel import count_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
@@ -33,6 +34,7 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
+ENTRIES_AT_A_TIME = 2**20
 AUTO_FACTOR = 1.5
 
 
@@ -128,11 +130,16 @@ def scores_of_classes(scores, pairs):
     """
     if pairs is None:
         return scores if scores.shape[1] > 1 else scores[:, 0]
-    weakest = np.full((len(scores), 1 + pairs[-1][1]), np.inf)
-    for (first, second), score in zip(pairs, scores.T, strict=True):
-        np.minimum(weakest[:, first], -score, out=weakest[:, first])
-        np.minimum(weakest[:, second], score, out=weakest[:, second])
-    return weakest
+    # Each class has its pairs in one row: as the first of a pair, then as the second.
+    own = np.argsort(np.concatenate(np.transpose(pairs)), kind="stable")
+    own = own.reshape(1 + pairs[-1][1], -1)
+    smallest = np.empty((len(scores), len(own)))
+    step = max(1, ENTRIES_AT_A_TIME // own.size)
+    for first in range(0, len(scores), step):
+        part = scores[first : first + step]
+        both = np.concatenate([-part, part], axis=1)
+        both[:, own].min(axis=2, out=smallest[first : first + step])
+    return smallest
 
 
 class BooleanSVC(
@@ -413,13 +420,16 @@ class BooleanSVC(
             return [solve(0, 1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
         problems = pairs or [(None, k) for k in range(n_classes)]
         progress.count("pair" if pairs else "class", len(problems))
-        parallel = Parallel(
-            n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-        )
+        found = (solve(*problem) for problem in problems)
+        if count_threads(self.n_jobs) > 1:
+            parallel = Parallel(
+                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
+            )
+            found = parallel(delayed(solve)(*problem) for problem in problems)
         solutions = []
-        for own, solution in parallel(delayed(solve)(*pair) for pair in problems):
-            solutions.append((own, solution))
-            progress.step(partial("gap {:.3g}".format, solution.gap))
+        for one in found:
+            solutions.append(one)
+            progress.step(partial("gap {:.3g}".format, one[1].gap))
         return solutions
 
     def _set_fitted_attributes(self, kernel, table, numbers, solutions):

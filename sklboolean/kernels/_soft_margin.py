@@ -19,6 +19,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, BitRows, as_words
 from sklboolean.kernels._evaluators import (
     CountEvaluator,
@@ -193,6 +194,8 @@ class BitKernel:
     def scores(self, coef, queries):
         """Compute ``coef @ K(samples, queries)`` for samples that were laid out."""
         columns = self.columns(queries)
+        if len(queries) <= FEW_COLUMNS:  # that the kernel is evaluated once is quicker
+            return self.sums(self.rows, coef, queries, columns)
         scores = np.empty((len(coef), len(queries)))
         for own, out in zip(coef, scores, strict=True):
             used = np.flatnonzero(own)

@@ -398,3 +398,25 @@ def test_rules_of_one_class_of_several(multi_class):
     signs = (1, 0, -1) if multi_class == "ovo" else (0, 1, 0)
     expected = signs @ model.dual_coef_ @ (holds / norms) / norms.mean()
     assert weight == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_few_samples_have_the_same_scores(name, multi_class, n_classes):
+    X, y = problem(200, 70, n_classes=n_classes)
+    model = BooleanSVC(KERNELS[name], multi_class=multi_class).fit(X, y)
+    queries, _ = problem(20, 70, seed=3)
+    scores = model.decision_function(queries)
+    before = cpu_path()
+    try:
+        for path in available_cpu_paths():
+            use_cpu_path(path)
+            for n in (1, 3):
+                found = model.decision_function(queries[:n])
+                if name in ("tanimoto", "dnf", "cnf"):  # matrix products
+                    assert found == pytest.approx(scores[:n], rel=1e-12, abs=1e-12)
+                else:
+                    assert np.array_equal(found, scores[:n])
+    finally:
+        use_cpu_path(before)
