@@ -74,6 +74,7 @@ sphinx_gallery_conf = {
     ),
     "reset_modules_order": "both",
     "image_srcset": ["2x"],
+    "image_scrapers": ("gallery_settings.figures_with_words",),
 }
 
 # Pages load nothing from the network: fonts and the search are part of the site.

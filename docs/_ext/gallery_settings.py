@@ -1,8 +1,11 @@
-"""Order, settings and figure size of the gallery examples."""
+"""Order and settings of the gallery examples, size of their figures, words for them."""
 
+import re
 import warnings
 
 import matplotlib
+import matplotlib.pyplot as plt
+from sphinx_gallery.scrapers import matplotlib_scraper
 from sphinx_gallery.sorting import ExplicitOrder
 
 # Examples that are specific to this package come first.
@@ -10,6 +13,7 @@ in_order = ExplicitOrder(
     [
         "plot_rules_in_an_svc.py",
         "plot_data_frame_to_rules.py",
+        "plot_deployment.py",
         "plot_model_comparison.py",
         "plot_text_top_words.py",
         "plot_rare_events.py",
@@ -29,7 +33,11 @@ in_order = ExplicitOrder(
         "plot_majority_game.py",
         "plot_averaged_or_last.py",
         "plot_grid_search.py",
+        "plot_progress.py",
+        "plot_seeds.py",
+        "plot_saved_models.py",
         "plot_out_of_core.py",
+        "plot_partitions.py",
     ]
 )
 
@@ -50,3 +58,30 @@ def make_warnings_errors(gallery_conf, script, when):
         warnings.simplefilter("error")
     else:
         warnings.filters[:] = _filters.pop()
+
+
+def figures_with_words(block, block_vars, gallery_conf):
+    """Save the figures of a block, each with a text for those who do not see it."""
+    texts = iter([describe(plt.figure(number)) for number in plt.get_fignums()])
+    page = matplotlib_scraper(block, block_vars, gallery_conf)
+    return re.sub(r":alt: .*", lambda _: f":alt: {next(texts)}", page)
+
+
+def describe(figure):
+    """Say what the axes of a figure show: titles, labels, and names of curves."""
+    title = figure.get_suptitle()
+    texts = [title] if title else []
+    legends = [ax.get_legend() for ax in figure.axes] + figure.legends
+    for ax in figure.axes:
+        titles = [ax.get_title(loc) for loc in ("left", "center", "right")]
+        x, y = ax.get_xlabel(), ax.get_ylabel()
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        if not y and any(re.search("[a-z]{2}", name) for name in names):
+            y = ", ".join(names)
+        axes = f"{y} against {x}" if x and y else x or y
+        texts += [text for text in (*titles, axes) if text]
+    for legend in legends:
+        if legend is not None:
+            names = [text.get_text() for text in legend.get_texts()]
+            texts.append("Legend: " + ", ".join(names))
+    return " ".join(". ".join(dict.fromkeys(texts)).split()) or "Pictures"
