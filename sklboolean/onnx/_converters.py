@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from sklboolean.boosting._base import BaseMajorityVote
+from sklboolean.concepts import ConjunctionClassifier
 from sklboolean.inspection._sums import read_sums
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
 from sklboolean.preprocessing._encoded_columns import (
@@ -62,11 +63,17 @@ def convert_classifier(scope, operator, container):
     """Write a model of conjunctions, or a linear one, with its probabilities."""
     model, graph = operator.raw_operator, Graph(scope, container)
     sums = read_sums(model)
+    # Models around this one, such as those that calibrate, ask for its scores.
+    wants_scores = container.get_options(model, {}).get("raw_scores", False)
+    wants_scores &= hasattr(model, "decision_function")
     if sums.link == "first":
         places = first_that_holds(graph, operator, model, sums)
         codes = np.searchsorted(model.classes_, [*sums.labels, default_label(model)])
         codes = graph.node("Gather", codes.astype(np.int64), places)
-        found = graph.node("Gather", sums.probabilities, places)
+        table = sums.probabilities
+        if wants_scores:
+            table = scores_of_rules(model, table)
+        found = graph.node("Gather", table, places)
     else:
         scores = class_scores(graph, operator, model, sums)
         if len(model.classes_) > 2:
@@ -78,11 +85,30 @@ def convert_classifier(scope, operator, container):
             kind = "Greater" if first_wins else "GreaterOrEqual"
             codes = graph.cast(graph.node(kind, scores, np.zeros((1, 1))), INT64)
             codes = graph.node("Reshape", codes, np.array([-1], dtype=np.int64))
-        found = probabilities(graph, scores, sums, len(model.classes_))
+        if wants_scores:
+            found = scores
+            if len(model.classes_) == 2:
+                found = graph.join([graph.node("Neg", scores), scores])
+        else:
+            found = probabilities(graph, scores, sums, len(model.classes_))
     labels = model.classes_
     labels = labels.astype(np.int64) if is_integer(model) else labels.astype(str)
     graph.node("Gather", labels, codes, output=operator.outputs[0].full_name)
     write_numbers(graph, found, operator.outputs[1])
+
+
+def scores_of_rules(model, probabilities):
+    """Compute the scores of each rule: of both classes where there are two."""
+    if isinstance(model, ConjunctionClassifier):
+        raise NotImplementedError(
+            "The scores of ConjunctionClassifier count literals; no converter does. "
+            "Convert it alone, or give another estimator to the model around it."
+        )
+    scores = np.log(probabilities)
+    if scores.shape[1] > 2:
+        return scores
+    odds = scores[:, 1] - scores[:, 0]
+    return np.stack([-odds, odds], axis=1)
 
 
 def write_numbers(graph, tensor, variable):

@@ -25,6 +25,7 @@ CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
     "nocl": [False, True],
     "output_class_labels": [False, True],
+    "raw_scores": [False, True],
 }
 
 

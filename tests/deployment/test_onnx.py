@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
@@ -49,7 +51,8 @@ CLASSIFIERS = [
 
 def run(model, X, **options):
     """Convert a model and compute its outputs with onnxruntime."""
-    options = {id(model): {"zipmap": False}} if hasattr(model, "classes_") else None
+    options = {"zipmap": False, **options}
+    options = {id(model): options} if hasattr(model, "classes_") else None
     graph = skl2onnx.to_onnx(model, X, options=options)
     session = onnxruntime.InferenceSession(
         graph.SerializeToString(), providers=["CPUExecutionProvider"]
@@ -275,6 +278,46 @@ def test_pipelines_from_a_data_frame(model):
     np.testing.assert_allclose(
         probabilities, pipeline.predict_proba(frame), rtol=0, atol=1e-6
     )
+
+
+WITH_SCORES = [model for model in CLASSIFIERS if hasattr(model, "decision_function")]
+
+
+@pytest.mark.filterwarnings("ignore:No halfspace")
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("model", WITH_SCORES, ids=repr)
+def test_scores_instead_of_probabilities(model, n_classes):
+    X, y = make_samples(n_classes)
+    X = X.astype(np.float64)
+    model = clone(model)
+    if n_classes > 2 and not model.__sklearn_tags__().classifier_tags.multi_class:
+        pytest.skip("two classes only")
+    model.fit(X, y)
+    _, found = run(model, X, raw_scores=True)
+    scores = model.decision_function(X)
+    if n_classes == 2:
+        scores = np.stack([-scores, scores], axis=1)
+    np.testing.assert_allclose(found, scores, rtol=1e-12, atol=1e-12)
+    # It calibrates these scores.
+    calibrated = CalibratedClassifierCV(model, cv=3).fit(X, y)
+    assert_same(calibrated, X, run(calibrated, X), 1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:No halfspace")
+def test_one_class_against_the_rest():
+    X, y = make_samples(4)
+    X = X.astype(np.float64)
+    model = OneVsRestClassifier(ConsistentHalfspace()).fit(X, y)
+    labels, scores = run(model, X, raw_scores=True)
+    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=1e-6)
+
+
+def test_scores_that_count_literals_are_refused():
+    X, _ = make_samples(2)
+    model = ConjunctionClassifier().fit(X, X[:, 0] & X[:, 3])
+    with pytest.raises(NotImplementedError, match="count literals"):
+        run(model, X, raw_scores=True)
 
 
 def test_columns_of_the_wrong_type_are_an_error():
