@@ -36,6 +36,9 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 N_SPREAD_SAMPLES = 256
 ENTRIES_AT_A_TIME = 2**20
 AUTO_FACTOR = 1.5
+# The rule for decay: the least mean of the normalised kernel between two samples.
+LEAST_SIMILARITY = 0.03
+MAX_HALVINGS = 10
 
 
 @dataclass
@@ -155,10 +158,10 @@ class BooleanSVC(
     Parameters
     ----------
     kernel : str or kernel object, default="conjunction"
-        "conjunction" uses ``max_literals`` and ``monotone`` and divides the kernel by
-        the norms of both samples. "linear", "rbf", "poly", "disjunction", "dnf", "cnf"
-        and "tanimoto" use the defaults of their objects; give an object such as
-        ``RBFKernel(gamma=0.1)`` to set parameters.
+        "conjunction" uses ``max_literals``, ``monotone`` and ``decay`` and divides the
+        kernel by the norms of both samples. "linear", "rbf", "poly", "disjunction",
+        "dnf", "cnf" and "tanimoto" use the defaults of their objects; give an object
+        such as ``RBFKernel(gamma=0.1)`` to set parameters.
     C : float or "auto", default="auto"
         Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
         values give a wider margin and suit noisy labels. "auto" is 1.5 over the spread
@@ -172,6 +175,12 @@ class BooleanSVC(
         True uses only conjunctions without negated features, for
         ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
         one-hot columns need no negations.
+    decay : float or "auto", default="auto"
+        A conjunction of *l* literals counts ``decay**l``, for ``kernel="conjunction"``;
+        above 0. "auto" is 1 for most tables. Where samples share few features, as in
+        text, long conjunctions make each sample similar to itself only: then 1 is
+        halved until the mean of ``K(x, z)`` over pairs of 256 samples is at least 0.03.
+        Set it to 1 if few conjunctions of three features decide.
     class_weight : dict, "balanced" or None, default=None
         Factor of ``C`` for each class. Set it if mistakes on one class cost more.
     tol : float, default=1e-3
@@ -271,13 +280,14 @@ class BooleanSVC(
 
     def __init__(
         self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
-        class_weight=None, tol=1e-3, max_iter=10000, multi_class="ovo", binarize=0.0,
-        n_jobs=None, verbose=0,
+        decay="auto", class_weight=None, tol=1e-3, max_iter=10000, multi_class="ovo",
+        binarize=0.0, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.C = C
         self.max_literals = max_literals
         self.monotone = monotone
+        self.decay = decay
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -328,9 +338,10 @@ class BooleanSVC(
             first, weights = merge_equal_samples(table, codes, weights)
             codes = codes[first]
             factors = factors[codes]
+            box = factors * weights
+            kernel = self._choose_decay(kernel, table[first[:N_SPREAD_SAMPLES]], box)
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
-            box = factors * weights
             self.C_ = self._choose_C(bits, box)
             solutions = self._solve(bits, codes, box, progress)
             self._set_fitted_attributes(kernel, table, first, solutions)
@@ -348,14 +359,16 @@ class BooleanSVC(
 
     def _check_params(self):
         """Check the parameters and make the kernel object."""
-        if not is_auto(self.C, "C"):
-            check_real(self.C, "C", 0, strict=True)
+        for name in ("C", "decay"):
+            if not is_auto(getattr(self, name), name):
+                check_real(getattr(self, name), name, 0, strict=True)
         check_real(self.tol, "tol", 0, strict=True)
         check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         if self.kernel == "conjunction":
             return ConjunctionKernel(
                 min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
+                decay=1.0 if is_auto(self.decay, "decay") else self.decay,
                 normalize=True,
             )  # fmt: skip
         if isinstance(self.kernel, str) and self.kernel in KERNELS:
@@ -388,6 +401,22 @@ class BooleanSVC(
         with np.errstate(over="ignore"):
             check_finite_sum(weights * factors[codes])
         return weights, factors
+
+    def _choose_decay(self, kernel, table, weights):
+        """Make the kernel with the value of decay in use."""
+        if not (self.kernel == "conjunction" and is_auto(self.decay, "decay")):
+            return kernel
+        if kernel.max_literals == 1:
+            return kernel
+        shares = weights[: table.shape[0]] / weights[: table.shape[0]].sum()
+        for n_halvings in range(1 + MAX_HALVINGS):
+            kernel = clone(kernel).set_params(decay=2.0**-n_halvings)
+            bits = BitKernel(kernel, self.n_features_in_, table)
+            K = bits.matrix(bits.rows)
+            np.fill_diagonal(K, 0.0)
+            if shares @ K @ shares >= LEAST_SIMILARITY * (1 - shares @ shares):
+                break
+        return kernel
 
     def _choose_C(self, bits, weights):
         """Compute the value of C in use."""

@@ -270,6 +270,41 @@ def test_C_follows_the_scale_of_the_kernel():
     assert BooleanSVC(C=0.25).fit(X, y).C_ == 0.25
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_decay_halves_until_samples_are_similar(weighted):
+    rng = np.random.default_rng(7)
+    # Distinct samples, fewer than the rule looks at.
+    X = np.unique(rng.random((200, 300)) < rng.random(300) ** 4 / 2, axis=0)
+    y = X[:, X.sum(axis=0).argmax()] ^ (rng.random(len(X)) < 0.1)
+    weights = rng.exponential(1.0, len(y)) if weighted else np.ones(len(y))
+    model = BooleanSVC().fit(X, y, sample_weight=weights)
+    means = []
+    for n_halvings in range(11):
+        kernel = counting_kernel(
+            min_literals=1, max_literals=3, monotone=True, normalize=True,
+            decay=0.5**n_halvings,
+        )  # fmt: skip
+        pairs = np.outer(weights, weights) * (1 - np.eye(len(y)))
+        means.append((kernel(X) * pairs).sum() / pairs.sum())
+    expected = next(k for k, mean in enumerate(means) if mean >= 0.03)
+    assert expected > 0
+    assert model.kernel_.decay == 0.5**expected
+    assert model.kernel_(X[:5]) == pytest.approx(model.kernel_(sparse.csr_array(X[:5])))
+    again = BooleanSVC(decay=0.5**expected).fit(X, y, sample_weight=weights)
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    as_sparse = BooleanSVC().fit(sparse.csr_array(X), y, sample_weight=weights)
+    assert as_sparse.kernel_.decay == model.kernel_.decay
+
+
+def test_decay_is_1_where_samples_share_features():
+    X, y = problem()
+    assert BooleanSVC().fit(X, y).kernel_.decay == 1.0
+    # Nothing is similar, and single features need no decay.
+    assert BooleanSVC().fit(np.eye(60), np.arange(60) % 2).kernel_.decay == 2.0**-10
+    linear = BooleanSVC(max_literals=1).fit(np.eye(60), np.arange(60) % 2)
+    assert linear.kernel_.decay == 1.0
+
+
 def test_too_few_blocks_are_a_warning(monkeypatch):
     small_blocks(monkeypatch)
     X, y = problem()
@@ -291,6 +326,8 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"kernel": RBFKernel}, "kernel must be one of"),
         ({"C": 0.0}, "C must be greater than 0"),
         ({"C": "scale"}, "C"),
+        ({"decay": 0.0}, "decay must be greater than 0"),
+        ({"decay": "slow"}, 'decay must be "auto" or a number'),
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
         ({"multi_class": "crammer_singer"}, "multi_class must be one of"),
