@@ -1,5 +1,7 @@
 """Committees of classifiers: each member is trained on its own view of the labels."""
 
+from time import perf_counter
+
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
@@ -12,6 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.validation import readable_errors
 from sklboolean.active_learning._strategies import CommitteePredictions
+
+LEAST_FOR_JOBS = 1.0  # seconds of a pass over the members: processes cost as much
 
 
 class EnsembleCommittee:
@@ -35,6 +39,8 @@ class EnsembleCommittee:
     has_prior = False
     default_strategy = "margin"
     kernel = label_noise = None
+    # What took long for all members together, one after the other.
+    slow = frozenset()
 
     def __init__(self, bases, sampling, rng, n_jobs):
         if not bases:
@@ -144,8 +150,14 @@ class EnsembleCommittee:
         with config_context(
             assume_finite=True, skip_parameter_validation=self.fitted[0] is not None
         ):
-            if effective_n_jobs(self.n_jobs) == 1:
-                return [function(*own, *common) for own in arguments]
+            # The backend of a context, such as a cluster, is wanted by the user.
+            is_quick = self.n_jobs is not None and function.__name__ not in self.slow
+            if is_quick or effective_n_jobs(self.n_jobs) == 1:
+                start = perf_counter()
+                answers = [function(*own, *common) for own in arguments]
+                if perf_counter() - start >= LEAST_FOR_JOBS:
+                    self.slow = self.slow | {function.__name__}
+                return answers
             calls = (delayed(function)(*own, *common) for own in arguments)
             return Parallel(n_jobs=self.n_jobs)(calls)
 

@@ -119,7 +119,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Controls samples, seeds, chains, coins and ties. Pass an int for reproducible
         results.
     n_jobs : int or None, default=None
-        Number of classifiers fitted in parallel. It does not change the result.
+        Number of classifiers fitted in parallel, as in joblib. It does not change the
+        result. Members that take less than a second together stay in this process:
+        others would be slower.
     verbose : int, default=0
         1 prints a line for every batch of labels.
 

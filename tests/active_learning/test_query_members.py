@@ -1,5 +1,7 @@
 """Committees of classifiers: what members see, whatever the classifier."""
 
+from threading import get_ident
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -23,6 +25,7 @@ from sklboolean.active_learning import (
     CommitteePredictions,
     FiniteVersionSpace,
     HalfspaceVersionSpace,
+    _ensemble_committee,
     align_probabilities,
     kl_to_consensus,
     vote_entropy,
@@ -171,11 +174,27 @@ def test_jobs_make_no_difference(sampling, backend):
     base = DecisionTreeClassifier(max_features=2)
     parameters = {"sampling": sampling, "max_queries": 14, "random_state": 1}
     one = QueryByCommittee(base, n_members=3, **parameters).fit(IRIS, FLOWERS)
-    two = QueryByCommittee(base, n_members=3, n_jobs=2, **parameters)
-    with parallel_config(backend=backend):
+    two = QueryByCommittee(base, n_members=3, **parameters)
+    with parallel_config(backend=backend, n_jobs=2):
         two.fit(IRIS, FLOWERS)
     assert_array_equal(one.query_indices_, two.query_indices_)
     assert_array_equal(one.predict_proba(IRIS), two.predict_proba(IRIS))
+
+
+@pytest.mark.parametrize("seconds", [0.0, np.inf])
+def test_quick_members_stay_in_this_process(seconds, monkeypatch):
+    where = []
+
+    class Watched(DecisionTreeClassifier):
+        def fit(self, *args, **options):
+            where.append(get_ident())
+            return super().fit(*args, **options)
+
+    monkeypatch.setattr(_ensemble_committee, "LEAST_FOR_JOBS", seconds)
+    model = QueryByCommittee(Watched(), max_queries=14, random_state=0, n_jobs=2)
+    with parallel_config(backend="threading"):
+        model.fit(IRIS, FLOWERS)
+    assert (set(where) == {get_ident()}) == (seconds > 0)
 
 
 def test_frames_and_sparse_tables():

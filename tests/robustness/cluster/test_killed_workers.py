@@ -75,15 +75,15 @@ def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(make_tree):
     estimator = MODELS["query_by_committee"]
     model = clone(estimator).fit(X, CLASSES)
     before = plain(model)
-    model.set_params(committee=make_tree(), n_jobs=2)
+    model.set_params(committee=make_tree())
     with (
-        parallel_config("loky"),
+        parallel_config("loky", n_jobs=2),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
         model.fit(X[::-1], CLASSES[::-1])
     assert_equal(plain(model), before)
     # New processes take the place of the old ones.
-    with parallel_config("loky"):
+    with parallel_config("loky", n_jobs=2):
         again = model.fit(X, CLASSES).predict(X)
     expected = clone(estimator).set_params(committee=DecisionTreeClassifier())
     assert_equal(again, expected.fit(X, CLASSES).predict(X))
