@@ -69,7 +69,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "reset_modules": (
         "matplotlib",
-        "gallery_settings.make_figures_narrow",
+        "gallery_settings.set_figures",
         "gallery_settings.make_warnings_errors",
     ),
     "reset_modules_order": "both",

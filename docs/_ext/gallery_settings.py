@@ -8,6 +8,8 @@ import matplotlib.pyplot as plt
 from sphinx_gallery.scrapers import matplotlib_scraper
 from sphinx_gallery.sorting import ExplicitOrder
 
+from sklboolean.inspection._figure import COLORS
+
 # Examples that are specific to this package come first.
 in_order = ExplicitOrder(
     [
@@ -44,9 +46,10 @@ in_order = ExplicitOrder(
 _filters = []
 
 
-def make_figures_narrow(gallery_conf, script):
-    """Set a figure width that is readable on a phone, before and after each script."""
+def set_figures(gallery_conf, script):
+    """Set a width that a phone can show, and the colours of the displays."""
     matplotlib.rcParams["figure.figsize"] = (5.5, 4.1)
+    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=COLORS)
 
 
 def make_warnings_errors(gallery_conf, script, when):
@@ -80,8 +83,9 @@ def describe(figure):
             y = ", ".join(names)
         axes = f"{y} against {x}" if x and y else x or y
         texts += [text for text in (*titles, axes) if text]
+    texts = list(dict.fromkeys(texts))[:5]
     for legend in legends:
         if legend is not None:
             names = [text.get_text() for text in legend.get_texts()]
             texts.append("Legend: " + ", ".join(names))
-    return " ".join(". ".join(dict.fromkeys(texts)).split()) or "Pictures"
+    return " ".join(". ".join(texts).split()) or "Pictures"

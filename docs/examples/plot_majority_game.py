@@ -29,7 +29,7 @@ figure, (upper, lower) = plt.subplots(
     2, 1, figsize=(5.5, 6.5), sharex=True, layout="constrained"
 )
 looks = zip(
-    [5, 20, 35, 50], ["#56B4E9", "#0072B2", "#D55E00", "#000000"], "os^D", strict=True
+    [5, 20, 35, 50], ["#2E8BC0", "#0072B2", "#D55E00", "#000000"], "os^D", strict=True
 )
 for i, color, marker in looks:
     n_right = np.arange(i + 1)

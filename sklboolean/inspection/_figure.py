@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import sparse
 
-# Okabe and Ito's colours, dark ones first. Line styles differ too, for grey print.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's colours, the light ones darkened: each has a contrast of at least 3 on
+# white. Line styles differ too, for grey print.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#C2699B", "#B27A00", "#2E8BC0", "#000000")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
