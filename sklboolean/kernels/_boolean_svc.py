@@ -339,12 +339,12 @@ class BooleanSVC(
             codes = codes[first]
             factors = factors[codes]
             box = factors * weights
-            kernel = self._choose_decay(kernel, table[first[:N_SPREAD_SAMPLES]], box)
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
+            bits = self._choose_decay(bits, box)
             self.C_ = self._choose_C(bits, box)
             solutions = self._solve(bits, codes, box, progress)
-            self._set_fitted_attributes(kernel, table, first, solutions)
+            self._set_fitted_attributes(bits.kernel, table, first, solutions)
             self.calibration_slope_ = self._held_out_slope(
                 bits, codes, weights, factors
             )
@@ -402,21 +402,17 @@ class BooleanSVC(
             check_finite_sum(weights * factors[codes])
         return weights, factors
 
-    def _choose_decay(self, kernel, table, weights):
-        """Make the kernel with the value of decay in use."""
+    def _choose_decay(self, bits, weights):
+        """Halve the decay until samples are similar on average."""
         if not (self.kernel == "conjunction" and is_auto(self.decay, "decay")):
-            return kernel
-        if kernel.max_literals == 1:
-            return kernel
-        shares = weights[: table.shape[0]] / weights[: table.shape[0]].sum()
-        for n_halvings in range(1 + MAX_HALVINGS):
-            kernel = clone(kernel).set_params(decay=2.0**-n_halvings)
-            bits = BitKernel(kernel, self.n_features_in_, table)
-            K = bits.matrix(bits.rows)
-            np.fill_diagonal(K, 0.0)
-            if shares @ K @ shares >= LEAST_SIMILARITY * (1 - shares @ shares):
+            return bits
+        n_halvings = 0 if self.max_literals == 1 else MAX_HALVINGS
+        for k in range(1, 1 + n_halvings):
+            if bits.similarity(weights, N_SPREAD_SAMPLES) >= LEAST_SIMILARITY:
                 break
-        return kernel
+            kernel = clone(bits.kernel).set_params(decay=2.0**-k)
+            bits = bits.with_kernel(kernel)
+        return bits
 
     def _choose_C(self, bits, weights):
         """Compute the value of C in use."""

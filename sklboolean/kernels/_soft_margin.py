@@ -85,21 +85,32 @@ class BitKernel:
     """
 
     def __init__(self, kernel, n_features, table, n_jobs=None):
-        self.kernel, self.n_features = kernel, n_features
+        self.n_features, self.n_jobs = n_features, n_jobs
         self.is_sparse = sparse.issparse(table)
         if self.is_sparse:
             self.layout = SparseLayout(table).rows
         else:
             self.layout = partial(BitRows.from_words, n_features=n_features)
         self.rows = self.layout(table)
+        self._set_kernel(kernel)
+
+    def _set_kernel(self, kernel):
         most = int(self.rows.ones.max(initial=0))
-        formula = kernel.formula(n_features, most)
+        formula = kernel.formula(self.n_features, most)
         is_pair = isinstance(formula, PairFormula)
         evaluator = FormulaEvaluator if is_pair else CountEvaluator
-        self.evaluator = evaluator(formula, n_features, n_jobs=n_jobs)
+        self.kernel = kernel
+        self.evaluator = evaluator(formula, self.n_features, n_jobs=self.n_jobs)
         self._factors = np.zeros(0)
         if getattr(kernel, "normalize", False):
             self._set_factors(formula)
+
+    def with_kernel(self, kernel):
+        """Make the same for another kernel."""
+        other = copy(self)
+        vars(other).pop("whole_matrix", None)
+        other._set_kernel(kernel)
+        return other
 
     def with_threads(self, n_jobs):
         """Make a copy that uses so many threads."""
@@ -163,14 +174,24 @@ class BitKernel:
             K *= scale
         return K
 
-    def spread(self, weights, n_samples):
-        """Estimate the mean of K(x, x) less the mean of K(x, z)."""
+    def _corner(self, weights, n_samples):
+        """Evaluate the kernel between the first samples; share out their weights."""
         if len(self.rows) <= SINGLE_BLOCK:
             K = self.whole_matrix[:n_samples, :n_samples]
         else:
             K = self.matrix(self.take(slice(n_samples)))
-        weights = weights[:n_samples] / weights[:n_samples].sum()
-        return float(weights @ K.diagonal() - weights @ K @ weights)
+        return K, weights[:n_samples] / weights[:n_samples].sum()
+
+    def spread(self, weights, n_samples):
+        """Estimate the mean of K(x, x) less the mean of K(x, z)."""
+        K, shares = self._corner(weights, n_samples)
+        return float(shares @ K.diagonal() - shares @ K @ shares)
+
+    def similarity(self, weights, n_samples):
+        """Estimate the mean of K(x, z) over pairs of different samples."""
+        K, shares = self._corner(weights, n_samples)
+        own = shares**2
+        return float((shares @ K @ shares - own @ K.diagonal()) / (1 - own.sum()))
 
     def sums(self, rows, coef, others, columns=None):
         """Compute ``coef @ K(rows, others)``.
