@@ -6,7 +6,13 @@ Callers allocate; the functions fill and release the GIL.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from sklboolean._core._checks cimport require, require_csr, sklb_is_indptr
+from sklboolean._core._checks cimport (
+    require,
+    require_csr,
+    sklb_all_below,
+    sklb_all_below_64,
+    sklb_is_indptr,
+)
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "pack.h" nogil:
@@ -87,21 +93,63 @@ def pack_reals(const double[:, ::1] X, uint64_t[:, ::1] words, double threshold,
     return bad
 
 
-def scan_csr(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data):
-    """Tell whether all values are 1, and whether indices increase strictly in each row."""
+def scan_csr(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
+             int64_t n_columns):
+    """Check a CSR matrix in one pass.
+
+    Tell whether all values are 1, and whether indices increase strictly in each row.
+    Numbers of columns that do not exist are an error.
+    """
     cdef:
         Py_ssize_t i, k
-        bint ones = True, ordered = True
+        int64_t first, end
+        bint ones = True, ordered = True, inside = True
     require(indptr.shape[0] > 0 and data.shape[0] == indices.shape[0]
             and sklb_is_indptr(&indptr[0], indptr.shape[0] - 1, indices.shape[0]),
             "the arrays of a sparse matrix do not fit each other")
     with nogil:
-        for k in range(data.shape[0]):
-            ones &= data[k] == 1
         for i in range(indptr.shape[0] - 1):
-            for k in range(indptr[i] + 1, indptr[i + 1]):
+            first, end = indptr[i], indptr[i + 1]
+            if first == end:
+                continue
+            for k in range(first, end):
+                ones &= data[k] == 1
+            for k in range(first + 1, end):
                 ordered &= indices[k - 1] < indices[k]
+            inside &= sklb_all_below(&indices[first], end - first, n_columns)
+    require(inside, "indices has numbers of columns that do not exist")
     return ones, ordered
+
+
+def copy_samples(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
+                 const int64_t[::1] samples, const int64_t[::1] new_indptr,
+                 int32_t[::1] new_indices, double[::1] new_data):
+    """Copy some rows of a CSR matrix; ``data`` is empty where all are ones."""
+    cdef:
+        Py_ssize_t i
+        int64_t first, start, length
+        bint fits, with_data = data.shape[0] > 0
+    require(new_indptr.shape[0] == samples.shape[0] + 1
+            and sklb_is_indptr(&new_indptr[0], samples.shape[0], new_indices.shape[0])
+            and sklb_is_indptr(&indptr[0], indptr.shape[0] - 1, indices.shape[0])
+            and sklb_all_below_64(&samples[0], samples.shape[0], indptr.shape[0] - 1)
+            and (not with_data or data.shape[0] == indices.shape[0]
+                 and new_data.shape[0] == new_indices.shape[0]),
+            "the samples are not those of the matrix")
+    fits = True
+    with nogil:
+        for i in range(samples.shape[0]):
+            first, start = indptr[samples[i]], new_indptr[i]
+            length = new_indptr[i + 1] - start
+            if length == 0:
+                continue
+            fits &= length == indptr[samples[i] + 1] - first
+            if not fits:
+                break
+            memcpy(&new_indices[start], &indices[first], length * sizeof(int32_t))
+            if with_data:
+                memcpy(&new_data[start], &data[first], length * sizeof(double))
+    require(fits, "the samples have other lengths")
 
 
 def pack_sparse(const int64_t[::1] indptr, const int32_t[::1] indices,

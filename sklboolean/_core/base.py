@@ -372,9 +372,11 @@ class OnlineClassifier(
 
     The scores are calibrated on samples that were scored before training on them. In
     a stream the model itself scores them. Otherwise a second model is trained on a
-    quarter of the samples with half of the passes, and scores others; its scores are
+    part of the samples with a part of the passes, and scores others; its scores are
     brought to the scale of the model's own.
     """
+
+    _second_model = 4, 2  # one of so many samples, and of so many passes
 
     def _learn(self, X, y, classes, sample_weight, *, resume, one_pass=False):
         data, codes = self._check_Xy(X, y, classes, resume=resume)
@@ -542,16 +544,18 @@ class OnlineClassifier(
     def _second_model_scores(
         self, state, data, codes, weights, samples, sample_weight, one_pass
     ):
-        """Train a second model on a quarter of the samples, and let it score others.
+        """Train a second model on some of the samples, and let it score others.
 
-        It makes half of the passes; in one pass it sees an eighth. Its scores are
+        ``_second_model`` says how many; in one pass it sees an eighth. Its scores are
         multiplied by the ratio of the two models' mean absolute scores on samples that
         both were trained on. Neither the model nor the user's random numbers change.
         """
-        second, n_epochs = copy(self), 1 if one_pass else self.max_iter
+        second, (step, part) = copy(self), self._second_model
+        if one_pass or self.max_iter == 1:
+            step = 8
         vars(second).update(
-            max_iter=max(1, n_epochs // 2), random_state=0, early_stopping=False,
-            n_orders=1,
+            max_iter=max(1, self.max_iter // part), random_state=0,
+            early_stopping=False, n_orders=1,
         )  # fmt: skip
         samples = np.arange(len(codes)) if samples is None else samples
         # One of each few consecutive samples of a class, the first one included. Short
@@ -560,7 +564,7 @@ class OnlineClassifier(
         samples = samples[np.argsort(short, kind="stable")]
         counts = np.bincount(codes[samples])
         place = np.arange(len(samples)) - np.repeat(np.cumsum(counts) - counts, counts)
-        rng, step = np.random.default_rng(0), 8 if n_epochs == 1 else 4
+        rng = np.random.default_rng(0)
         chosen = rng.integers(step, size=counts.max() // step + 1)
         chosen[0] = 0
         is_own = place % step == chosen[place // step]

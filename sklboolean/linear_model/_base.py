@@ -39,6 +39,8 @@ class BaseOnlineLinear(OnlineClassifier):
     """
 
     _has_auto_margin = False
+    # As good as a quarter with half of the passes, and cheaper.
+    _second_model = 2, 5
 
     def _check_params(self):
         check_choice(self.average, "average", ("mean", "longest", None))
@@ -154,6 +156,12 @@ class BaseOnlineLinear(OnlineClassifier):
         """Train a state by epochs, or by one pass in the order of the samples."""
         state.config = self._config()
         codes = codes.astype(np.int32)
+        is_large = len(codes) >= LEAST_FOR_BLOCKS
+        if is_large and samples is not None and 3 * len(samples) < 2 * len(codes):
+            # A copy of these is read from neighbouring memory.
+            data, codes = data[samples], codes[samples]
+            weights = None if weights is None else weights[samples]
+            samples = None
         samples = np.arange(len(codes)) if samples is None else samples
         sizes = NO_DATA if weights is None else weights
         if state.config.margin is None and state.mean_change is None:
@@ -181,8 +189,7 @@ class BaseOnlineLinear(OnlineClassifier):
         in_blocks = len(order) >= LEAST_FOR_BLOCKS and n_changes * BLOCK > len(order)
         step = max(1, TERMS_AT_A_TIME // loop.n_terms)
         for _ in range(n_epochs):
-            if early_stopping:
-                order = samples.copy()
+            order = samples.copy() if early_stopping else order
             if self.shuffle and not one_pass:
                 seed = rng.randint(2**63, dtype=np.uint64)
                 if in_blocks:
@@ -245,18 +252,19 @@ class BaseOnlineLinear(OnlineClassifier):
         return n_waited >= self.n_iter_no_change
 
     def _scores(self, state, data, samples):
-        coef, intercept = state.coefficients(self.average)
-        weights = np.zeros(state.weights.shape)
-        weights[: coef.shape[1]] = coef.T
-        scores = np.empty((len(samples), len(coef)))
+        weights, intercept = state.hypothesis(self.average)
+        scores = np.empty((len(samples), len(intercept)))
         score_samples(weights, data, np.ascontiguousarray(samples), scores)
         scores += intercept
-        return scores[:, 0] if len(coef) == 1 else scores
+        return scores[:, 0] if len(intercept) == 1 else scores
 
     def _set_fitted_attributes(self, state):
         self.t_, self.margin_ = state.t, state.margins()
-        self.coef_, self.intercept_ = state.coefficients(self.average)
-        self.raw_coef_, self.raw_intercept_ = state.coefficients()
+        n_features = self.n_features_in_
+        weights, self.intercept_ = state.hypothesis(self.average)
+        raw_weights, self.raw_intercept_ = state.hypothesis()
+        self.coef_ = weights[:n_features].T
+        self.raw_coef_ = raw_weights[:n_features].T
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.raw_coef_).all()):
             raise ValueError(
                 "The weights are beyond float64. Divide sample_weight, class_weight, X "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core._packing import scan_csr
+from sklboolean._core._packing import copy_samples, scan_csr
 from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import pack_dense, unpack_words
 from sklboolean._core.validation import check_finite
@@ -31,6 +31,20 @@ class OnlineData:
     def of_words(cls, words, n_features):
         """Wrap packed samples."""
         return cls(words, NO_INDPTR, NO_INDICES, NO_DATA, len(words), n_features)
+
+    def __getitem__(self, samples):
+        """Copy some samples."""
+        if len(self.words):
+            return self.of_words(self.words[samples], self.n_features)
+        indptr = np.append(0, np.cumsum(np.diff(self.indptr)[samples]))
+        indices = np.empty(indptr[-1], dtype=np.int32)
+        data = np.empty(len(indices) if len(self.data) else 0)
+        copy_samples(
+            self.indptr, self.indices, self.data, samples, indptr, indices, data
+        )
+        return OnlineData(
+            NO_WORDS, indptr, indices, data, len(samples), self.n_features
+        )
 
     def values(self):
         """Convert the samples to a matrix for products: uint8 or CSR."""
@@ -103,14 +117,14 @@ def pack_samples(X, given):
                 words, NO_INDPTR, NO_INDICES, NO_DATA, n_samples, n_features
             )
     X = sparse.csr_array(X)
-    ones, ordered = scan_csr(*_csr_parts(X))
+    ones, ordered = scan_csr(*_csr_parts(X), n_features)
     if not ones:
         check_finite(X, given)
     if not ordered or not (ones or X.data.all()):
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
-        ones, _ = scan_csr(*_csr_parts(X))
+        ones, _ = scan_csr(*_csr_parts(X), n_features)
     indptr, indices, data = _csr_parts(X)
     if ones:
         data = NO_DATA

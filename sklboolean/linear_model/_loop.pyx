@@ -17,10 +17,10 @@ from libc.stdlib cimport free, malloc
 from sklboolean._core._checks cimport (
     require,
     require_below,
-    require_csr,
     require_csr_samples,
     require_shape,
     sklb_all_below_64,
+    sklb_is_indptr,
 )
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
@@ -183,7 +183,7 @@ cdef class OnlineLoop:
         self.codes, self.sizes = codes, sizes
         self.words, self.indptr = data.words, data.indptr
         self.indices, self.data = data.indices, data.data
-        self.check()
+        self.check(data)
         self.n_terms = self.weights.shape[0]
         if self.rule != COMPLEMENT and self.averaging != LONGEST:
             self.n_terms = (self.indices.shape[0] // max(1, self.codes.shape[0])
@@ -192,7 +192,7 @@ cdef class OnlineLoop:
         if n_updates:
             self.defer(n_updates)
 
-    cdef int check(self) except -1:
+    cdef int check(self, data) except -1:
         """Check that arrays fit each other, so that the loop stays inside them."""
         cdef:
             Py_ssize_t height = self.weights.shape[0], k = self.n_hypotheses
@@ -222,7 +222,11 @@ cdef class OnlineLoop:
                            "there are fewer weights than features")
         require(self.data.shape[0] == 0 or self.data.shape[0] == self.indices.shape[0],
                 "data and indices have different lengths")
-        return require_csr(self.indptr, self.indices, n_samples, self.n_features)
+        # pack_samples checked the indices, which are many.
+        return require(data.n_features == self.n_features
+                       and self.indptr.shape[0] == n_samples + 1
+                       and sklb_is_indptr(&self.indptr[0], n_samples, self.indices.shape[0]),
+                       "the data are those of another model")
 
     cdef int defer(self, int64_t n_updates) except -1:
         """Defer updates that are steps of 1 and exact in float32."""

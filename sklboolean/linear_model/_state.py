@@ -146,7 +146,7 @@ class LinearState:
         return margin, margin
 
     @np.errstate(over="ignore", invalid="ignore")
-    def coefficients(self, average=None):
+    def hypothesis(self, average=None):
         """Compute a hypothesis. Weights beyond float64 become inf or NaN.
 
         Parameters
@@ -156,35 +156,30 @@ class LinearState:
 
         Returns
         -------
-        coef : ndarray of shape (n_hypotheses, n_features)
+        weights : ndarray of shape (height, n_hypotheses)
+            The first rows are those of the features.
         intercept : ndarray of shape (n_hypotheses,)
         """
-        n = self.config.n_features
-        coef, constant = self.scale * self.weights[:n].T, self.weights[-2:].sum(axis=0)
         if average == "mean" and self.t:
-            sums = self.sums()
-            coef, constant = sums[:n].T / self.t, sums[-2:].sum(axis=0) / self.t
-        elif average == "longest":
+            weights = self.sums()
+            weights /= self.t
+        else:
+            weights = self.scale * self.weights
+            weights[-2:] = self.weights[-2:]  # the constant does not shrink
+        if average == "longest":
             older = self.best_survival >= self.t + 1 - self.last_update
             older = np.full(len(older), older[0]) if self.config.joint else older
-            best = self.longest_weights
-            coef = np.where(older[:, None], best[:n].T, coef)
-            constant = np.where(older, best[-2:].sum(axis=0), constant)
-        intercept = constant - self.config.threshold
-        return (-coef, -intercept) if self.config.flipped else (coef, intercept)
-
-    def unscaled(self):
-        """Compute the weights with their common factor."""
-        weights = self.scale * self.weights
-        weights[-2:] = self.weights[-2:]  # the constant does not shrink
-        return weights
+            weights = np.where(older, self.longest_weights, weights)
+        intercept = weights[-2:].sum(axis=0) - self.config.threshold
+        return (-weights, -intercept) if self.config.flipped else (weights, intercept)
 
     def sums(self):
         """Compute the sum of the hypotheses after each sample."""
         if len(self.average_corrections):
-            clock = np.full((len(self.weights), 1), self.clock)
-            clock[-1] = self.t  # the constant does not shrink
-            return clock * self.weights - self.average_corrections
+            sums = self.clock * self.weights
+            sums[-1] = self.t * self.weights[-1]  # the constant does not shrink
+            sums -= self.average_corrections
+            return sums
         # The current weights have been in force since their last change.
         in_force = self.clock - self.factors[:, :, SINCE]
         return self.factors[:, :, SUM] + self.weights * in_force
@@ -231,7 +226,9 @@ class LinearState:
         mixed.squares = _added(self.squares, [state.squares for state in states])
         if self.config.rule == "additive":
             mixed.weights = _arithmetic_mean(
-                self.unscaled(), [state.unscaled() for state in states], shares
+                self.hypothesis()[0],
+                [state.hypothesis()[0] for state in states],
+                shares,
             )
         else:
             pairs = [state.factors[:, :, : MINUS + 1] for state in states]

@@ -261,7 +261,7 @@ def test_a_second_model_scores_no_sample_of_its_own(n_classes, method, weighted)
     options = {"classes": range(n_classes)} if method == "partial_fit" else {}
     model = Spy(random_state=0)
     getattr(model, method)(X, y, sample_weight=weights, **options)
-    share = 4 if method == "fit" else 8
+    share = 2 if method == "fit" else 8
     second, (both, own) = trained[1], scored
     others = both[len(own) :]
     assert set(own) <= set(second)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from sklboolean import AveragedPerceptron, Winnow
 from sklboolean.linear_model import _base
+from sklboolean.linear_model._data import pack_samples
 
 LEARNERS = [
     AveragedPerceptron(),
@@ -61,7 +62,7 @@ def defers(model, X, y):
         def __init__(self, state, *others):
             super().__init__(state, *others)
             before = np.asarray(self.weights).copy()
-            self.run(np.arange(len(y)))
+            self.run(np.arange(len(others[1])))  # codes
             called.append((np.asarray(self.weights)[:-2] == before[:-2]).all())
 
     with pytest.MonkeyPatch.context() as patch:
@@ -120,3 +121,22 @@ def test_sorted_labels_are_not_shuffled_in_blocks(model, is_sorted, monkeypatch)
 def test_an_order_of_another_length_is_refused():
     with pytest.raises(ValueError, match="order has another length"):
         shuffle_blocks(np.arange(5), 2, 0, np.empty(4, dtype=np.int64))
+
+
+@given(st.lists(st.integers(0, 19), max_size=30), st.booleans())
+def test_a_copy_of_some_samples_has_their_entries(samples, is_real):
+    rng = np.random.default_rng(0)
+    X = (rng.random((20, 9)) < 0.2) * rng.integers(1, 3 if is_real else 2, (20, 9))
+    X = sparse.csr_array(X.astype(np.float64))
+    part = pack_samples(X, X)[np.array(samples, dtype=np.int64)]
+    assert part.n_samples == len(samples)
+    np.testing.assert_array_equal(part.values().toarray(), X.toarray()[samples])
+
+
+@pytest.mark.parametrize("model", [AveragedPerceptron(), Winnow()], ids=str)
+def test_a_few_of_many_samples_are_learned_as_if_alone(model):
+    X, y = problem(n_samples=_base.LEAST_FOR_BLOCKS)
+    weights = (np.arange(len(y)) % 3 == 0).astype(float)
+    model = clone(model).set_params(max_iter=2, shuffle=False)
+    few, kept = clone(model).fit(X, y, weights), weights > 0
+    same_model(few, clone(model).fit(X[kept], y[kept], weights[kept]))
