@@ -49,9 +49,10 @@ filled["mixture"].iloc[:4, :6]
 # %%
 # Which attributes can be told from the others?
 order = wrong["mixture"].sort_values().index
+plt.figure(figsize=(5.5, 5.5))
 for name, marker in (("most frequent", "x"), ("tree", "+"), ("mixture", "o")):
     plt.plot(wrong[name][order], np.arange(len(order)), marker, label=name)
-plt.yticks(np.arange(len(order)), order, fontsize=6)
+plt.yticks(np.arange(len(order)), order, fontsize=9)
 plt.xlabel("share of wrong cells")
 plt.legend()
 plt.tight_layout()

@@ -11,7 +11,7 @@ web service answers requests.
 # The model
 # ---------
 # Does the diabetes of a patient progress fast? Ten measurements become conditions, and
-# conditions become three rules.
+# conditions become rules.
 
 import importlib.util
 import json
@@ -40,8 +40,10 @@ print(rules.to_text())
 answers = {"pipeline": lambda frame: model.predict(frame)}
 
 # %%
-# SQL --- The table is scored where it is. The same text runs in other databases, DuckDB
-# for example.
+# SQL
+# ---
+# The table is scored where it is. The same text runs in other databases, DuckDB for
+# example.
 
 conditions = f"(SELECT number, {encoder.to_sql()} FROM patients)"
 query = f"SELECT {rules.to_sql()} FROM {conditions} AS conditions ORDER BY number"

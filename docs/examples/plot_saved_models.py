@@ -8,7 +8,7 @@ feature, and a kernel model keeps samples.
 """
 
 # %%
-# Four models of one table
+# Five models of one table
 # ------------------------
 # The mushrooms of the Audubon guide, 117 features.
 
