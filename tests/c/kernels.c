@@ -67,6 +67,33 @@ static void check_maps(int path, int form, int64_t n, int n_samples) {
     free(out), free(sums), free(counts), free(rounded);
 }
 
+static void check_column(int path, int64_t n_samples, int64_t n_words, int use_xor,
+                         int64_t n_scores) {
+    const int64_t size = n_words * SKLB_TILE_PANEL, most = 64 * n_words;
+    const int column = (int)(n_samples % SKLB_TILE_PANEL);
+    uint64_t *rows = room(n_samples * n_words * 8), *panel = room(size * 8);
+    double *coefficients = room(n_scores * n_samples * 8), *sums = room(n_scores * 3 * 8);
+    double *table = room((most + 1) * 8);
+    fill_words(rows, n_samples * n_words);
+    fill_words(panel, size);
+    for (int64_t k = 0; k <= most; k++) table[k] = (double)(random_word() % 1000) - 500;
+    for (int64_t k = 0; k < n_scores * n_samples; k++)
+        coefficients[k] = (double)(random_word() % 99) - 49;
+    for (int64_t k = 0; k < 3 * n_scores; k++) sums[k] = (double)k;
+    sklb_formula g = {SKLB_TABLE, use_xor ? (int32_t)most : 0, use_xor ? -1 : 1, table};
+    sklb_sum_column(&g, use_xor, rows, n_samples, n_words, panel + column, coefficients,
+                    n_scores, sums, 3);
+    for (int64_t k = 0; k < 3 * n_scores; k++) {
+        double sum = (double)k; /* integers below 2^53: exact in any order */
+        for (int64_t r = 0; r < n_samples && k % 3 == 0; r++) {
+            int64_t count = count_bits(rows + r * n_words, panel, n_words, column, use_xor);
+            sum += coefficients[k / 3 * n_samples + r] * table[use_xor ? most - count : count];
+        }
+        CHECK(sums[k] == sum);
+    }
+    free(rows), free(panel), free(coefficients), free(sums), free(table);
+}
+
 static void check_packing(int path, int64_t n) {
     static const double values[] = {0, 1, -1, 0.5, 2, NAN, INFINITY, -INFINITY};
     for (int strange = 0; strange < 2; strange++)
@@ -95,6 +122,10 @@ int main(void) {
             check_counts(path, 3, 4095, 1, use_xor, 1);
             check_counts(path, 3, 4096, 1, use_xor, 1);
         }
+        for (int64_t n_samples = 1; n_samples < 200; n_samples += 1 + n_samples / 3)
+            for (int64_t n_words = 1; n_words < 6; n_words++)
+                for (int use_xor = 0; use_xor < 2; use_xor++)
+                    check_column(path, n_samples, n_words, use_xor, 1 + n_samples % 3);
         for (int form = 0; form < 3; form++)
             for (int n_samples = 1; n_samples <= SKLB_TILE_ROWS; n_samples++)
                 for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_samples);
