@@ -1,6 +1,7 @@
-"""The table of the README: six models at their defaults on real data.
+"""The table of the README: models at their defaults on real data.
 
     python benchmarks/bench_front_page.py [--quick] [--data DIR] [--seeds N]
+        [--keep DIR]
 
 Means over random splits that hold out a quarter of the samples. Accuracy and log-loss
 are of the held-out samples. Seconds are the CPU time of ``fit``, with the encoding of
@@ -9,12 +10,15 @@ weights that are not 0, leaves, curves and surfaces (EBM), support vectors or
 conjunctions.
 
 `LogisticRegression` gets standardized numbers, our models the columns of
-`BooleanEncoder`, and LightGBM and EBM the numbers as they are. Data of zeros and ones
-are given to all models as they are.
+`BooleanEncoder`, and LightGBM and EBM the numbers as they are. Data of zeros and
+ones are given to all models as they are. "Early stopping" is LightGBM with up to 1000
+rounds, ended by a tenth of the training samples.
 
 Breast cancer (of scikit-learn), diabetes (is the progression above its median?) and
 votes need nothing; a9a, nursery, car and the breast cancer data of Ljubljana need
-``--data``. Of a9a and nursery 8000 samples are drawn for each split.
+``--data``. Of a9a and nursery 8000 samples are drawn for each split; classes of fewer
+than 20 samples are left out. With ``--keep`` the figures of each split are kept in a
+folder, and a run that was interrupted continues. Empty it when the package changes.
 """
 
 import argparse
@@ -23,10 +27,12 @@ import sys
 import time
 import warnings
 from functools import partial
-from statistics import mean, median
+from pathlib import Path
+from statistics import mean, median, stdev
 
 import numpy as np
-from _timing import print_header, print_table
+from _peers import StoppedLightGBM
+from _timing import kept, print_header, print_table
 from _workloads import load_part
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -44,7 +50,7 @@ from sklboolean import (
 )
 from sklboolean.datasets import load_votes
 
-MOST_SAMPLES = 8000
+MOST_SAMPLES, SMALLEST_CLASS = 8000, 20
 TITLE = "Accuracy / log-loss on held-out samples, seconds of fit, size"
 
 
@@ -82,6 +88,7 @@ def peer_models():
         print("Peer left out: lightgbm")
     else:
         found["LightGBM"] = (LGBMClassifier(verbose=-1, n_jobs=1), leaves)
+        found["LightGBM, early stopping"] = (StoppedLightGBM(), leaves)
     try:
         from interpret.glassbox import ExplainableBoostingClassifier
     except ImportError:
@@ -131,12 +138,17 @@ def data_sets(folder):
     }
 
 
-def evaluate(model, size, X, y, seed):
+def draw(X, y, seed):
+    """Draw samples of the classes that are not tiny; number the classes from 0."""
+    _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
+    common = np.flatnonzero(counts[numbers] >= SMALLEST_CLASS)
+    chosen = np.random.default_rng(seed).permutation(common)[:MOST_SAMPLES]
+    return X[chosen], np.unique(y[chosen], return_inverse=True)[1]
+
+
+def evaluate(model, size, load, seed):
     """Fit to three quarters of the samples, and measure on the others."""
-    rng = np.random.default_rng(seed)
-    if len(y) > MOST_SAMPLES:
-        chosen = rng.permutation(len(y))[:MOST_SAMPLES]
-        X, y = X[chosen], y[chosen]
+    X, y = draw(*load(), seed)
     train, test = train_test_split(np.arange(len(y)), random_state=seed, stratify=y)
     if "random_state" in model.get_params():
         model = clone(model).set_params(random_state=seed)
@@ -148,11 +160,13 @@ def evaluate(model, size, X, y, seed):
     elif not is_boolean and isinstance(model, LogisticRegression):
         steps.insert(0, StandardScaler())
     whole = make_pipeline(*steps)
-    start = time.process_time()
-    whole.fit(X[train], y[train])
-    seconds = time.process_time() - start
-    probabilities = whole.predict_proba(X[test])
-    accuracy = np.mean(whole.predict(X[test]) == y[test])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.process_time()
+        whole.fit(X[train], y[train])
+        seconds = time.process_time() - start
+        probabilities = whole.predict_proba(X[test])
+        accuracy = np.mean(whole.predict(X[test]) == y[test])
     loss = log_loss(y[test], probabilities, labels=whole.classes_)
     return float(accuracy), float(loss), seconds, int(size(whole[-1]))
 
@@ -162,6 +176,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="one split, two data sets")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     parser.add_argument("--seeds", type=int, default=10, help="number of splits")
+    parser.add_argument("--keep", type=Path, help="folder for the figures so far")
     options = parser.parse_args(arguments)
     print_header("sklboolean: the table of the README")
     seeds = range(1 if options.quick else options.seeds)
@@ -169,29 +184,42 @@ def main(arguments=None):
     sets, models = data_sets(options.data), {**peer_models(), **OWN}
     if options.quick:
         sets = {name: sets[name] for name in ("diabetes", "votes")}
-    lines = {name: [f"{name}"] for name in models}
-    fits = {name: [] for name in models}
-    for load in sets.values():
-        X, y = load()
-        y = np.unique(y, return_inverse=True)[1]
-        for name, (model, size) in models.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = [evaluate(model, size, X, y, seed) for seed in seeds]
-            accuracies, losses, seconds, sizes = zip(*found, strict=True)
-            lines[name].append(f"{mean(accuracies):.3f} / {mean(losses):.3f}")
-            fits[name].append((mean(seconds), median(sizes)))
+    # By model and data set: accuracies, losses, seconds, sizes, one for each split.
+    found = {
+        (name, data): list(zip(*(
+            kept(options.keep, f"{data} {name} {seed}",
+                 partial(evaluate, model, size, load, seed))
+            for seed in seeds
+        ), strict=True))
+        for data, load in sets.items()
+        for name, (model, size) in models.items()
+    }  # fmt: skip
     head = next(iter(sets))
     columns = ["model", *sets, f"fit, {head}", f"size, {head}"]
-    rows = [
-        [*line, f"{fits[name][0][0]:.2g} s", f"{fits[name][0][1]:.0f}"]
-        for name, line in lines.items()
-    ]
+    rows = []
+    for name in models:
+        scores = [found[name, data][:2] for data in sets]
+        cells = [f"{mean(right):.3f} / {mean(loss):.3f}" for right, loss in scores]
+        seconds, sizes = found[name, head][2:]
+        rows.append([name, *cells, f"{mean(seconds):.2g} s", f"{median(sizes):.0f}"])
     print_table(TITLE, columns, rows)
+    if len(seeds) > 1:
+        rows = [
+            [name, *(
+                " / ".join(f"{stdev(part) / len(seeds) ** 0.5:.3f}" for part in
+                           found[name, data][:2])
+                for data in sets
+            )]
+            for name in models
+        ]  # fmt: skip
+        print_table("Standard errors", ["model", *sets], rows)
     rows = [
-        [name, *(f"{seconds:.2g} s, {size:.0f}" for seconds, size in fits[name])]
-        for name in fits
-    ]
+        [name, *(
+            f"{mean(found[name, data][2]):.2g} s, {median(found[name, data][3]):.0f}"
+            for data in sets
+        )]
+        for name in models
+    ]  # fmt: skip
     print_table("Seconds of fit and size, on all data", ["model", *sets], rows)
 
 

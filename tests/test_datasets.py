@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklboolean.datasets import (
     load_mushroom,
+    load_recurrence,
     load_votes,
     make_disjunction,
     make_dnf,
@@ -446,3 +447,42 @@ def test_impossible_request_is_named(make, arguments, name):
 def test_argument_of_a_wrong_type_is_named(make, arguments, name):
     with pytest.raises(TypeError, match=name):
         make(**arguments)
+
+
+def test_recurrence_is_the_original_in_numbers_and_words():
+    bunch = load_recurrence()
+    assert bunch.data.shape == (286, 9)
+    assert bunch.data.dtype == object
+    assert_array_equal(np.bincount(bunch.target), [201, 85])
+    assert bunch.target_names.tolist() == ["no recurrence", "recurrence"]
+    assert len(bunch.DESCR) > 200
+    # First line of the original: recurrence-events, 40-49, premeno, 15-19, 0-2, yes, 3,
+    # right, left_up, no.
+    assert bunch.target[0] == 1
+    assert bunch.data[0].tolist() == [
+        44.5, "not yet", 17.0, 1.0, "yes", 3, "right", "left up", "no",
+    ]  # fmt: skip
+    is_missing = np.equal(bunch.data, None)
+    assert dict(zip(bunch.feature_names, is_missing.sum(axis=0), strict=True)) == {
+        **dict.fromkeys(bunch.feature_names, 0), "capsule broken": 8, "quadrant": 1,
+    }  # fmt: skip
+
+
+def test_recurrence_as_pair_and_as_frame():
+    pd = pytest.importorskip("pandas")
+    X, y = load_recurrence(return_X_y=True, as_frame=True)
+    raw, target = load_recurrence(return_X_y=True)
+    assert_array_equal(y, target)
+    assert y.name == "target"
+    is_missing = X.isna().to_numpy()
+    assert_array_equal(is_missing, np.equal(raw, None))
+    assert_array_equal(X.to_numpy(object)[~is_missing], raw[~is_missing])
+    is_number = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
+    assert_array_equal(np.flatnonzero(is_number), [0, 2, 3, 5])
+
+
+def test_recurrence_without_pandas_says_what_to_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="as_frame=True needs pandas"):
+        load_recurrence(as_frame=True)
+    load_recurrence()

@@ -1,6 +1,10 @@
 """Boolean data sets: random samples of known rules, complete sets, bundled sets."""
 
-from sklboolean.datasets._bundled import load_mushroom, load_votes
+from sklboolean.datasets._bundled import (
+    load_mushroom,
+    load_recurrence,
+    load_votes,
+)
 from sklboolean.datasets._generators import (
     flip_labels,
     make_disjunction,
@@ -13,6 +17,7 @@ from sklboolean.datasets._tables import make_monks, make_tic_tac_toe
 __all__ = [
     "flip_labels",
     "load_mushroom",
+    "load_recurrence",
     "load_votes",
     "make_disjunction",
     "make_dnf",

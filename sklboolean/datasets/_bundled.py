@@ -42,6 +42,25 @@ Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
 Changes: the attributes are coded as one column for each value.
 """
 
+_RECURRENCE = """\
+Breast cancer recurrence
+
+286 patients of the Institute of Oncology in Ljubljana, described by nine attributes;
+the task is to predict whether the cancer came back (85 patients) or not (201).
+
+Columns: age in years, size of the tumour in mm, number of affected axillary lymph
+nodes, degree of malignancy (1, 2 or 3): numbers. Menopause, whether the tumour broke
+through the capsule of a node, breast, quadrant of the breast, irradiation: categories.
+Nine values are missing. The original gives age, size and nodes as intervals, such as
+40-49; the number is the middle of the interval. Samples keep the order of the original.
+
+Origin: collected by M. Zwitter and M. Soklic, University Medical Centre, Institute of
+Oncology, Ljubljana. Breast Cancer [data set], 1988, UCI Machine Learning Repository,
+https://doi.org/10.24432/C51P4M.
+Licence: CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
+Changes: codes are spelled out; an interval becomes its middle.
+"""
+
 
 def load_mushroom(*, return_X_y=False, as_frame=False):
     """Load the mushroom data set: edible or poisonous (classification).
@@ -96,6 +115,94 @@ def load_mushroom(*, return_X_y=False, as_frame=False):
     poisonous
     """
     return _load("mushroom.npz", _MUSHROOM, return_X_y, as_frame)
+
+
+def load_recurrence(*, return_X_y=False, as_frame=False):
+    """Load the breast cancer recurrence data set: a mixed table (classification).
+
+    Unlike the other data sets, its columns are numbers with units and categories, and
+    some values are missing. :class:`~sklboolean.BooleanEncoder` makes Boolean features
+    of them.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        True: return ``(data, target)``. False: return a Bunch.
+    as_frame : bool, default=False
+        True: ``data`` is a DataFrame and ``target`` a Series. Needs pandas.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        A Bunch with the attributes
+
+        data : ndarray of shape (286, 9), dtype object
+            Numbers, texts, and None where a value is missing.
+        target : ndarray of shape (286,), dtype int64
+            0 for no recurrence, 1 for recurrence.
+        frame : DataFrame of shape (286, 10) or None
+            ``data`` and ``target`` in one DataFrame, if ``as_frame=True``.
+        feature_names : list of 9 str
+            With the unit, such as ``"tumour size (mm)"``.
+        target_names : ndarray of 2 str
+            ``["no recurrence", "recurrence"]``.
+        DESCR : str
+            Origin, coding and licence.
+    (data, target) : tuple
+        Only ``data`` and ``target``, if ``return_X_y=True``.
+
+    Raises
+    ------
+    ImportError
+        If ``as_frame=True`` and pandas is not installed.
+
+    References
+    ----------
+    .. [1] Zwitter, M. and Soklic, M. Breast Cancer [data set] (1988). UCI Machine
+       Learning Repository. https://doi.org/10.24432/C51P4M
+
+    Examples
+    --------
+    >>> from sklboolean.datasets import load_recurrence
+    >>> X = load_recurrence(as_frame=True).data
+    >>> print(X.iloc[0].to_string())
+    age (years)                44.5
+    menopause               not yet
+    tumour size (mm)           17.0
+    affected lymph nodes        1.0
+    capsule broken              yes
+    malignancy (1 to 3)           3
+    breast                    right
+    quadrant                left up
+    irradiated                   no
+    """
+    path = files("sklboolean.datasets").joinpath("data", "recurrence.npz")
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        names = stored["feature_names"].tolist()
+        table = stored["table"].astype(str)
+        target = stored["target"].astype(np.int64)
+        target_names = stored["target_names"]
+    data = np.where(table == "", None, table.astype(object))
+    for j, name in enumerate(names):
+        if name in ("age (years)", "tumour size (mm)", "affected lymph nodes"):
+            low, high = np.char.partition(table[:, j], "-")[:, ::2].T.astype(int)
+            data[:, j] = (low + high) / 2
+        elif name == "malignancy (1 to 3)":
+            data[:, j] = table[:, j].astype(int)
+    frame = None
+    if as_frame:
+        frame = _as_frame(data, target, names).infer_objects()
+        data, target = frame[names], frame["target"]
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        frame=frame,
+        feature_names=names,
+        target_names=target_names,
+        DESCR=_RECURRENCE,
+    )
 
 
 def load_votes(*, return_X_y=False, as_frame=False):

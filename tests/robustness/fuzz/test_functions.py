@@ -70,6 +70,7 @@ SOUND = {
     "active_learning.vote_shares": {"votes": X, "classes": np.array([0, 1])},
     "datasets.flip_labels": {"y": Y, "noise": 0.5, "exact": True, "random_state": 0},
     "datasets.load_mushroom": {"return_X_y": True, "as_frame": False},
+    "datasets.load_recurrence": {"return_X_y": True, "as_frame": False},
     "datasets.load_votes": {"return_X_y": True, "as_frame": False},
     "datasets.make_disjunction": SAMPLE,
     "datasets.make_dnf": SAMPLE,
