@@ -1,11 +1,18 @@
 """Run every benchmark script; write what they print as JSON and as one Markdown page.
 
-    python benchmarks/run_all.py [--quick] [--data DIR] [--only NAME ...] [--output DIR]
+    python benchmarks/run_all.py [--quick] [--data DIR] [--only NAME ...]
+        [--use NAME=PYTHON ...] [--minutes N] [--output DIR]
 
-``--quick`` runs small sizes in a few minutes: it shows that all runs, and its ratios
-mean little. Without it a run takes 40 minutes; benchmarks/results.md is of such a run.
 Each script is a process of its own, one after another, so that none disturbs the times
-of another. A peer that is not installed is left out by name.
+of another. A peer that is not installed is left out by name; ``--use`` runs a script
+with another interpreter, whose environment has peers that need other versions.
+
+A run that was interrupted, or that ``--minutes`` ended, continues where it stopped:
+scripts whose results in ``--output`` are of the same code, arguments and interpreter
+are not run again. ``--quick`` runs small sizes in a few minutes: it shows that all
+runs, and its ratios mean little.
+
+``update_pages.py`` writes the results of a full run into the pages that quote them.
 """
 
 import argparse
@@ -15,9 +22,11 @@ import re
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+PACKAGE = FOLDER.parent / "sklboolean"
 HEAD = (
     "# One full run of the benchmarks",
     "",
@@ -51,26 +60,48 @@ def tables(text):
     return found
 
 
-def run(path, arguments):
-    """Run one script and return what came of it."""
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, str(path), *arguments], capture_output=True, text=True
-    )
+def digest(path, *more):
+    """Return a short hash of a script and of all the code that it may call."""
+    code = sha256()
+    for file in [
+        path,
+        *sorted(FOLDER.glob("_*.py")),
+        *sorted(PACKAGE.rglob("*.py*")),
+        *sorted(PACKAGE.rglob("*.h")),
+    ]:
+        if file.suffix != ".pyc":
+            code.update(file.read_bytes())
+    return sha256(json.dumps([code.hexdigest(), *more]).encode()).hexdigest()[:12]
+
+
+def summary(path, output, code):
+    """Return the tables of what a script printed, and the machine they are of."""
     return {
         "script": str(path.relative_to(FOLDER)),
-        "arguments": arguments,
-        "exit_status": done.returncode,
-        "wall_seconds": round(time.perf_counter() - start, 1),
-        "machine": done.stdout.partition("\n\n")[0].splitlines(),
-        "left_out": re.findall(r"^Peer left out: (.*)", done.stdout, re.MULTILINE),
-        "tables": tables(done.stdout),
-        "output": done.stdout,
-        "errors": done.stderr,
+        "code": code,
+        "machine": output.partition("\n\n")[0].splitlines(),
+        "left_out": re.findall(r"^Peer left out: (.*)", output, re.MULTILINE),
+        "tables": tables(output),
     }
 
 
-def as_markdown(results):
+def run(path, python, arguments, code, folder):
+    """Run one script; keep what it prints, and return what came of it."""
+    start = time.perf_counter()
+    command = [python, str(path), *arguments]
+    if "--keep" in path.read_text("utf-8"):  # a long one, which can itself continue
+        command += ["--keep", str(folder / "parts" / f"{path.stem}-{code}")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    (folder / f"{path.stem}.txt").write_text(done.stdout)
+    (folder / f"{path.stem}.err").write_text(done.stderr)
+    return {
+        **summary(path, done.stdout, code),
+        "exit_status": done.returncode,
+        "wall_seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def as_markdown(results, folder):
     """Return one page: a line on each script, then what each printed."""
     lines = [*HEAD, "", "| script | seconds | exit status | tables |"]
     lines.append("| ------ | ------: | ----------: | -----: |")
@@ -79,11 +110,34 @@ def as_markdown(results):
         status, n_tables = result["exit_status"], len(result["tables"])
         lines.append(f"| `{script}` | {seconds} | {status} | {n_tables} |")
     for result in results:
-        head, _, body = result["output"].partition("\n\n")
+        name = Path(result["script"]).stem
+        output = (folder / f"{name}.txt").read_text()
+        head, _, body = output.partition("\n\n")
         lines += ["", f"## `{result['script']}`", "", "```text", head, "```", "", body]
         if result["exit_status"]:
-            lines += ["```text", result["errors"].rstrip(), "```"]
+            errors = (folder / f"{name}.err").read_text().rstrip()
+            lines += ["```text", errors, "```"]
     return "\n".join(lines) + "\n"
+
+
+def write(results, output):
+    """Write results.json and results.md, in the order of the scripts."""
+    order = {str(path.relative_to(FOLDER)): i for i, path in enumerate(scripts())}
+    results = sorted(
+        (result for result in results.values() if result["script"] in order),
+        key=lambda result: order[result["script"]],
+    )
+    lines = ",\n".join(json.dumps(result) for result in results)
+    (output / "results.json").write_text(f"[\n{lines}\n]\n")
+    page = as_markdown(results, output / "output")
+    (output / "results.md").write_text(page)
+
+
+def read(path):
+    """Return the results of a run by script."""
+    if not path.exists():
+        return {}
+    return {result["script"]: result for result in json.loads(path.read_text())}
 
 
 def main(arguments=None):
@@ -91,28 +145,54 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="minutes, small sizes")
     parser.add_argument("--data", help="folder of real tables, see README.md")
     parser.add_argument("--only", nargs="+", default=(), help="names without .py")
+    parser.add_argument(
+        "--use", nargs="+", default=(), metavar="NAME=PYTHON",
+        help="interpreter for a script, the one that runs this file for all others",
+    )  # fmt: skip
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"),
+        help="begin no script after this time; run again to continue",
+    )  # fmt: skip
     parser.add_argument("--output", default="benchmark-results", help="folder to write")
     options = parser.parse_args(arguments)
     chosen = scripts(options.only)
-    unknown = set(options.only) - {path.stem for path in chosen}
+    interpreters = dict(pair.split("=", 1) for pair in options.use)
+    unknown = {*options.only, *interpreters} - {path.stem for path in scripts()}
     if unknown:
         parser.error(f"no such script: {', '.join(sorted(unknown))}")
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     if options.data:
         os.environ["SKLBOOLEAN_DATA"] = options.data
-    output, results = Path(options.output), []
-    output.mkdir(parents=True, exist_ok=True)
+    output = Path(options.output)
+    (output / "output").mkdir(parents=True, exist_ok=True)
+    results = read(output / "results.json")
+    begin = time.perf_counter()
+    failed, waiting = [], []
     for path in chosen:
+        script = str(path.relative_to(FOLDER))
+        python = interpreters.get(path.stem, sys.executable)
+        extra = ["--quick"] if options.quick else []
+        code = digest(path, options.data, python, extra)
+        earlier = results.get(script, {"code": None})
+        if earlier["code"] == code and earlier["exit_status"] == 0:
+            print(f"{path.stem}: {earlier['wall_seconds']} s, done earlier", flush=True)
+            continue
+        if time.perf_counter() - begin > 60 * options.minutes:
+            waiting.append(path.stem)
+            continue
         print(f"{path.stem} ...", end=" ", flush=True)
-        results.append(run(path, ["--quick"] if options.quick else []))
-        print(f"{results[-1]['wall_seconds']} s", flush=True)
+        results[script] = run(path, python, extra, code, output / "output")
+        print(f"{results[script]['wall_seconds']} s", flush=True)
         # Written after each: what is done is kept when one is interrupted.
-        (output / "results.json").write_text(json.dumps(results, indent=1))
-        (output / "results.md").write_text(as_markdown(results))
-    failed = [result["script"] for result in results if result["exit_status"]]
+        write(results, output)
+        if results[script]["exit_status"]:
+            failed.append(path.stem)
+    write(results, output)
     if failed:
         print(f"failed: {', '.join(failed)}; see {output / 'results.md'}")
-    return int(bool(failed))
+    if waiting:
+        print(f"not begun: {', '.join(waiting)}; run again to continue")
+    return int(bool(failed or waiting))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 # User guide
-myst_enable_extensions = ["colon_fence", "fieldlist"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "fieldlist"]
 myst_heading_anchors = 3
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"

@@ -108,7 +108,7 @@ import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"pandas", "matplotlib", "pyarrow", "polars"}:
+        if name.partition(".")[0] in {"matplotlib", "pyarrow", "polars"}:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Missing())
@@ -116,11 +116,22 @@ sys.meta_path.insert(0, Missing())
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_first_examples_need_no_package_but_ours(page, tmp_path):
+def test_first_examples_need_only_pandas_and_our_package(page, tmp_path):
     blocks = [block for _, block in BLOCK.findall((ROOT / page).read_text("utf-8"))]
     code = "\n".join([NOTHING_ELSE, *blocks])
     # Not in the folder of the source, which would hide the installed package.
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_quickstart_needs_only_our_package(tmp_path):
+    code = NOTHING_ELSE.replace('{"mat', '{"pandas", "mat')
+    code += f"""
+import runpy
+runpy.run_path({str(DOCS / "examples" / "quickstart.py")!r}, run_name="__main__")
+"""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert "recurrence if affected lymph nodes > 2" in done.stdout.decode()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -1,0 +1,134 @@
+"""The figures that pages quote are those of the last full run of the benchmarks."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+EXPERIMENTS = [
+    page
+    for page in sorted((ROOT / "docs" / "experiments").glob("*.md"))
+    if page.stem not in {"index", "benchmarks", "results"}
+]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The module benchmarks/update_pages.py."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        import update_pages
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+    return update_pages
+
+
+@pytest.fixture(scope="module")
+def results(pages):
+    return pages.read(pages.RESULTS)
+
+
+def test_pages_quote_the_results(pages, results):
+    n_figures = 0
+    for page in pages.PAGES:
+        text = page.read_text("utf-8")
+        new, missing = pages.updated(text, results)
+        assert new == text, f"{page.name}: run benchmarks/update_pages.py"
+        assert not missing, page.name
+        n_figures += len(pages.FIGURE.findall(text)) + len(pages.INSERTED.findall(text))
+    assert n_figures > 20
+
+
+def test_results_are_of_scripts_that_ended_well(results):
+    assert all(result["exit_status"] == 0 for result in results.values())
+    assert all((BENCHMARKS / script).exists() for script in results)
+
+
+def test_page_of_the_full_run_has_the_tables_of_the_results(pages, results):
+    from run_all import tables
+
+    shown = tables((BENCHMARKS / "results.md").read_text("utf-8"))
+    assert shown == [table for result in results.values() for table in result["tables"]]
+
+
+DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.])")
+# Numbers in the tables of a page that no script prints: those of the papers, of other
+# packages, and of formulas on the same page.
+QUOTED = {}
+
+
+@pytest.mark.parametrize("page", EXPERIMENTS, ids=lambda page: page.stem)
+def test_tables_of_experiments_hold_numbers_of_their_scripts(page, results):
+    """Each number with decimals is in a table of a script that the page names."""
+    text = page.read_text("utf-8")
+    printed = [
+        float(number)
+        for script, result in results.items()
+        if re.search(rf"\b{Path(script).stem}\.py\b", text)
+        for table in result["tables"]
+        for row in table["rows"]
+        for number in re.findall(r"\d*\.?\d+", " ".join(row))
+    ]
+    assert printed
+    strange = set()
+    for line in text.splitlines():
+        if line.startswith("|"):
+            for number in DECIMAL.findall(line):
+                half = 0.5001 * 10.0 ** -len(number.partition(".")[2])
+                if not any(abs(float(number) - value) <= half for value in printed):
+                    strange.add(number)
+    assert strange <= QUOTED.get(page.stem, set())
+
+
+TABLES = {
+    "bench_x.py": {
+        "script": "bench_x.py",
+        "tables": [
+            {
+                "title": "Seconds, a9a",
+                "columns": ["model", "fit s"],
+                "rows": [["`Winnow`", "0.0456"], ["SVC", "12.34x / 5"]],
+            }
+        ],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("0.04<!-- bench_x :: Seconds :: Winnow :: fit s -->", "0.05"),
+        (".041<!-- bench_x :: Seconds :: `Winnow` :: fit s -->", ".046"),
+        ("13<!-- bench_x :: Seconds, a9a :: SVC :: fit s -->", "12"),
+        ("3<!-- bench_x :: Seconds :: SVC & 12.34x / 5 :: fit s # 2 -->", "5"),
+        ("13 %<!-- bench_x :: Seconds, a9a :: SVC :: fit s -->", "12"),
+    ],
+)
+def test_a_figure_is_replaced_with_its_decimals(pages, before, after):
+    new, missing = pages.updated(f"It takes {before} seconds.", TABLES)
+    assert new.startswith(f"It takes {after}")
+    assert not missing
+
+
+def test_a_table_is_replaced_as_a_whole(pages):
+    text = "<!-- table bench_x :: Seconds -->\nold\n<!-- end -->\nmore"
+    new, _ = pages.updated(text, TABLES)
+    assert new.splitlines()[1:-2] == [
+        "| model | fit s |",
+        "| --- | --- |",
+        "| `Winnow` | 0.0456 |",
+        "| SVC | 12.34x / 5 |",
+    ]
+
+
+@pytest.mark.parametrize("origin", [
+    "bench_y :: Seconds :: SVC :: fit s", "bench_x :: Rounds :: SVC :: fit s",
+    "bench_x :: Seconds :: EBM :: fit s", "bench_x :: Seconds :: SVC :: loss",
+    "bench_x :: Seconds",
+])  # fmt: skip
+def test_a_figure_without_a_result_is_named(pages, origin):
+    text = f"1.5<!-- {origin} -->"
+    assert pages.updated(text, TABLES) == (text, [origin])
