@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import sklboolean
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
@@ -132,6 +134,17 @@ runpy.run_path({str(DOCS / "examples" / "quickstart.py")!r}, run_name="__main__"
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     assert "recurrence if affected lymph nodes > 2" in done.stdout.decode()
+
+
+def test_tune_lists_parameters_that_exist():
+    page = (DOCS / "user_guide" / "tune.md").read_text("utf-8")
+    names, n_parameters = [], 0
+    for first, parameter in re.findall(r"^\|(.*?)\| `(\w+)` \|", page, re.MULTILINE):
+        names = re.findall(r"`(\w+)`", first) or names
+        for name in names:
+            assert parameter in getattr(sklboolean, name)().get_params()
+            n_parameters += 1
+    assert n_parameters > 30
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
