@@ -104,6 +104,9 @@ def main(arguments=None):
         widths = ADULT if name == "adult" else find_widths(np.vstack(parts[:2]))
         prefix, groups, found = "", None, []
         if max(widths) > 1 and sum(widths) == n:
+            tree = ChowLiuTree().fit(parts[0])
+            scores = [tree.score(part) for part in parts[1:]]
+            found.append((*scores, "Chow-Liu tree", 0.0))
             prefix, (parts, groups) = "groups, ", with_groups(parts, widths)
         for title, model in models_for(groups).items():
             if options.quick and "max_iter" in model.get_params():

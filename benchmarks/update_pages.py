@@ -43,27 +43,26 @@ FIGURE = re.compile(rf"({NUMBER})(?=( ?[\w%]*)<!-- (\w+) :: ([^>]+?) -->)")
 INSERTED = re.compile(r"(<!-- table (\w+) :: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def find_table(results, script, title):
-    """Return the table of a script whose title begins like this, or None."""
-    for result in results.values():
-        if Path(result["script"]).stem == script:
-            for table in result["tables"]:
-                if table["title"].startswith(title):
-                    return table
-    return None
+def find_tables(results, script, title):
+    """Return the tables of a script whose titles begin like this."""
+    return [
+        table
+        for result in results.values()
+        if Path(result["script"]).stem == script
+        for table in result["tables"]
+        if table["title"].startswith(title)
+    ]
 
 
 def find_number(results, script, title, row, column):
     """Return a number of a cell, as a text, or None."""
     column, _, place = column.partition(" # ")
-    table = find_table(results, script, title)
-    if table is None or column not in table["columns"]:
-        return None
     wanted = {part.strip("`") for part in row.split(" & ")}
-    for cells in table["rows"]:
-        if wanted <= {cell.strip("`") for cell in cells}:
-            cell = cells[table["columns"].index(column)]
-            return dict(enumerate(re.findall(NUMBER, cell), 1)).get(int(place or 1))
+    for table in find_tables(results, script, title):
+        for cells in table["rows"] if column in table["columns"] else ():
+            if wanted <= {cell.strip("`") for cell in cells}:
+                cell = cells[table["columns"].index(column)]
+                return dict(enumerate(re.findall(NUMBER, cell), 1)).get(int(place or 1))
     return None
 
 
@@ -95,11 +94,11 @@ def updated(text, results):
         return rounded(number, match[1])
 
     def table(match):
-        found = find_table(results, match[2], match[3])
-        if found is None:
+        found = find_tables(results, match[2], match[3])
+        if not found:
             missing.append(f"{match[2]} :: {match[3]}")
             return match[0]
-        return match[1] + as_table(found) + match[4]
+        return match[1] + as_table(found[0]) + match[4]
 
     return INSERTED.sub(table, FIGURE.sub(figure, text)), missing
 

@@ -28,6 +28,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
     "linked_names",
+    "search_words",
 ]
 if importlib.util.find_spec("sphinx_copybutton"):
     extensions.append("sphinx_copybutton")
@@ -41,6 +42,20 @@ nitpicky = True
 # Pages of other packages are not available without a network.
 nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*")]
 suppress_warnings = ["myst.header"]  # benchmarks print tables under small headings
+
+search_words = {
+    "user_guide/choose": "choose, which estimator",
+    "user_guide/tune": "tune, tuning, hyper-parameters, grid search",
+    "user_guide/speed": "speed, latency, memory, seconds of a fit",
+    "user_guide/compare": "compare, comparison, alternatives",
+    "user_guide/data_frames": "data frame, data frames, mixed table, categories",
+    "user_guide/imbalanced_classes": "imbalanced, unbalanced, rare class",
+    "user_guide/missing_values": "missing values, missing, gaps, imputation, NaN",
+    "user_guide/label_noise": "label noise, noisy labels, wrong labels",
+    "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON",
+    "user_guide/progress": "progress, progress bar, callbacks, verbose",
+    "user_guide/reproduce": "reproduce, reproducible, seeds",
+}
 
 # API pages: the docstrings, and the methods that this package wrote.
 autosummary_generate = True
@@ -83,6 +98,7 @@ html_title = "sklboolean"
 html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

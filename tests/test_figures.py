@@ -54,10 +54,14 @@ def test_page_of_the_full_run_has_the_tables_of_the_results(pages, results):
     assert shown == [table for result in results.values() for table in result["tables"]]
 
 
-DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.])")
-# Numbers in the tables of a page that no script prints: those of the papers, of other
-# packages, and of formulas on the same page.
-QUOTED = {}
+DECIMAL = re.compile(r"(?<![\w.(])\d*\.\d+(?![\w.])")  # (2.16) is an equation
+# Numbers in the tables of a page that no script prints: those of the papers.
+QUOTED = {
+    "combination_machine": {
+        *("0.071", "0.283", "0.480", "0.089", "0.334", "0.287", "0.87", "0.92"),
+    },
+    "density_benchmark": {"12.54", "9.81", "13.19"},
+}
 
 
 @pytest.mark.parametrize("page", EXPERIMENTS, ids=lambda page: page.stem)

@@ -116,6 +116,29 @@ def test_search_for_a_name_finds_its_page_first(address, tmp_path):
 
 
 @in_a_browser
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("choose", "choose"),
+        ("tune", "tune"),
+        ("speed", "speed"),
+        ("data frame", "data_frames"),
+        ("imbalanced", "imbalanced_classes"),
+        ("missing values", "missing_values"),
+        ("label noise", "label_noise"),
+        ("deploy", "deploy"),
+        ("progress", "progress"),
+        ("reproduce", "reproduce"),
+        ("compare", "compare"),
+    ],
+)
+def test_search_for_a_task_finds_its_page_first(address, tmp_path, words, page):
+    query = words.replace(" ", "+")
+    document = open_page(f"{address}/search.html?q={query}", tmp_path)
+    assert results_of(document)[0].endswith(f"user_guide/{page}.html")
+
+
+@in_a_browser
 def test_gallery_page_has_program_output_and_figures(address, tmp_path):
     page = "gallery/plot_completing_digits.html"
     document = open_page(f"{address}/{page}", tmp_path)

@@ -1,0 +1,31 @@
+"""Make pages answer to words that people search for.
+
+``search_words`` in conf.py gives the words of each page. They become main entries of
+the index, which the search shows first, above titles and texts.
+"""
+
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+
+class SearchWords(SphinxTransform):
+    """Add the index entries of a page to its first section."""
+
+    default_priority = 400
+
+    def apply(self, **kwargs):
+        words = self.config.search_words.get(self.env.docname, "")
+        for section in self.document.children[:1]:
+            target = section["ids"][0]
+            entries = [
+                ("single", word, target, "main", None)
+                for word in words.split(", ")
+                if word
+            ]
+            section.insert(0, addnodes.index(entries=entries))
+
+
+def setup(app):
+    app.add_config_value("search_words", {}, "env")
+    app.add_transform(SearchWords)
+    return {"version": "1", "parallel_read_safe": True}
