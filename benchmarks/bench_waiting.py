@@ -28,7 +28,15 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from _timing import kept, milliseconds, peak_memory, print_header, print_table, timed
+from _timing import (
+    forget_peak_memory,
+    kept,
+    milliseconds,
+    peak_memory,
+    print_header,
+    print_table,
+    timed,
+)
 from _workloads import linear_labels, load_part, random_rows
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -108,6 +116,7 @@ def one_fit(name, n_samples, n_features):
     model.fit(X[:50], np.arange(50) % 2)  # imports, and buffers of libraries
     limit = int(process_time()) + PATIENCE
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    forget_peak_memory()
     before = peak_memory()
     _, seconds = timed(lambda: model.fit(X, y))
     print(json.dumps([seconds, peak_memory() - before]))

@@ -4,25 +4,25 @@
 the index, which the search shows first, above titles and texts.
 """
 
+from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
 
 class SearchWords(SphinxTransform):
-    """Add the index entries of a page to its first section."""
+    """Add the index entries of a page after its title."""
 
     default_priority = 400
 
     def apply(self, **kwargs):
-        words = self.config.search_words.get(self.env.docname, "")
-        for section in self.document.children[:1]:
-            target = section["ids"][0]
+        words = self.config.search_words.get(self.env.docname)
+        if words:
+            section = next(self.document.findall(nodes.section))
             entries = [
-                ("single", word, target, "main", None)
+                ("single", word, section["ids"][0], "main", None)
                 for word in words.split(", ")
-                if word
             ]
-            section.insert(0, addnodes.index(entries=entries))
+            section.insert(1, addnodes.index(entries=entries))
 
 
 def setup(app):

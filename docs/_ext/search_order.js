@@ -3,7 +3,7 @@
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) => {
     if (page.startsWith("user_guide/") || page === "install" || page === "tour") {
-      return score + (kind === "title" ? 15 : 2);
+      return score + (kind === "title" && !anchor ? 15 : 1);
     }
     if (/^(contributing|experiments|changelog|references)/.test(page)) return score - 5;
     return score;
