@@ -49,7 +49,7 @@ search_words = {
     "user_guide/speed": "speed, latency, memory, seconds of a fit",
     "user_guide/compare": "compare, comparison, alternatives",
     "user_guide/data_frames": "data frame, data frames, mixed table, categories",
-    "user_guide/imbalanced_classes": "imbalanced, unbalanced, rare class",
+    "user_guide/imbalanced_classes": "imbalanced, class imbalance, rare class",
     "user_guide/missing_values": "missing values, missing, gaps, imputation, NaN",
     "user_guide/label_noise": "label noise, noisy labels, wrong labels",
     "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON",
