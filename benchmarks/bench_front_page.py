@@ -197,6 +197,7 @@ def main(arguments=None):
         for name in ebm_last
         for data, load in sets.items()
     }  # fmt: skip
+    shown = {name: name for name in models} | {"EBM": f"EBM (splits: {len(few)})"}
     head = next(iter(sets))
     columns = ["model", *sets, f"fit, {head}", f"size, {head}"]
     rows = []
@@ -204,11 +205,12 @@ def main(arguments=None):
         scores = [found[name, data][:2] for data in sets]
         cells = [f"{mean(right):.3f} / {mean(loss):.3f}" for right, loss in scores]
         seconds, sizes = found[name, head][2:]
-        rows.append([name, *cells, f"{mean(seconds):.2g} s", f"{median(sizes):.0f}"])
+        cells += [f"{mean(seconds):.2g} s", f"{median(sizes):.0f}"]
+        rows.append([shown[name], *cells])
     print_table(TITLE, columns, rows)
     if len(few) > 1:
         rows = [
-            [name, *(
+            [shown[name], *(
                 " / ".join(f"{stdev(part) / len(part) ** 0.5:.3f}" for part in
                            found[name, data][:2])
                 for data in sets
@@ -217,7 +219,7 @@ def main(arguments=None):
         ]  # fmt: skip
         print_table("Standard errors", ["model", *sets], rows)
     rows = [
-        [name, *(
+        [shown[name], *(
             f"{mean(found[name, data][2]):.2g} s, {median(found[name, data][3]):.0f}"
             for data in sets
         )]
