@@ -103,3 +103,8 @@ def test_every_guide_page_has_a_figure_with_words():
         if page.stem not in ("index", "compare"):  # a list, and a table
             assert re.search(r"!\[[^\]]{9,}\]\([^)]+\.(png|svg)\)", text), page.name
         assert "####" not in text, page.name
+
+
+def test_no_page_has_formulas_that_the_site_cannot_show():
+    for page in [*DOCS.glob("*.md"), *DOCS.glob("*/*.md")]:
+        assert not re.search(r"\$\$|\\sum|\\text\{", page.read_text("utf-8")), page.name
