@@ -109,8 +109,9 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         pair of them, as in scikit-learn's ``OneVsOneClassifier``. "ovr": a game of each
         class against the rest. "joint": one game, in which each hypothesis must
         classify more than half of the weight correctly; for strong weak learners.
-        "auto": where a `CrossValidatedSchedule` holds out samples "ovr", unless the
-        held-out accuracy of "ovo" is larger by more than a standard error; else "ovo".
+        "auto": where a `CrossValidatedSchedule` holds out samples the one with the
+        larger held-out accuracy; of more than five classes "ovo" must be better under
+        the policy that is best for "ovr", to save time. Without such samples "ovo".
         "ovr" also where the number of pairs of classes times that of features exceeds
         a million, as with 20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None

@@ -34,6 +34,7 @@ GIVEN_UP = 0.2
 # Those that are tried with conjunctions.
 FOR_OTHERS = ("measured", "holdout_edges")
 POLICIES = ("fixed", "measured", "holdout_train_edges", "holdout_edges")
+FEW_GAMES = 10  # all pairs of five classes
 
 
 class CrossValidatedSchedule(BaseEstimator):
@@ -94,8 +95,9 @@ class CrossValidatedSchedule(BaseEstimator):
         schedule : Schedule
             With a number of rounds. The policies replace its gamma and holdout.
         games : list of (list of ClassGame or None)
-            What may decide between the classes. One that follows is taken when it is
-            clearly better, with the policy that is best for the first.
+            What may decide between the classes. One that follows is taken when its
+            held-out accuracy is larger. Of many games all policies are tried only when
+            they are better with the policy that is best for those before.
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
@@ -130,21 +132,23 @@ class CrossValidatedSchedule(BaseEstimator):
         test = partial(held_out_choices, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
         best = None
         for kind in games:
-            if best is not None:
+            if best is not None and len(kind) > FEW_GAMES:
                 same = {best.policy: best.schedule}
-                if not test(best.learner, kind, same)[0].is_clearly_better(best):
+                if test(best.learner, kind, same)[0].score <= best.score:
                     continue
-            best = None
+            top = None
             for learner in learners:
                 tried = policies
-                if best is not None:
+                if top is not None:
                     names = [name for name in FOR_OTHERS if name in policies]
                     tried = {name: policies[name] for name in names} or policies
                 choices = test(learner, kind, tried)
                 choice = max(choices, key=attrgetter("score"))  # the first of equals
-                if best is None or choice.is_clearly_better(best):
+                if top is None or choice.is_clearly_better(top):
                     scores = {each.policy: each.score for each in choices}
-                    best = choice._replace(scores=scores)
+                    top = choice._replace(scores=scores)
+            if best is None or top.score > best.score:
+                best = top
         return best
 
 
