@@ -40,6 +40,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from _peers import StoppedLightGBM
 from _timing import print_header, print_table
 from _workloads import load_part
 from joblib import Memory, Parallel, delayed
@@ -146,35 +147,6 @@ def learners(seed):
         models["LightGBM, early stopping"] = StoppedLightGBM(seed)
         models["LightGBM"] = LGBMClassifier(**options)
     return models
-
-
-class StoppedLightGBM:
-    """LightGBM with up to 1000 rounds, stopped by a tenth of the samples."""
-
-    def __init__(self, seed):
-        self.seed = seed
-
-    def fit(self, X, y):
-        from lightgbm import LGBMClassifier, early_stopping
-
-        few = np.bincount(y)[y].min() < 2
-        X, X_held, y, y_held = train_test_split(
-            X, y, test_size=0.1, stratify=None if few else y, random_state=self.seed
-        )
-        self.model = LGBMClassifier(
-            n_estimators=1000, n_jobs=1, verbose=-1, random_state=self.seed
-        )
-        known = np.isin(y_held, y)
-        stop = [early_stopping(20, verbose=False)]
-        held = (X_held[known], y_held[known])
-        self.model.fit(X, y, eval_set=[held], callbacks=stop)
-        return self
-
-    def predict(self, X):
-        return self.model.predict(X)
-
-    def predict_proba(self, X):
-        return self.model.predict_proba(X)
 
 
 def measure(table, noise, seed):

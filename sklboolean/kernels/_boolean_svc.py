@@ -35,6 +35,7 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
 ENTRIES_AT_A_TIME = 2**20
+LEAST_FOR_THREADS = 8192  # distinct samples, where several scores are trained
 AUTO_FACTOR = 1.5
 # The rule for decay: the least mean of the normalised kernel between two samples.
 LEAST_SIMILARITY = 0.03
@@ -446,7 +447,7 @@ class BooleanSVC(
         problems = pairs or [(None, k) for k in range(n_classes)]
         progress.count("pair" if pairs else "class", len(problems))
         found = (solve(*problem) for problem in problems)
-        if count_threads(self.n_jobs) > 1:
+        if len(codes) >= LEAST_FOR_THREADS and count_threads(self.n_jobs) > 1:
             parallel = Parallel(
                 n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
             )
