@@ -190,8 +190,11 @@ class BitKernel:
     def similarity(self, weights, n_samples):
         """Estimate the mean of K(x, z) over pairs of different samples."""
         K, shares = self._corner(weights, n_samples)
-        own = shares**2
-        return float((shares @ K @ shares - own @ K.diagonal()) / (1 - own.sum()))
+        pairs = np.outer(shares, shares)
+        np.fill_diagonal(pairs, 0.0)
+        total = pairs.sum()
+        # 0 if one sample has all the weight that float64 can tell from 0.
+        return float((pairs / total * K).sum()) if total > 0 else 1.0
 
     def sums(self, rows, coef, others, columns=None):
         """Compute ``coef @ K(rows, others)``.

@@ -457,3 +457,11 @@ def test_few_samples_have_the_same_scores(name, multi_class, n_classes):
                     assert np.array_equal(found, scores[:n])
     finally:
         use_cpu_path(before)
+
+
+@pytest.mark.parametrize("least", [1e-9, 1e-17, 1e-300, 5e-324])
+def test_one_heavy_sample_does_not_change_the_decay(least):
+    X = [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+    model = BooleanSVC().fit(X, [0, 1, 1], sample_weight=[1.0, least, least])
+    assert model.kernel_.decay == 1
+    assert np.isfinite(model.decision_function(X)).all()

@@ -91,7 +91,7 @@ def test_pictures_have_words():
             if re.search("_thumb|logo|toggler", tag):
                 continue  # its name stands beside it
             assert len(words) > 8, (page.name, tag)
-            # What the gallery writes if it knows nothing.
+            # What the gallery writes for a figure without a title.
             assert not re.match(r"plot [a-z ]+$", words), (page.name, tag)
             n_pictures += 1
     assert n_pictures > 50
