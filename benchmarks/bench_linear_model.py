@@ -23,7 +23,7 @@ import sys
 from importlib.util import find_spec
 
 import numpy as np
-from _timing import compare, milliseconds, print_header, print_table, ratio_cells
+from _timing import as_ratio, compare, milliseconds, print_header, print_table
 from _workloads import linear_labels, load_part, random_rows, zipf_rows
 from scipy import sparse
 from sklearn.base import clone
@@ -91,7 +91,7 @@ def real_tables(folder, n_samples):
 
 def ratios(times, name):
     """Return how many times longer a learner takes than each of ours."""
-    return [ratio_cells(times[name], times[ours])[0] for ours in OURS]
+    return [as_ratio(times[name], times[ours]) for ours in OURS]
 
 
 def time_fits(n_epochs, X, y, repeats):
