@@ -14,7 +14,6 @@
   as a fraction of the objective.
 * One table has all of a9a: 32,561 samples of 123 features.
 * LightGBM, CatBoost and XGBoost take part if they can be imported.
-* The last table compares means over the tables with the goals.
 * --keep DIR writes the figures of each table and seed into a folder. A run that was
   interrupted continues there.
 """
@@ -192,10 +191,9 @@ def measure_all(make, seed):
 
 
 def compare(folder, seeds, keep):
-    """Print a table for each figure; return the means by table and learner."""
+    """Print a table for each figure, then ours against each peer."""
     results, rows = {}, {"accuracy, %": [], "log-loss": [], "CPU seconds": []}
-    models, n_proved = [], 0
-    names = list(learners(0))
+    models, names = [], list(learners(0))
     for name, make in tables(folder).items():
         measured = [
             kept(keep, f"{name} {seed}", partial(measure_all, make, seed))
@@ -226,12 +224,11 @@ def compare(folder, seeds, keep):
                 f"{sum(proved)} of {len(proved)}", f"{max(gaps):.1e}",
             ]
         )  # fmt: skip
-        n_proved += all(proved)
     for measured, lines in rows.items():
         print_table(measured, ["data", *names], lines)
     columns = ["data", "samples", "features", "conjunctions", "C", "proved", "gap"]
     print_table("The models", columns, models)
-    summary, differences = [], {}
+    summary = []
     for peer in names:
         both = [c for c in results.values() if peer in c]
         if peer == OURS or not both:
@@ -241,7 +238,6 @@ def compare(folder, seeds, keep):
         points, point_error = mean_and_error(100 * (ours - theirs)[:, 0])
         nats, nat_error = mean_and_error((theirs - ours)[:, 1])
         ratio = np.exp(np.log(ours[:, 2] / theirs[:, 2]).mean())
-        differences[peer] = points, nats, ratio
         summary.append(
             [
                 peer, len(both), f"{points:+.2f} ± {point_error:.2f}",
@@ -253,51 +249,10 @@ def compare(folder, seeds, keep):
         "times its CPU time",
     ]  # fmt: skip
     print_table("Conjunctions against each, errors over tables", columns, summary)
-    means = {name: np.mean(cells[OURS], axis=0) for name, cells in results.items()}
-    return means, differences, n_proved
-
-
-def print_goals(means, differences, n_proved, a9a_seconds):
-    """Print the goals, what was measured, and whether they were met."""
-    at_least = [
-        (f"accuracy on {name}, %", 100 * means[name][0], goal)
-        for name, goal in (
-            ("monks1", 100),
-            ("tic_tac_toe", 100),
-            ("newsgroups_w100", 79),
-        )
-        if name in means
-    ]
-    for peer, points, nats in (
-        ("LightGBM", 2.0, 0.04), ("LightGBM tuned", -0.5, 0.0), ("CatBoost", -0.5, 0.0),
-    ):  # fmt: skip
-        if peer in differences:
-            at_least += [
-                (f"points over {peer}", differences[peer][0], points),
-                (f"nats below {peer}", differences[peer][1], nats),
-            ]
-    at_least.append(("tables on which all optima are proved", n_proved, len(means)))
-    rows = [
-        [what, f"at least {goal:g}", f"{value:.3f}", value >= goal - 1e-9]
-        for what, value, goal in at_least
-    ]
-    at_most = []
-    if "LightGBM" in differences:
-        at_most.append(
-            ("times the CPU time of LightGBM", differences["LightGBM"][2], 10)
-        )
-    if a9a_seconds is not None:
-        at_most.append(("CPU seconds for all of a9a", a9a_seconds, 20))
-    rows += [
-        [what, f"at most {goal:g}", f"{value:.1f}", value <= goal]
-        for what, value, goal in at_most
-    ]
-    rows = [[*row[:3], "met" if row[3] else "missed"] for row in rows]
-    print_table("Goals", ["what", "goal", "measured", ""], rows)
 
 
 def whole_a9a(folder, keep):
-    """Print the figures for all of a9a; return the seconds that ours takes."""
+    """Print the figures for all of a9a."""
 
     def of_learner(name, model):
         train, y_train = load_part(folder, "libsvm_a9a", "train")
@@ -309,21 +264,18 @@ def whole_a9a(folder, keep):
             shown = f"{len(model.conjunctions_)}, C {model.C_:g}, gap {relative:.1e}"
         return figures, shown
 
-    rows, ours = [], None
+    rows = []
     for name, model in learners(0).items():
         if name == "LightGBM tuned":
             continue
         (accuracy, loss, seconds), shown = kept(
             keep, f"all of a9a {name}", partial(of_learner, name, model)
         )
-        if name == OURS:
-            ours = seconds
         rows.append(
             [name, f"{100 * accuracy:.2f}", f"{loss:.4f}", f"{seconds:.2f}", shown]
         )
     columns = ["learner", "accuracy, %", "log-loss", "CPU seconds", "conjunctions"]
     print_table("a9a, all samples", columns, rows)
-    return ours
 
 
 def main():
@@ -337,11 +289,9 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print_header("Conjunction models")
-    found = compare(options.data, range(1 if options.quick else 3), options.keep)
-    seconds = None
+    compare(options.data, range(1 if options.quick else 3), options.keep)
     if options.data is not None and not options.quick:
-        seconds = whole_a9a(options.data, options.keep)
-    print_goals(*found, seconds)
+        whole_a9a(options.data, options.keep)
 
 
 if __name__ == "__main__":

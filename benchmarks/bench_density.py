@@ -44,9 +44,6 @@ from sklboolean.density._partition_function import partition_moments
 from sklboolean.density._rbm_params import RBMParams
 
 SIDE, N_UNITS = 8, 10
-GOALS = {1: 0.005, 7: 0.0025}  # gaps of the best row, by what weights are divided by
-SECONDS = 30
-MAX_RATIO = 1.3  # of the time of a gradient to the time of 200 columns, by column
 PASSES = ((10_000, 100, 10), (5000, 126, 8), (10_000, 100, 16), (4000, 1000, 10))
 ASCENT = {
     "solver": "gradient", "learning_rate": 0.03, "tol": 0.0, "visible_bias": False,
@@ -185,11 +182,9 @@ def table(name, draw, divisor, n_samples, n_steps):
     weights = "6" if divisor == 1 else f"6 / {divisor}"
     print_table(f"{name}, weights of {weights}, {n_samples} rows", columns, rows)
     best = min(gaps, key=gaps.get)
-    met = gaps[best][0] <= GOALS[divisor] and gaps[best][1] <= SECONDS
-    return [
-        name, weights, f"{gaps['L-BFGS'][0]:+.4f}", best, f"{gaps[best][0]:+.4f}",
-        f"{gaps[best][1]:.1f}", f"<= {GOALS[divisor]}", "met" if met else "missed",
-    ]  # fmt: skip
+    gap, seconds = gaps[best]
+    lbfgs = f"{gaps['L-BFGS'][0]:+.4f}"
+    return [name, weights, lbfgs, best, f"{gap:+.4f}", f"{seconds:.1f}"]
 
 
 def table_by_seed(n_samples, n_seeds):
@@ -243,10 +238,9 @@ def gradient_tables(quick):
         times = fastest(gradients, 2 if quick else 15)
         for n, time in zip(sizes, times, strict=True):
             ratio = time / n / times[0] * sizes[0]
-            verdict = "met" if ratio <= MAX_RATIO else "missed"
-            row = [m, "tree" if tree else "independent", n, f"{time:.2f}"]
-            rows.append([*row, f"{ratio:.2f}", f"<= {MAX_RATIO}", verdict])
-    columns = ["m", "base", "n", "ms", "over linear", "goal", "verdict"]
+            base = "tree" if tree else "independent"
+            rows.append([m, base, n, f"{time:.2f}", f"{ratio:.2f}"])
+    columns = ["m", "base", "n", "ms", "over linear"]
     print_table("A gradient of log Z", columns, rows)
     rows = []
     for m, n in ((8, 20),) if quick else ((16, 100), (20, 100), (26, 100)):
@@ -290,10 +284,9 @@ def main():
         for divisor, steps in ((1, 1000), (7, 400))
         for name, draw in shapes.items()
     ]
-    columns = "weights", "size", "L-BFGS gap", "best", "gap", "s", "goal", "verdict"
     table_by_seed(*((300, 1) if quick else (4000, 3)))
-    if not quick:
-        print_table("Gaps to the true model", columns, summary)
+    columns = "weights", "size", "L-BFGS gap", "best", "gap", "s"
+    print_table("Gaps to the true model", columns, summary)
 
 
 if __name__ == "__main__":

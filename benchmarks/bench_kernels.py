@@ -21,13 +21,13 @@ import sys
 
 import numpy as np
 from _timing import (
+    as_ratio,
     compare,
     forced_paths,
     milliseconds,
     on_path,
     print_header,
     print_table,
-    ratio_cells,
 )
 from _workloads import load_newsgroups, random_rows, zipf_rows
 from scipy.spatial.distance import cdist
@@ -42,11 +42,7 @@ from sklboolean.kernels import (
 
 # 2**common, unless parameters say otherwise.
 COUNTS = {"max_literals": None, "monotone": True, "normalize": False}
-COLUMNS = ["case", "peer", "ms", "CPU path", "ours ms", "ratio", "goal", "verdict"]
-GOALS = {
-    "avx512": {64: 8, 256: 12, 1024: 20, 8192: 40},
-    "avx2": {64: 2, 256: 3, 1024: 6, 8192: 6},
-}
+COLUMNS = ["case", "peer", "ms", "CPU path", "ours ms", "ratio"]
 DENSITY = {64: 0.5, 256: 0.5, 1024: 0.5, 8192: 0.1}
 
 
@@ -157,12 +153,8 @@ def gemm_tanimoto(X, Z):
 # -- measuring ------------------------------------------------------------------------
 
 
-def measure(case, ours, peers, repeats, *, paths=None, goals=None):
-    """Return a table row for each instruction set and peer.
-
-    ``goals`` maps (peer, path) to a ratio.
-    """
-    goals = goals or {}
+def measure(case, ours, peers, repeats, paths=None):
+    """Return a table row for each instruction set and peer."""
     paths = paths or forced_paths()[:1]
     reference = ours()
     for name, peer in peers.items():
@@ -173,23 +165,20 @@ def measure(case, ours, peers, repeats, *, paths=None, goals=None):
     del reference
     functions = {("ours", path): on_path(path, ours) for path in paths}
     times = compare({**peers, **functions}, repeats)
-    rows = []
-    for path in paths:
-        for name in peers:
-            mine = times["ours", path]
-            rows.append(
-                (
-                    case, name, milliseconds(times[name]), path, milliseconds(mine),
-                    *ratio_cells(times[name], mine, goals.get((name, path))),
-                )
-            )  # fmt: skip
-    return rows
+    return [
+        (
+            case, name, milliseconds(times[name]), path,
+            milliseconds(times["ours", path]),
+            as_ratio(times[name], times["ours", path]),
+        )
+        for path in paths
+        for name in peers
+    ]  # fmt: skip
 
 
-def all_conjunctions(n, n_samples, repeats, goals):
+def all_conjunctions(n, n_samples, repeats):
     """2**common, and 2**same where it fits float64, on each CPU path."""
     X, Z = (random_rows(n_samples, n, DENSITY[n], seed) for seed in (0, 1))
-    goals = {("float64 GEMM", path): goals[path][n] for path in goals}
     rows, out = [], np.empty((n_samples, n_samples))
     for case, Y, options in (
         ("2**common, K(X, Z), out=", Z, {"out": out}),
@@ -207,7 +196,6 @@ def all_conjunctions(n, n_samples, repeats, goals):
             },
             repeats,
             paths=forced_paths()[:2] if Y is X else forced_paths(),
-            goals=goals if options else None,
         )
     if n <= 256:
         rows += measure(
@@ -215,7 +203,6 @@ def all_conjunctions(n, n_samples, repeats, goals):
             lambda: conjunction_kernel(X, Z, **COUNTS | {"monotone": False}),
             {"float64 GEMM": lambda: gemm_power_same(X, Z)},
             repeats,
-            goals=goals,
         )
     print_table(
         f"All conjunctions, {n_samples} x {n_samples}, n = {n}: against GEMM + exp2",
@@ -224,9 +211,9 @@ def all_conjunctions(n, n_samples, repeats, goals):
     )
 
 
-def other_formulas(n_samples, repeats, goals):
+def other_formulas(n_samples, repeats):
     """Bounded conjunctions, other ways to count, the other kernels; n = 256."""
-    best, n = forced_paths()[0], 256
+    n = 256
     X, Z = (random_rows(n_samples, n, 0.5, seed) for seed in (0, 1))
     rows = measure(
         "up to 3 literals",
@@ -236,14 +223,12 @@ def other_formulas(n_samples, repeats, goals):
             "GEMM + Horner": lambda: gemm_horner(X, Z),
         },
         repeats,
-        goals={("GEMM + binom", best): 35} if goals else None,
     )
     rows += measure(
         "2**same",
         lambda: conjunction_kernel(X, Z, **COUNTS | {"monotone": False}),
         {"cdist hamming + exp2": lambda: cdist_power(X, Z)},
         repeats,
-        goals={("cdist hamming + exp2", best): 40} if goals else None,
     )
     if hasattr(np, "bitwise_count"):
         rows += measure(
@@ -266,7 +251,7 @@ def other_formulas(n_samples, repeats, goals):
     print_table(f"Other formulas, {n_samples} x {n_samples}, n = {n}", COLUMNS, rows)
 
 
-def sparse_text(n_samples, repeats, folder, goals):
+def sparse_text(n_samples, repeats, folder):
     """CSR tables of words."""
     tables = {
         "Zipf, 20000 words, 70 a row": [
@@ -276,7 +261,7 @@ def sparse_text(n_samples, repeats, folder, goals):
     if folder:
         X = load_newsgroups(folder)
         tables["20 newsgroups"] = [X[:n_samples], X[n_samples : 2 * n_samples]]
-    best, rows = forced_paths()[0], []
+    rows = []
     for name, (X, Z) in tables.items():
         for case, Y in ((f"{name}, K(X, Z)", Z), (f"{name}, K(X)", X)):
             rows += measure(
@@ -285,7 +270,6 @@ def sparse_text(n_samples, repeats, folder, goals):
                 {"scipy X @ Z.T + exp2": lambda X=X, Y=Y: scipy_power(X, Y)},
                 repeats,
                 paths=forced_paths()[:2],
-                goals={("scipy X @ Z.T + exp2", best): 10} if goals else None,
             )
     print_table(f"Sparse rows, {n_samples} x {n_samples}: 2**common", COLUMNS, rows)
 
@@ -299,13 +283,13 @@ def main(arguments=None):
     )  # fmt: skip
     options = parser.parse_args(arguments)
     print_header("Boolean kernel matrices")
-    sizes, n_samples, repeats, goals = (64, 256, 1024, 8192), 4096, 5, GOALS
-    if options.quick:  # too small for the goals to mean anything
-        sizes, n_samples, repeats, goals = (64, 256), 512, 1, {}
+    sizes, n_samples, repeats = DENSITY, 4096, 5
+    if options.quick:
+        sizes, n_samples, repeats = (64, 256), 512, 1
     for n in sizes:
-        all_conjunctions(n, n_samples, 3 if n > 1024 else repeats, goals)
-    other_formulas(n_samples, repeats, goals)
-    sparse_text(n_samples, repeats, options.data, goals)
+        all_conjunctions(n, n_samples, 3 if n > 1024 else repeats)
+    other_formulas(n_samples, repeats)
+    sparse_text(n_samples, repeats, options.data)
 
 
 if __name__ == "__main__":
