@@ -227,7 +227,7 @@ def print_summary(names, errors, losses):
             (f"mean log-loss minus that of {CALIBRATED}, at {noise:.0%} noise",
              f"{gap:+.3f}")
         )  # fmt: skip
-    print_table("Summary", ["measure", "value"], rows)
+    print_table("Summary: errors", ["measure", "value"], rows)
 
 
 def measure_quality(table, noise, seed):
@@ -297,7 +297,7 @@ def compare_wrong_labels(tables, seeds, n_jobs, memory):
             (f"{name}: mean area, minus cleanlab's", f"{area:.3f}, {area - peer:+.3f}"),
             (f"{name}: seconds over cleanlab's", f"{seconds / peer_s:.2f}"),
         ]
-    print_table("Summary", ["measure", "value"], rows)
+    print_table("Summary: wrong labels", ["measure", "value"], rows)
 
 
 def with_error(values):
