@@ -29,8 +29,6 @@ from sklboolean.active_learning import (
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.kernels import ConjunctionKernel
 
-EP_GOAL, MARGIN_GOAL = 15, 1.05
-
 
 def mean_and_error(values):
     """Write a mean and its standard error; runs that never got there are said."""
@@ -226,8 +224,8 @@ def perceptrons(n_features, n_labels, levels, seeds):
             )
         )  # fmt: skip
     print_table(
-        f"Perceptron, {n_features} features, {len(seeds)} seeds (goal of the pool: "
-        f"{MARGIN_GOAL} of the labels of logistic margin sampling)",
+        f"Perceptron, {n_features} features, {len(seeds)} seeds (share: of the labels "
+        "of logistic margin sampling)",
         [
             "asked by", *(f"labels to {level}" for level in levels), "ln error a label",
             "ms a query", *(f"share at {level}" for level in levels),
@@ -305,11 +303,10 @@ def time_of_queries(n_labels, n_samples):
         epsilon=None, max_queries=n_labels + 10, random_state=0,
     ).fit(X, oracle=oracle, classes=[False, True])  # fmt: skip
     spent = 1e3 * np.median(np.diff(moments)[-20:])
-    verdict = "met" if spent <= EP_GOAL else "missed"
     print_table(
         "One query: kernel, expectation propagation, scores of the pool",
-        ["labels", "rows", "ms", "goal", "verdict"],
-        [(n_labels, n_samples, f"{spent:.1f}", f"<= {EP_GOAL}", verdict)],
+        ["labels", "rows", "ms"],
+        [(n_labels, n_samples, f"{spent:.1f}")],
     )
 
 
