@@ -8,8 +8,8 @@
   the tables are not new.
 * a9a: at most 1000 and 4000 samples, and all; its own test part. Rules, literals and
   fit times.
-* KernelPerceptron against ``SVC(ConjunctionKernel(), C=10)``, its aim, without wrong
-  labels: at most 1500 samples to train, 2 splits, all classes.
+* KernelPerceptron against ``SVC(ConjunctionKernel(), C=10)`` without wrong labels: at
+  most 1500 samples to train, 2 splits, all classes.
 
 Peers: RIPPER of wittgenstein and FIGS of imodels, left out where they cannot be
 imported, and CART; all at their defaults, and CART with 16 leaves.
@@ -38,8 +38,6 @@ STORED = (
     "newsgroups_w100", "usps_binarized",
 )  # fmt: skip
 PEERS = ("RIPPER", "FIGS", "CART", "CART, 16 leaves")
-# Errors with 20 % wrong labels, in percent; accuracy on a9a.
-GOALS = {"RuleClassifier": 5.5, "KernelPerceptron": 8.0}
 
 
 def learners(seed):
@@ -80,20 +78,15 @@ def wrong_labels(folder, seeds, n_train):
             np.mean([errors[name, rate, table] for table in names], axis=0)
             for rate in RATES
         ]
-        cells = [f"{np.mean(m):.1f} ± {spread(m):.1f}" for m in means]
-        verdict = ""
-        if name in GOALS:
-            verdict = "met" if np.mean(means[2]) <= GOALS[name] else "missed"
-            verdict = f"{GOALS[name]:g}: {verdict}"
-        rows.append([name, *cells, verdict])
-    columns = ["learner", *(f"{100 * rate:.0f} %" for rate in RATES), "goal at 20 %"]
+        rows.append([name, *(f"{np.mean(m):.1f} ± {spread(m):.1f}" for m in means)])
+    columns = ["learner", *(f"{100 * rate:.0f} %" for rate in RATES)]
     print_table(f"Errors, %, with wrong labels, {len(names)} tables", columns, rows)
     rows = [
         [table, name, *(f"{np.mean(errors[name, rate, table]):.1f}" for rate in RATES)]
         for table in names
         for name in kinds
     ]
-    print_table("By table", ["data", *columns[:-1]], rows)
+    print_table("By table", ["data", *columns], rows)
 
 
 def spread(values):
@@ -128,7 +121,7 @@ def a9a(folder, sizes):
 
 
 def against_svc(folder, seeds, names):
-    """Print the accuracy of KernelPerceptron beside that of its aim."""
+    """Print the accuracy of KernelPerceptron beside that of SVC."""
     rows, means = [], []
     for name in names:
         cells = {"KernelPerceptron": [], "SVC, C=10": []}
@@ -153,11 +146,9 @@ def against_svc(folder, seeds, names):
                 cells[kind].append(100 * model.fit(X, y).score(X_test, y_test))
         means.append([np.mean(values) for values in cells.values()])
         rows.append([name, *(f"{value:.1f}" for value in means[-1])])
-    ours, theirs = np.mean(means, axis=0)
-    verdict = "met" if ours >= theirs - 0.5 else "missed"
-    rows.append(["mean", f"{ours:.1f}", f"{theirs:.1f}"])
-    title = f"KernelPerceptron and SVC, accuracy, %; goal within .5 points: {verdict}"
-    print_table(title, ["data", "KernelPerceptron", "SVC, C=10"], rows)
+    rows.append(["mean", *(f"{value:.1f}" for value in np.mean(means, axis=0))])
+    columns = ["data", "KernelPerceptron", "SVC, C=10"]
+    print_table("KernelPerceptron and SVC, accuracy, %", columns, rows)
 
 
 def dense(X):
