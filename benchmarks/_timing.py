@@ -16,7 +16,7 @@ from statistics import median
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from threadpoolctl import threadpool_info, threadpool_limits
 
-NUMBER = re.compile(r"[>= 0-9.x]*")
+NUMBER = re.compile(r"[ 0-9.x]*")
 
 threadpool_limits(1)
 
