@@ -194,9 +194,8 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
     if has_nan:
         what = "NaN"
         fix = (
-            "Encode missing values as a category, for example with OneHotEncoder, or "
-            "impute them: Boolean columns with BernoulliMixture.impute, others with "
-            "SimpleImputer."
+            "Encode missing values, for example with BooleanEncoder, or impute them: "
+            "Boolean columns with BernoulliMixture.impute, others with SimpleImputer."
         )
     place = column_of(given, column)
     raise ValueError(f"Input {name} contains {what} in {place}. {fix}") from None
@@ -223,9 +222,9 @@ def check_labelled(y, where=True):
     rows = np.flatnonzero(is_missing(labels) & where)
     if len(rows):
         raise ValueError(
-            f"Input y contains {len(rows)} missing values (NaN or None), the first in "
-            f"sample {rows[0]}. Leave out these samples, or let QueryByCommittee query "
-            "their labels."
+            f"Input y contains missing values (NaN or None) in {len(rows)} of its "
+            f"{len(labels)} samples, the first in sample {rows[0]}. Leave them out, or "
+            "let QueryByCommittee query their labels."
         ) from None
 
 

@@ -16,7 +16,11 @@ from sklboolean._core.formulas import (
 )
 from sklboolean._core.labels import comparable_labels, target_type
 from sklboolean._core.parameters import check_choice, check_integer, check_real
-from sklboolean._core.validation import check_array_strict, check_labelled
+from sklboolean._core.validation import (
+    check_array_strict,
+    check_labelled,
+    warn_user,
+)
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
@@ -125,8 +129,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``
     all keep their columns.
 
-    Infinity, dates and durations are refused. A number or Boolean that is missing in
-    ``transform`` but never was in ``fit`` is an error.
+    Infinity, dates and durations are refused. A Boolean that is missing in
+    ``transform`` but never was in ``fit`` is an error. ``fit`` warns of text in which
+    nearly all values are numbers, and of categories that nearly name the samples;
+    ``kinds`` says that they are meant.
 
     Examples
     --------
@@ -231,7 +237,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             kind = "number" if column.name in thresholds else None
             kind = kinds.get(column.name, kind) or _natural_kind(column)
             if kind == "category":
-                state.append(self._fit_levels(column.as_category()))
+                column = column.as_category()
+                state.append(self._fit_levels(column))
+                if column.name not in kinds:
+                    _warn_of_levels(column, state[-1].levels)
             else:
                 given = thresholds.get(column.name)
                 state.append(self._fit_numbers(column, kind, given, y))
@@ -565,6 +574,38 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
             for test, name in zip(tests, names, strict=True)
         )
+
+
+def _warn_of_levels(column, levels):
+    """Warn of numbers that are text, and of categories that nearly name the samples."""
+    n_known = np.count_nonzero(column.codes >= 0)
+    others = [level for level in levels if not _is_number(level)]
+    if len(levels) > 10 and len(others) <= len(levels) / 10:
+        but = f" but {len(others)}, such as {others[0]!r}," if others else ""
+        warn_user(
+            f"Column {column.name!r} of X is text, and all its values{but} are numbers. "
+            "Each of them becomes a category. Make it a column of numbers, for example "
+            'with pandas.to_numeric(..., errors="coerce"), or set '
+            f"kinds={{{column.name!r}: 'category'}} if the numbers are codes."
+        )
+    elif len(levels) > 30 and n_known < 4 * len(levels):
+        warn_user(
+            f"Column {column.name!r} of X has {len(levels)} categories in {n_known} "
+            "samples, so that most of its features are true for few samples. Leave it "
+            "out, set max_categories or min_frequency, or make numbers of it, as of "
+            f"dates. kinds={{{column.name!r}: 'category'}} says that it is meant."
+        )
+
+
+def _is_number(level):
+    """Test whether a level is a text that can be read as a number."""
+    if not isinstance(level, str):
+        return False
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return True
 
 
 def _natural_kind(column):

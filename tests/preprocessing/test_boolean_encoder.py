@@ -242,6 +242,33 @@ def test_unknown_levels():
         encoder.transform(pd.DataFrame({"c": ["a", None]}))
 
 
+DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([*map(str, range(40)), "n/a"], "all its values but 1, such as 'n/a', are num"),
+        (list(map(str, range(11))), "is text, and all its values are numbers"),
+        (DATES, "has 336 categories in 336 samples"),
+    ],
+)
+def test_text_that_is_no_category_is_a_warning(values, message):
+    frame = pd.DataFrame({"since": values})
+    with pytest.warns(UserWarning, match=f"Column 'since' of X .*{message}"):
+        BooleanEncoder().fit(frame)
+    BooleanEncoder(kinds={"since": "category"}).fit(frame)
+
+
+def test_categories_with_enough_samples_are_no_warning():
+    postcodes = pd.Series(list(range(31)) * 4, dtype="category")
+    streets = [f"street {i}" for i in range(31)] * 4
+    few_numbers = list("0123456789") * 12 + [None] * 4
+    frame = pd.DataFrame({"a": postcodes, "b": streets, "c": few_numbers})
+    BooleanEncoder().fit(frame)
+    BooleanEncoder(max_categories=5).fit(pd.DataFrame({"since": DATES}))
+
+
 @pytest.mark.parametrize("sparse_output", [False, True])
 def test_numbers_that_are_missing_for_the_first_time(sparse_output):
     train = pd.DataFrame({"fare": [1.0, 2, 3, 4], "paid": [True, False, True, True]})
@@ -478,10 +505,10 @@ def test_columns_that_change_their_kind_are_refused():
 
 def test_too_large_an_output_is_refused():
     X = pd.DataFrame({"c": [f"level {i}" for i in range(200_000)]})
-    encoder = BooleanEncoder().fit(X)
+    encoder = BooleanEncoder(kinds={"c": "category"}).fit(X)
     with pytest.raises(ValueError, match="sparse_output=True"):
         encoder.transform(X)
-    sparse = BooleanEncoder(sparse_output=True).fit_transform(X)
+    sparse = encoder.set_params(sparse_output=True).fit_transform(X)
     assert sparse.nnz == 200_000
 
 
