@@ -20,7 +20,7 @@ Then published rule learners over 16 tables of two classes, one class against th
 where there are more: at most 1000 samples to train, 3000 to test, all at defaults, two
 splits. RIPPER of wittgenstein, SkopeRules, FIGS and RuleFit of imodels, GOSDT, BRCG of
 aix360 and CART; those that cannot be imported are left out. A peer that takes more than
-60 seconds of CPU time for a fit has no entry. The size is the number of literals: of
+60 seconds of CPU time or 8 GiB for a fit has no entry. The size is the number of literals: of
 all rules, of the paths to all leaves of trees, of the rules with a weight in a linear
 model. The last table counts the tables where a peer is at least as accurate and at most
 as long, and those of them where it is equal in both.
@@ -35,10 +35,12 @@ import argparse
 import importlib
 import os
 import re
+import resource
 import signal
 import sys
 import warnings
 from functools import partial
+from multiprocessing import Pipe, get_context
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +360,26 @@ def fit_and_count(name, table, make, seed):
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
+def apart(function):
+    """Call in a process of its own with 8 GiB; return None if it needs more."""
+    receiver, sender = Pipe(duplex=False)
+
+    def call():
+        resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))
+        sender.send(function())
+
+    process = get_context("fork").Process(target=call)
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        print("A process ended: more than 8 GiB.")
+        return None
+    finally:
+        process.join()
+
+
 def against_peers(folder, n_seeds, keep):
     """Print accuracy and literals of all rule learners on each table."""
     warnings.simplefilter("ignore")
@@ -368,7 +390,7 @@ def against_peers(folder, n_seeds, keep):
             found = [
                 kept(
                     keep, f"{name} {table} {seed}",
-                    partial(fit_and_count, name, table, make, seed),
+                    partial(apart, partial(fit_and_count, name, table, make, seed)),
                 )
                 for seed in range(n_seeds)
             ]  # fmt: skip
