@@ -20,9 +20,9 @@ Then published rule learners over 16 tables of two classes, one class against th
 where there are more: at most 1000 samples to train, 3000 to test, all at defaults, two
 splits. RIPPER of wittgenstein, SkopeRules, FIGS and RuleFit of imodels, GOSDT, BRCG of
 aix360 and CART; those that cannot be imported are left out. A peer that takes more than
-60 seconds of CPU time or 8 GiB for a fit has no entry. The size is the number of literals: of
-all rules, of the paths to all leaves of trees, of the rules with a weight in a linear
-model. The last table counts the tables where a peer is at least as accurate and at most
+60 seconds of CPU time or 8 GiB for a fit has no entry. The size is the number of
+literals: of all rules, of the paths to all leaves of trees, of the rules with a weight
+in a linear model. The last table counts the tables where a peer is at least as accurate and at most
 as long, and those of them where it is equal in both.
 
 --keep DIR writes the figures of these learners into a folder. A run that was
