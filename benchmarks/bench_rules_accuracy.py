@@ -22,8 +22,8 @@ splits. RIPPER of wittgenstein, SkopeRules, FIGS and RuleFit of imodels, GOSDT, 
 aix360 and CART; those that cannot be imported are left out. A peer that takes more than
 60 seconds of CPU time or 8 GiB for a fit has no entry. The size is the number of
 literals: of all rules, of the paths to all leaves of trees, of the rules with a weight
-in a linear model. The last table counts the tables where a peer is at least as accurate and at most
-as long, and those of them where it is equal in both.
+in a linear model. The last table counts the tables where a peer is at least as accurate
+and at most as long, and those of them where it is equal in both.
 
 --keep DIR writes the figures of these learners into a folder. A run that was
 interrupted continues there.

@@ -583,9 +583,9 @@ def _warn_of_levels(column, levels):
     if len(levels) > 10 and len(others) <= len(levels) / 10:
         but = f" but {len(others)}, such as {others[0]!r}," if others else ""
         warn_user(
-            f"Column {column.name!r} of X is text, and all its values{but} are numbers. "
-            "Each of them becomes a category. Make it a column of numbers, for example "
-            'with pandas.to_numeric(..., errors="coerce"), or set '
+            f"Column {column.name!r} of X is text, and all its values{but} are "
+            "numbers. Each of them becomes a category. Make it a column of numbers, "
+            'for example with pandas.to_numeric(..., errors="coerce"), or set '
             f"kinds={{{column.name!r}: 'category'}} if the numbers are codes."
         )
     elif len(levels) > 30 and n_known < 4 * len(levels):
