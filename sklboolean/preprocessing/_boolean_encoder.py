@@ -1,5 +1,6 @@
 """BooleanEncoder: data frames to Boolean features whose names say what they mean."""
 
+import re
 from itertools import pairwise
 from numbers import Integral
 
@@ -37,6 +38,8 @@ from sklboolean.preprocessing._thresholds import (
 )
 
 KINDS = ("boolean", "category", "number")
+NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+CODE = re.compile(r"0\d")  # as in postcodes
 
 
 class BooleanEncoder(TransformerMixin, BaseEstimator):
@@ -131,8 +134,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     Infinity, dates and durations are refused. A Boolean that is missing in
     ``transform`` but never was in ``fit`` is an error. ``fit`` warns of text in which
-    nearly all values are numbers, and of categories that nearly name the samples;
-    ``kinds`` says that they are meant.
+    nearly all values are numbers, and of text of which most values occur in few
+    samples, unless ``kinds`` or the type of the column says that it is a category.
 
     Examples
     --------
@@ -239,8 +242,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if kind == "category":
                 column = column.as_category()
                 state.append(self._fit_levels(column))
-                if column.name not in kinds:
-                    _warn_of_levels(column, state[-1].levels)
+                if not (column.is_declared or column.name in kinds):
+                    _warn_of_levels(column, state[-1])
             else:
                 given = thresholds.get(column.name)
                 state.append(self._fit_numbers(column, kind, given, y))
@@ -576,36 +579,28 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         )
 
 
-def _warn_of_levels(column, levels):
-    """Warn of numbers that are text, and of categories that nearly name the samples."""
-    n_known = np.count_nonzero(column.codes >= 0)
-    others = [level for level in levels if not _is_number(level)]
-    if len(levels) > 10 and len(others) <= len(levels) / 10:
-        but = f" but {len(others)}, such as {others[0]!r}," if others else ""
+def _warn_of_levels(column, fitted):
+    """Warn of numbers read as categories, and of categories that name the samples."""
+    n_known, n_kept = np.count_nonzero(column.codes >= 0), len(fitted.levels)
+    levels = [*fitted.levels, *fitted.rare]
+    others = [level for level in levels if not NUMBER.fullmatch(str(level))]
+    keep = f"Set kinds={{{column.name!r}: 'category'}} to keep it without this warning."
+    if (
+        len(levels) > 10
+        and len(others) <= 0.1 * len(levels)
+        and not any(CODE.match(str(level)) for level in levels)
+    ):
+        but = f" except values such as {others[0]!r}" if others else ""
         warn_user(
-            f"Column {column.name!r} of X is text, and all its values{but} are "
-            "numbers. Each of them becomes a category. Make it a column of numbers, "
-            'for example with pandas.to_numeric(..., errors="coerce"), or set '
-            f"kinds={{{column.name!r}: 'category'}} if the numbers are codes."
+            f"Column {column.name!r} of X holds numbers as text{but}, so each of them "
+            f"becomes a category. Convert the column to numbers. {keep}"
         )
-    elif len(levels) > 30 and n_known < 4 * len(levels):
+    elif n_kept > 30 and n_known < 4 * n_kept:
         warn_user(
-            f"Column {column.name!r} of X has {len(levels)} categories in {n_known} "
-            "samples, so that most of its features are true for few samples. Leave it "
-            "out, set max_categories or min_frequency, or make numbers of it, as of "
-            f"dates. kinds={{{column.name!r}: 'category'}} says that it is meant."
+            f"Most categories of column {column.name!r} of X occur in few samples. "
+            "Leave the column out, convert dates to numbers, or set max_categories or "
+            f"min_frequency. {keep}"
         )
-
-
-def _is_number(level):
-    """Test whether a level is a text that can be read as a number."""
-    if not isinstance(level, str):
-        return False
-    try:
-        float(level)
-    except ValueError:
-        return False
-    return True
 
 
 def _natural_kind(column):

@@ -38,6 +38,8 @@ class Column(NamedTuple):
         Number of the level of each sample, -1 where it is missing.
     levels : list or None
         Distinct values in any order. Not all need occur.
+    is_declared : bool
+        Whether the type of the column says that it is a category.
     """
 
     name: object
@@ -46,6 +48,7 @@ class Column(NamedTuple):
     is_integer: bool = False
     codes: np.ndarray | None = None
     levels: list | None = None
+    is_declared: bool = False
 
     def missing(self):
         """Mark the samples whose value is missing."""
@@ -158,10 +161,10 @@ def _read_pandas(name, series):
     if dtype.kind == "c":
         raise ValueError("Complex data not supported.")
     if hasattr(dtype, "categories"):
-        levels = series.cat.categories.tolist()
         return Column(
-            name, "category", codes=series.cat.codes.to_numpy(), levels=levels
-        )
+            name, "category", codes=series.cat.codes.to_numpy(),
+            levels=series.cat.categories.tolist(), is_declared=True,
+        )  # fmt: skip
     codes, levels = series.factorize()
     return _levels(name, codes, levels.tolist())
 
@@ -182,7 +185,10 @@ def _read_polars(name, series):
     text = series.cast(polars.String)
     levels = text.unique().drop_nulls().to_list()
     codes = text.cast(polars.Enum(levels)).to_physical().cast(polars.Int64)
-    return Column(name, "category", codes=codes.fill_null(-1).to_numpy(), levels=levels)
+    return Column(
+        name, "category", codes=codes.fill_null(-1).to_numpy(), levels=levels,
+        is_declared=series.dtype != polars.String,
+    )  # fmt: skip
 
 
 def _read_arrow(name, chunked):
@@ -203,10 +209,12 @@ def _read_arrow(name, chunked):
     values = chunked.combine_chunks()
     if types.is_null(chunked.type):
         return Column(name, "category", codes=np.full(len(chunked), -1), levels=[])
-    if not types.is_dictionary(chunked.type):
+    is_declared = types.is_dictionary(chunked.type)
+    if not is_declared:
         values = values.dictionary_encode()
     codes = values.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
-    return _levels(name, codes, values.dictionary.to_pylist(), values_are_levels=True)
+    column = _levels(name, codes, values.dictionary.to_pylist(), values_are_levels=True)
+    return column._replace(is_declared=is_declared)
 
 
 def _read_array(name, values):
