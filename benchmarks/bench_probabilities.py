@@ -8,8 +8,8 @@ functions that train a second model, score held-out samples and fit the slope, i
 CPU time of ``fit``.
 
 Votes comes with the package; a9a needs ``--data``. Of a9a 8000 samples are trained on
-and as many are held out. ``--tables "SMS spam"`` takes hours: rules and conjunctions of
-78 000 words are searched for.
+and as many are held out. ``--tables "SMS spam"`` takes long: rules and conjunctions of
+thousands of words are searched for.
 """
 
 import argparse
