@@ -62,7 +62,7 @@ def test_nan_has_a_column_and_two_ways_out(name):
         with pytest.raises(ValueError, match=r"^Input X contains NaN in column 'c'\."):
             clone(MODELS[name]).fit(named(GAPS))
     else:
-        message = r"^Input X contains NaN in {place}\. Encode .*OneHotEncoder.*impute"
+        message = r"^Input X contains NaN in {place}\. Encode .*BooleanEncoder.*impute"
         check_refusals(name, GAPS, message)
 
 
@@ -155,9 +155,7 @@ SERIES = {
 def test_missing_labels_are_those_of_y(kind):
     y = (MISSING | WORDS_MISSING | SERIES)[kind]
     row = 0 if kind == "None first" else 3
-    message = (
-        f"^Input y contains .* missing values.* in sample {row}.* QueryByCommittee"
-    )
+    message = f"^Input y contains missing values.* in sample {row}.* QueryByCommittee"
     with pytest.raises(ValueError, match=message) as caught:
         Winnow().fit(X, y)
     assert caught.value.__cause__ is None
@@ -166,7 +164,7 @@ def test_missing_labels_are_those_of_y(kind):
 @pytest.mark.parametrize("name", LEARN_LABELS)
 def test_every_learner_of_labels_refuses_missing_ones(name):
     for kind in MISSING:
-        with pytest.raises(ValueError, match=r"^(Input )?y contains .* missing "):
+        with pytest.raises(ValueError, match=r"^(Input )?y contains .*missing "):
             clone(MODELS[name]).fit(X, MISSING[kind])
 
 
