@@ -67,7 +67,7 @@ CLASSIFIERS = [
 def test_labels_without_an_order_are_a_value_error_about_y(estimator, labels):
     y = np.empty(4, dtype=object)
     y[:] = labels
-    messages = r"Unknown label type|y holds labels of the|y contains .* missing values"
+    messages = r"Unknown label type|y holds labels of the|y contains missing values"
     with pytest.raises(ValueError, match=messages):
         estimator.fit(X, y)
     assert not hasattr(estimator, "classes_")
