@@ -71,7 +71,7 @@ QUOTED = {
 
 
 @pytest.mark.parametrize("page", EXPERIMENTS, ids=lambda page: page.stem)
-def test_experiments_hold_numbers_of_their_scripts(page, pages, results):
+def test_experiments_hold_numbers_of_their_scripts(page, results):
     """Each number with decimals is in a table of a script that the page names."""
     text = page.read_text("utf-8")
     printed = [
