@@ -42,7 +42,7 @@ import numpy as np
 from _peers import StoppedLightGBM
 from _timing import print_header, print_table
 from _workloads import load_part
-from joblib import Memory, Parallel, delayed
+from joblib import Memory, Parallel, cpu_count, delayed
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -436,7 +436,9 @@ def main(arguments=None):
         help="folder with uci_car.npz and others (see README.md)",
     )  # fmt: skip
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds")
-    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time")
+    parser.add_argument(
+        "--jobs", type=int, default=cpu_count(), help="fits at the same time"
+    )
     parser.add_argument("--cache", help="folder for the figures of each split")
     options = parser.parse_args(arguments)
     print_header("Boosting by majority under label noise, at defaults")

@@ -5,7 +5,7 @@
 sets: a line for each sample, bits with commas. Columns of which exactly one is true, or
 at most one, become groups; for the latter a column is added that the others determine,
 which changes no likelihood. Of the models the one with the best validation likelihood
-counts.
+counts. --jobs fits run at the same time, by default one for each core.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from _timing import print_header, print_table, timed
 from _workloads import load_density_sets
+from joblib import Parallel, cpu_count, delayed
 
 from sklboolean import (
     BernoulliMixture,
@@ -83,6 +84,7 @@ def models_for(groups):
 
 def row_of(name, title, model, parts):
     """Fit a model; return its likelihoods and the seconds of the fit as cells."""
+    warnings.simplefilter("ignore")
     _, seconds = timed(lambda: model.fit(parts[0]))
     scores = (f"{model.score(part):.2f}" for part in parts[1:])
     return [name, title, *scores, f"{seconds:.1f}"]
@@ -93,13 +95,15 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="small and meaningless")
     parser.add_argument("--only", help="one set")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
+    parser.add_argument(
+        "--jobs", type=int, default=cpu_count(), help="fits at the same time"
+    )
     options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
     print_header("Densities of binary sets")
     if not options.data:
         print("\nNo --data: nothing to do.")
         return
-    rows = []
+    fits = []
     for name, parts in load_density_sets(Path(options.data)):
         if options.only not in (None, name):
             continue
@@ -108,12 +112,13 @@ def main(arguments=None):
         widths = ADULT if name == "adult" else find_widths(np.vstack(parts[:2]))
         prefix, groups = "", None
         if max(widths) > 1 and sum(widths) == n:
-            rows.append(row_of(name, "Chow-Liu tree", ChowLiuTree(), parts))
+            fits.append((name, "Chow-Liu tree", ChowLiuTree(), parts))
             prefix, (parts, groups) = "groups, ", with_groups(parts, widths)
         for title, model in models_for(groups).items():
             if options.quick and "max_iter" in model.get_params():
                 model.set_params(max_iter=2)
-            rows.append(row_of(name, prefix + title, model, parts))
+            fits.append((name, prefix + title, model, parts))
+    rows = Parallel(n_jobs=options.jobs)(delayed(row_of)(*fit) for fit in fits)
     columns = ["set", "model", "validation", "test", "CPU s"]
     print_table("Nats of a sample", columns, rows)
 

@@ -1,11 +1,13 @@
 """Run every benchmark script; write what they print as JSON and as one Markdown page.
 
     python benchmarks/run_all.py [--quick] [--data DIR] [--only NAME ...]
-        [--use NAME=PYTHON ...] [--minutes N] [--output DIR]
+        [--use NAME=PYTHON ...] [--jobs N] [--minutes N] [--output DIR]
 
-Each script is a process of its own, one after another, so that none disturbs the times
-of another. A peer that is not installed is left out by name; ``--use`` runs a script
-with another interpreter, whose environment has peers that need other versions.
+Each script is a process of its own. Those that compare speed, and those that use all
+cores themselves, run one after another, so that none disturbs another; ``--jobs 2``
+runs two of the others at the same time. A peer that is not installed is left out by
+name; ``--use`` runs a script with another interpreter, whose environment has peers that
+need other versions.
 
 A run that was interrupted, or that ``--minutes`` ended, continues where it stopped:
 scripts whose results in ``--output`` are of the same code, arguments and interpreter
@@ -23,10 +25,20 @@ import subprocess
 import sys
 import time
 from hashlib import sha256
+from itertools import chain
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER.parent / "sklboolean"
+ALONE = {
+    "bench_active_learning", "bench_active_learning_peers", "bench_boolean_svc",
+    "bench_boosting", "bench_conjunction_models", "bench_kernel_perceptron",
+    "bench_kernels", "bench_linear_model", "bench_preprocessing", "bench_rules",
+    "bench_stream", "bench_waiting",
+    # These use all cores.
+    "bench_boosting_noise", "bench_density_sets", "bench_rules_accuracy",
+}  # fmt: skip
 HEAD = (
     "# One full run of the benchmarks",
     "",
@@ -150,6 +162,10 @@ def main(arguments=None):
         help="interpreter for a script, the one that runs this file for all others",
     )  # fmt: skip
     parser.add_argument(
+        "--jobs", type=int, default=1,
+        help="scripts at the same time, of those that need not run alone",
+    )  # fmt: skip
+    parser.add_argument(
         "--minutes", type=float, default=float("inf"),
         help="begin no script after this time; run again to continue",
     )  # fmt: skip
@@ -167,26 +183,36 @@ def main(arguments=None):
     (output / "output").mkdir(parents=True, exist_ok=True)
     results = read(output / "results.json")
     begin = time.perf_counter()
-    failed, waiting = [], []
-    for path in chosen:
-        script = str(path.relative_to(FOLDER))
+
+    def measure(path):
+        """Run a script; return its path and result, or None if it was too late."""
         python = interpreters.get(path.stem, sys.executable)
         extra = ["--quick"] if options.quick else []
         code = digest(path, options.data, python, extra)
-        earlier = results.get(script, {"code": None})
+        earlier = results.get(str(path.relative_to(FOLDER)), {"code": None})
         if earlier["code"] == code and earlier["exit_status"] == 0:
-            print(f"{path.stem}: {earlier['wall_seconds']} s, done earlier", flush=True)
-            continue
+            return path, earlier
         if time.perf_counter() - begin > 60 * options.minutes:
-            waiting.append(path.stem)
-            continue
-        print(f"{path.stem} ...", end=" ", flush=True)
-        results[script] = run(path, python, extra, code, output / "output")
-        print(f"{results[script]['wall_seconds']} s", flush=True)
-        # Written after each: what is done is kept when one is interrupted.
-        write(results, output)
-        if results[script]["exit_status"]:
-            failed.append(path.stem)
+            return path, None
+        print(f"{path.stem} ...", flush=True)
+        return path, run(path, python, extra, code, output / "output")
+
+    others = [path for path in chosen if path.stem not in ALONE]
+    alone = [path for path in chosen if path.stem in ALONE]
+    failed, waiting = [], []
+    with ThreadPool(options.jobs) as pool:
+        for path, result in chain(
+            pool.imap_unordered(measure, others), map(measure, alone)
+        ):
+            if result is None:
+                waiting.append(path.stem)
+                continue
+            print(f"{path.stem}: {result['wall_seconds']} s", flush=True)
+            results[result["script"]] = result
+            # Written after each: what is done is kept when one is interrupted.
+            write(results, output)
+            if result["exit_status"]:
+                failed.append(path.stem)
     write(results, output)
     if failed:
         print(f"failed: {', '.join(failed)}; see {output / 'results.md'}")
