@@ -167,8 +167,9 @@ class BooleanSVC(
         Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
         values give a wider margin and suit noisy labels. "auto" is 1.5 over the spread
         of the samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from
-        256 samples, so that it follows the scale of the kernel. Tune it by factors of
-        3: labels without noise want more, very noisy ones less.
+        256 samples, so that it follows the scale of the kernel; 1 where all samples are
+        equal. Tune it by factors of 3: labels without noise want more, very noisy ones
+        less.
     max_literals : int or None, default=3
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
         to 4. None: no limit.

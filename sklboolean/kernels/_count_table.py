@@ -234,10 +234,13 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     top, bottom = float(decay).as_integer_ratio()
     q = bottom.bit_length() - 1  # decay = top / 2**q
     scale, options = q * longest, {"remedy": CONJUNCTION_REMEDY}
-    weights = [0] * (longest + 1)
+
+    def weight(length):
+        return top**length << q * (longest - length)
+
     if longest < max_count:
-        for length in range(min_literals, longest + 1):
-            weights[length] = top**length << q * (longest - length)
+        lengths = range(min_literals, longest + 1)
+        weights = [0] * min(min_literals, longest + 1) + [*map(weight, lengths)]
         values = newton_values(weights, max_count)
         if longest <= 3 and decay == 1:
             options["newton"] = (*weights, 0, 0, 0)[:4]
@@ -245,9 +248,8 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
             count, *_split_all(values, -scale), values.__getitem__, scale, **options
         )
     # All lengths: (1 + decay)**s without the lengths below the minimum.
-    for length in range(min(min_literals, longest + 1)):
-        weights[length] = top**length << q * (longest - length)
-    below = newton_values(weights, max_count)
+    lengths = range(min(min_literals, longest + 1))
+    below = newton_values([*map(weight, lengths)] or [0], max_count)
 
     def numerator(s):
         return ((bottom + top) ** s << q * (longest - s)) - below[s]

@@ -270,6 +270,14 @@ def test_C_follows_the_scale_of_the_kernel():
     assert BooleanSVC(C=0.25).fit(X, y).C_ == 0.25
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_C_is_1_for_equal_samples(kernel):
+    X, y = np.tile([1, 0, 1, 1, 0], (30, 1)), np.arange(30) % 3
+    kernel = "conjunction" if kernel == "normalized" else KERNELS[kernel]
+    for weights in np.random.default_rng(0).random((20, 30)):
+        assert BooleanSVC(kernel, C="auto").fit(X, y, weights).C_ == 1.0
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_decay_halves_until_samples_are_similar(weighted):
     rng = np.random.default_rng(7)
