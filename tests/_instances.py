@@ -201,7 +201,7 @@ CASES = {
         BoostByMajority(n_estimators=11, gamma="measured", class_weight="balanced")
     ),
     "boost_by_majority_early": Case(
-        BoostByMajority(n_estimators=11, early_stopping=True, n_iter_no_change=3)
+        BoostByMajority(n_estimators=7, early_stopping=True, n_iter_no_change=3)
     ),
     "boost_by_majority_resample": Case(
         BoostByMajority(n_estimators=11, sampling="resample", gamma=0.1),
@@ -219,7 +219,7 @@ CASES = {
         BoostByMajority(LogisticRegression(), n_estimators=5, gamma="measured")
     ),
     "boost_by_majority_neighbors": Case(
-        BoostByMajority(KNeighborsClassifier(3), n_estimators="auto", max_estimators=15)
+        BoostByMajority(KNeighborsClassifier(3), n_estimators="auto", max_estimators=7)
     ),
     "boost_by_majority_ovr": Case(
         BoostByMajority(n_estimators=7, gamma="measured", multi_class="ovr")
@@ -252,11 +252,11 @@ CASES = {
         {"n_estimators": 3, "batch_size": 40},
     ),
     "online_boost_by_majority_bayes_weights": Case(
-        OnlineBoostByMajority(BernoulliNB(), n_estimators=7, batch_size=20, max_iter=3)
+        OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20, max_iter=3)
     ),
     "online_boost_by_majority_sgd": Case(
         OnlineBoostByMajority(
-            SGDClassifier(loss="log_loss"), n_estimators=5, batch_size=20, max_iter=3
+            SGDClassifier(loss="log_loss"), n_estimators=3, batch_size=20, max_iter=3
         )
     ),
     "boost_by_majority_regressor": Case(

@@ -80,6 +80,7 @@ def test_pages_with_blocks_were_found():
     assert {name_of(page) for page in guides} <= found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=name_of)
 def test_blocks_of_a_page_run_one_after_the_other(page):
     run_blocks(page)

@@ -76,19 +76,14 @@ def expected_failures(estimator):
     return {}
 
 
-# One check makes a thousand epochs, in which estimators of others learn batch by batch.
-LONG = "online_boost_by_majority_bayes"
-FIRST = [
-    case.estimator
-    for name, case in CASES.items()
-    if case.quick is not None and name != LONG
-]
-OTHERS = [
-    case.estimator for name, case in CASES.items() if case.quick is None or name == LONG
-]
+# The first case of each class, and the others.
+FIRST, OTHERS = {}, []
+for case in CASES.values():
+    if FIRST.setdefault(type(case.estimator), case.estimator) is not case.estimator:
+        OTHERS.append(case.estimator)
 
 
-@parametrize_with_checks(FIRST, expected_failed_checks=expected_failures)
+@parametrize_with_checks([*FIRST.values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -99,9 +94,9 @@ def test_scikit_learn_check_of_other_configurations(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", MODELS)
 def test_column_names_are_checked(name):
-    estimator = clone(CASES[name].estimator)
+    estimator = clone(MODELS[name])
     if isinstance(estimator, AveragedPerceptron | KernelPerceptron):
         # The check calls partial_fit, which refuses balanced weights.
         estimator.set_params(class_weight=None)

@@ -234,25 +234,24 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     top, bottom = float(decay).as_integer_ratio()
     q = bottom.bit_length() - 1  # decay = top / 2**q
     scale, options = q * longest, {"remedy": CONJUNCTION_REMEDY}
-
-    def weight(length):
-        return top**length << q * (longest - length)
-
-    if longest < max_count:
+    is_bounded = longest < max_count
+    if is_bounded:
         lengths = range(min_literals, longest + 1)
-        weights = [0] * min(min_literals, longest + 1) + [*map(weight, lengths)]
-        values = newton_values(weights, max_count)
+    else:  # (1 + decay)**s without the lengths below the minimum
+        lengths = range(min(min_literals, longest + 1))
+    weights = [0] * max(1, lengths.stop)
+    for length in lengths:
+        weights[length] = top**length << q * (longest - length)
+    sums = newton_values(weights, max_count)
+    if is_bounded:
         if longest <= 3 and decay == 1:
             options["newton"] = (*weights, 0, 0, 0)[:4]
         return CountTable(
-            count, *_split_all(values, -scale), values.__getitem__, scale, **options
+            count, *_split_all(sums, -scale), sums.__getitem__, scale, **options
         )
-    # All lengths: (1 + decay)**s without the lengths below the minimum.
-    lengths = range(min(min_literals, longest + 1))
-    below = newton_values([*map(weight, lengths)] or [0], max_count)
 
     def numerator(s):
-        return ((bottom + top) ** s << q * (longest - s)) - below[s]
+        return ((bottom + top) ** s << q * (longest - s)) - sums[s]
 
     if decay == 1 and min_literals <= 1:
         values = _power_values(max_count, -min_literals)

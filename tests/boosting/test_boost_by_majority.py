@@ -822,6 +822,7 @@ def test_pairs_play_when_they_are_better_on_held_out_samples(n_class, noise):
     assert_allclose(model.policy_scores_["measured"], score)
 
 
+@pytest.mark.slow
 def test_several_classes_are_no_worse_than_one_booster_against_each_rest():
     X, y = load_digits(n_class=4, return_X_y=True)
     X, X_new, y, y_new = train_test_split((X > 7).astype(np.uint8), y, random_state=0)

@@ -51,6 +51,7 @@ def test_estimates_stand_for_the_sum(base):
     assert loss == pytest.approx(-scores.mean() / (N * np.log(2)))
 
 
+@pytest.mark.slow
 @BASES
 def test_estimates_agree_beyond_the_limit(base):
     """Sums over 2 ** 22 states are refused by default, but not out of reach."""

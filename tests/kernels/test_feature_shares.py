@@ -58,7 +58,13 @@ def norms_of_scores(model, Z):
     return np.sqrt(np.where(diagonal > 0, diagonal, 1))
 
 
-@pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "CSR"])
+@pytest.mark.parametrize(
+    "as_sparse",
+    [
+        pytest.param(False, id="dense"),
+        pytest.param(True, id="CSR", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("kind", MODELS)

@@ -1,8 +1,9 @@
 """Edit each array of a fitted model, and ask the model; a crash would end this process.
 
-``python tampered.py NAME [N_EDITS]`` prints the number of edits. An answer may be a
-ValueError, a TypeError, another error that Python raises, or an array; what must not
-happen is that a compiled loop leaves its arrays.
+``python tampered.py N_EDITS NAME ...`` makes about N_EDITS of the possible edits of
+each model and prints their number. An answer may be a ValueError, a TypeError, another
+error that Python raises, or an array; what must not happen is that a compiled loop
+leaves its arrays.
 """
 
 import copy
@@ -103,10 +104,8 @@ def ask(model, X, y):
             pass
 
 
-def main(name, most=None):
-    """Make the edits, a spread of ``most`` of them."""
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
+def edit(name, most):
+    """Make the edits of one model, a spread of about ``most`` of them."""
     model = fitted(name)
     X, y = data(20, seed=1)
     y = target_for(model, X, y)
@@ -115,7 +114,7 @@ def main(name, most=None):
     for index, (obj, key, how, _) in enumerate(places(model)):
         value = obj[key] if how == "item" else getattr(obj, key)
         cases += [(index, label) for label, _ in edits_of(value)]
-    step = 1 if most is None else max(1, len(cases) // most)
+    step = max(1, len(cases) // most)
     for index, label in cases[::step]:
         edited = pickle.loads(stored)
         found = list(places(edited))
@@ -126,13 +125,15 @@ def main(name, most=None):
         other = dict(edits_of(value)).get(label)
         if other is None:
             continue
-        print(
-            path, label, file=sys.stderr, flush=True
-        )  # the last line tells who crashed
+        # The last line tells who crashed.
+        print(name, path, label, file=sys.stderr, flush=True)
         put(obj, key, how, copy.deepcopy(other))
         ask(edited, X, y)
-    print(len(cases[::step]))
+    print(name, len(cases[::step]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    for each in sys.argv[2:]:
+        edit(each, int(sys.argv[1]))

@@ -28,6 +28,7 @@ def learning_calls(model, X, y):
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("is_fitted", [False, True], ids=["unfitted", "fitted"])
 def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):

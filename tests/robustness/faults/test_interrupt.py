@@ -152,6 +152,7 @@ def interrupted(call, delay):
         return time.process_time() - sent[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_answer_is_soon_and_nothing_is_changed(name):
     model, call = CASES[name]()
