@@ -247,12 +247,9 @@ CASES = {
     ),
     "online_boost_by_majority_bayes": Case(
         OnlineBoostByMajority(
-            BernoulliNB(), n_estimators=5, batch_size=20, max_iter=3, sampling="reject"
+            BernoulliNB(), n_estimators=3, batch_size=20, max_iter=3, sampling="reject"
         ),
-        {"n_estimators": 3, "batch_size": 40},
-    ),
-    "online_boost_by_majority_bayes_weights": Case(
-        OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20, max_iter=3)
+        {"batch_size": 40},
     ),
     "online_boost_by_majority_sgd": Case(
         OnlineBoostByMajority(

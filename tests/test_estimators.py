@@ -38,9 +38,7 @@ EQUIVALENCE = [
 def expected_failures(estimator):
     """What scikit-learn's checks ask of weights and some estimators cannot do."""
     ordered = AveragedPerceptron | KernelPerceptron | OnlineBoostByMajority | Winnow
-    # That is so few samples that these rounds hardly differ.
-    is_lucky = getattr(estimator, "sampling", None) == "reject" and estimator.estimator
-    if isinstance(estimator, ordered) and not is_lucky:
+    if isinstance(estimator, ordered):
         reason = "an update of twice the size is not two updates, and order counts"
         failures = dict.fromkeys(EQUIVALENCE, reason)
         if getattr(estimator, "aggressive", False) and estimator.average == "longest":
