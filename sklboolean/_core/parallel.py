@@ -57,9 +57,12 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         return
     units = -(-n // multiple)
     edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
-    with ThreadPoolExecutor(n_slices) as pool:
+    with ThreadPoolExecutor(n_slices - 1) as pool:
         try:
-            list(pool.map(run, edges[:-1], edges[1:]))
+            others = pool.map(run, edges[1:-1], edges[2:])
+            # This thread works too: while one waits, an interrupt may go unseen.
+            run(0, edges[1])
+            list(others)
         except BaseException:
             stopped.append(True)
             raise

@@ -37,6 +37,7 @@ def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):
     model = fitted(name) if is_fitted else clone(MODELS[name])
     y = target_for(model, X, y)
     for method in learning_calls(model, X, y):
+        learning_calls(copy_of(model), X, y)[method]()  # fills caches of functions
         whole = copy_of(model)
         last = count_moments(learning_calls(whole, X, y)[method]) - 1
         for moment in sorted({last * i // 4 for i in range(0 if is_fitted else 3, 5)}):
