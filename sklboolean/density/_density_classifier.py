@@ -243,10 +243,11 @@ def sample_keys(X):
     columns = sparse.csc_array(X) if sparse.issparse(X) else X
     keys, numbers = np.zeros(X.shape[0], dtype=np.uint64), np.random.default_rng(0)
     for j in range(X.shape[1]):
-        values, rows = columns[:, j], slice(None)
         if sparse.issparse(columns):
             part = slice(*columns.indptr[j : j + 2])
             values, rows = columns.data[part], columns.indices[part]
+        else:
+            values, rows = columns[:, j], slice(None)
         # Adding 0 makes one zero of two.
         bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
         mixed = (bits ^ bits >> np.uint64(32)) * numbers.integers(
