@@ -92,9 +92,9 @@ def test_scikit_learn_check_of_other_configurations(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", CASES)
 def test_column_names_are_checked(name):
-    estimator = clone(MODELS[name])
+    estimator = clone(CASES[name].estimator)
     if isinstance(estimator, AveragedPerceptron | KernelPerceptron):
         # The check calls partial_fit, which refuses balanced weights.
         estimator.set_params(class_weight=None)

@@ -153,15 +153,15 @@ def interrupted(call, delay):
 
 
 @pytest.fixture
-def signals_that_end_no_wait():
-    """Polars sets this: a thread that waits for another sees the signal afterwards."""
+def restarted_waits():
+    """A signal does not end a wait, as after an import of Polars."""
     signal.siginterrupt(signal.SIGINT, False)
     yield
     signal.siginterrupt(signal.SIGINT, True)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("signals_that_end_no_wait")
+@pytest.mark.usefixtures("restarted_waits")
 @pytest.mark.parametrize("name", CASES)
 def test_answer_is_soon_and_nothing_is_changed(name):
     model, call = CASES[name]()
