@@ -153,6 +153,21 @@ def conjunction_code(literals, feature_names, binarize):
     return " and ".join(words) or "True"
 
 
+def conjunction_sql(literals, feature_names, binarize):
+    """Write a conjunction as a SQL condition on columns named like the features."""
+    words = []
+    for feature, value in literals:
+        if feature_names is not None:
+            check_names(feature_names, feature)
+        name = f"x{feature}" if feature_names is None else str(feature_names[feature])
+        if binarize is None:
+            test = f"= {int(value)}"
+        else:
+            test = f"{'>' if value else '<='} {float(binarize)!r}"
+        words.append(f"{sql_name(name)} {test}")
+    return " AND ".join(words) or "1 = 1"
+
+
 def formula_text(literals, names, *, disjunctive=False):
     """Write a conjunction or a disjunction given as a mask of literals.
 

@@ -305,8 +305,3 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         if len(self.coef_) == 1:
             return [None]
         return [python_value(label) for label in self.classes_]
-
-    def _titles(self):
-        if len(self.coef_) == 1:
-            return [f"log-odds of {python_value(self.classes_[1])}"]
-        return [f"score of {label}" for label in self._labels()]

@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.formulas import html_table
+from sklboolean._core.exports import versioned
+from sklboolean._core.formula import Columns, WeightedSum, class_labels
+from sklboolean._core.formulas import html_table, python_label
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -26,15 +28,9 @@ from sklboolean.rules._exports import (
     RulesMixin,
     check_columns,
     check_exported,
-    largest_sum_code,
-    largest_sum_sql,
-    python_label,
     read_classes,
     read_conjunctions,
     read_numbers,
-    sum_code,
-    sum_sql,
-    versioned,
 )
 from sklboolean.rules._rules import Rule, names_of, numbers_of
 
@@ -46,7 +42,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
-    ``_labels()``, the class of each output or None, and ``_titles()``, the names of the
+    and ``_labels()``, the class of each output or None.
     outputs in texts.
     """
 
@@ -317,100 +313,16 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             for held in satisfied
         ]
 
-    def to_text(self, feature_names=None):
-        """Write the model as a scorecard: a weight and a conjunction on each line.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            A name for each feature. None: the column names of X, or x0, x1, ...
-
-        Returns
-        -------
-        text : str
-            A scorecard for each output, largest absolute weights first.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name.
-        """
-        check_is_fitted(self)
-        names = self._names() if feature_names is None else feature_names
-        lines = []
-        for title, label, intercept in zip(
-            self._titles(), self._labels(), self._state.intercepts, strict=True
-        ):
-            rules = [rule for rule in self.rules_ if rule.label == label]
-            weights = [f"{w:+.4g}" for w in [intercept, *(r.weight for r in rules)]]
-            texts = ["", *(rule.to_text(names) for rule in rules)]
-            width = max(map(len, weights)) + 1
-            lines.append(f"{title}:")
-            lines += [
-                f"{weight:>{width}}  {text}".rstrip()
-                for weight, text in zip(weights, texts, strict=True)
-            ]
-        return "\n".join(lines)
-
-    def to_python(self, feature_names=None):
-        """Write the model as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is what ``predict`` returns: a label or a number.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-        """
-        check_is_fitted(self)
-        sums = [
-            sum_code(intercept, terms, feature_names, self.binarize)
-            for intercept, terms in zip(
-                self._state.intercepts, self._terms(), strict=True
-            )
-        ]
-        return largest_sum_code(sums, self.classes_) if is_classifier(self) else sums[0]
-
-    def to_sql(self, feature_names=None):
-        """Write the model as an expression in standard SQL.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the column names of X, or x0,
-            x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is what ``predict`` returns: a label or a number; bools are
-            written 1 and 0. Column names are in double quotes. No literal holds for
-            NULL.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name or label cannot be
-            quoted.
-        """
-        check_is_fitted(self)
-        names = self._names() if feature_names is None else feature_names
-        sums = [
-            sum_sql(intercept, terms, names, self.binarize)
-            for intercept, terms in zip(
-                self._state.intercepts, self._terms(), strict=True
-            )
-        ]
-        return largest_sum_sql(sums, self.classes_) if is_classifier(self) else sums[0]
+    def _formula(self):
+        is_label = is_classifier(self)
+        return WeightedSum(
+            Columns.of(self, self.binarize),
+            self._state.conjunctions,
+            self._state.coefficients,
+            self._state.intercepts,
+            class_labels(self) if is_label else None,
+            has_probabilities=is_label,
+        )
 
     def to_dict(self):
         """Write the model and what ``predict`` needs as a dictionary of JSON types.
@@ -502,21 +414,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         caption = "; ".join(
             f"{title} = {intercept:+.4g} + the weights of all conjunctions that hold"
             for title, intercept in zip(
-                self._titles(), self._state.intercepts, strict=True
+                self._formula().output_names(), self._state.intercepts, strict=True
             )
         )
         return html_table(caption, ["label", "conjunction", "weight", "coverage"], rows)
-
-    def _terms(self):
-        """List the conjunctions of each output with their weights."""
-        return [
-            [
-                (one, float(w))
-                for one, w in zip(self.conjunctions_, row, strict=True)
-                if w
-            ]
-            for row in self._state.coefficients
-        ]
 
 
 def held_out(strata, cv, random_state):

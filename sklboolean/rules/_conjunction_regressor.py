@@ -229,6 +229,3 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
 
     def _labels(self):
         return [None]
-
-    def _titles(self):
-        return ["prediction"]

@@ -1,190 +1,27 @@
-"""Rules as Python code, SQL, plain dictionaries and data frames.
-
-Two forms of model are written: a list of rules, where the first rule that a sample
-satisfies decides, and a sum of the weights of the conjunctions that it satisfies.
-"""
+"""Rules as plain dictionaries, read and checked, and as data frames."""
 
 import math
-from itertools import groupby, pairwise
+from itertools import pairwise
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.formulas import (
-    check_names,
-    conjunction_code,
-    python_label,
-    python_value,
-    sql_name,
-    sql_value,
-)
-
-# Version of the dictionaries. Increase it when an older reader would misread them.
-VERSION = 1
-
-
-def first_rule_code(rules, default, feature_names, binarize):
-    """Write a list of rules as a Python expression of a sample ``x``.
-
-    Parameters
-    ----------
-    rules : list of (literals, label)
-    default : class label
-        Value where no rule is satisfied.
-    feature_names : sequence of str or None
-        Keys of ``x``. None: column numbers.
-    binarize : float or None
-        Threshold above which a value is true. None: values are true or false.
-    """
-    check_unique([literals for literals, _ in rules], feature_names)
-    code = ""
-    for label, members in groupby(rules, key=lambda rule: python_value(rule[1])):
-        conditions = [
-            f"({conjunction_code(literals, feature_names, binarize)})"
-            for literals, _ in members
-        ]
-        code += f"{label!r} if {' or '.join(conditions)} else "
-    return f"{code}{python_value(default)!r}"
-
-
-def first_rule_sql(rules, default, feature_names, binarize):
-    """Write a list of rules as a SQL expression; parameters of `first_rule_code`."""
-    check_unique([literals for literals, _ in rules], feature_names)
-    if not rules:
-        return sql_value(default)
-    lines = [
-        f"  WHEN {conjunction_sql(literals, feature_names, binarize)} "
-        f"THEN {sql_value(label)}\n"
-        for literals, label in rules
-    ]
-    return f"CASE\n{''.join(lines)}  ELSE {sql_value(default)}\nEND"
-
-
-def sum_code(intercept, terms, feature_names, binarize):
-    """Write a sum of weights as a Python expression of a sample ``x``.
-
-    Parameters
-    ----------
-    intercept : float
-    terms : list of (literals, weight)
-        The weight counts for samples that satisfy all literals.
-    feature_names, binarize
-        As for `first_rule_code`.
-    """
-    check_unique([literals for literals, _ in terms], feature_names)
-    return " + ".join(
-        [
-            repr(float(intercept)),
-            *(
-                f"{float(weight)!r} * bool("
-                f"{conjunction_code(literals, feature_names, binarize)})"
-                for literals, weight in terms
-            ),
-        ]
-    )
-
-
-def sum_sql(intercept, terms, feature_names, binarize):
-    """Write a sum of weights as a SQL expression; parameters of `sum_code`."""
-    check_unique([literals for literals, _ in terms], feature_names)
-    return "\n  + ".join(
-        [
-            repr(float(intercept)),
-            *(
-                f"CASE WHEN {conjunction_sql(literals, feature_names, binarize)} "
-                f"THEN {float(weight)!r} ELSE 0.0 END"
-                for literals, weight in terms
-            ),
-        ]
-    )
-
-
-def largest_sum_code(sums, labels):
-    """Write the label of the largest of some sums as a Python expression.
-
-    Parameters
-    ----------
-    sums : list of str
-        From `sum_code`. A single sum decides for the second label where it is above 0.
-    labels : sequence of class labels
-        One for each sum, or two. The first of equal sums wins.
-    """
-    labels = [python_value(label) for label in labels]
-    if len(sums) == 1:
-        return f"{labels[1]!r} if {sums[0]} > 0 else {labels[0]!r}"
-    return f"(lambda s: {labels!r}[s.index(max(s))])([{', '.join(sums)}])"
-
-
-def largest_sum_sql(sums, labels):
-    """Write the label of the largest sum as SQL; parameters of `largest_sum_code`.
-
-    The sums of K > 2 labels are repeated about K * K / 2 times, because plain SQL
-    expressions have no variables.
-    """
-    labels = [sql_value(label) for label in labels]
-    if len(sums) == 1:
-        return f"CASE WHEN {sums[0]} > 0 THEN {labels[1]} ELSE {labels[0]} END"
-    lines = []
-    for k in range(len(sums) - 1):
-        wins = " AND ".join(f"({sums[k]}) >= ({other})" for other in sums[k + 1 :])
-        lines.append(f"WHEN {wins} THEN {labels[k]}")
-    return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
-
-
-def conjunction_sql(literals, feature_names, binarize):
-    """Write a conjunction as a SQL condition on columns named like the features."""
-    words = []
-    for feature, value in literals:
-        if feature_names is not None:
-            check_names(feature_names, feature)
-        name = f"x{feature}" if feature_names is None else str(feature_names[feature])
-        if binarize is None:
-            test = f"= {int(value)}"
-        else:
-            test = f"{'>' if value else '<='} {float(binarize)!r}"
-        words.append(f"{sql_name(name)} {test}")
-    return " AND ".join(words) or "1 = 1"
-
-
-def check_unique(conjunctions, feature_names):
-    """Raise a ValueError when two features that rules use have the same name."""
-    if feature_names is None:
-        return
-    owners = {}
-    for feature, _ in (literal for literals in conjunctions for literal in literals):
-        check_names(feature_names, feature)
-        name = str(feature_names[feature])
-        if owners.setdefault(name, feature) != feature:
-            raise ValueError(
-                f"feature_names: features {owners[name]} and {feature} are both called "
-                f"{name!r}, so the rules would be ambiguous. Give unique names."
-            )
+from sklboolean._core.exports import VERSION, ExportMixin, import_pandas
+from sklboolean._core.formulas import python_label
 
 
 def rules_frame(rules, feature_names):
     """Make a data frame with a row for each `Rule`."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "to_frame needs pandas. Install it with `pip install pandas`, or use "
-            "to_dict."
-        ) from error
     numbers = ("n_literals", "weight", "contribution", "coverage", "precision")
-    return pd.DataFrame(
+    return import_pandas().DataFrame(
         {
             "label": [rule.label for rule in rules],
             "rule": [rule.to_text(feature_names) for rule in rules],
             **{name: [getattr(rule, name) for rule in rules] for name in numbers},
         }
     )
-
-
-def versioned(kind, fields):
-    """Put the class and the version before the fields of an exported object."""
-    return {"type": kind, "version": VERSION, **fields}
 
 
 def check_exported(data, kind, fields):
@@ -319,10 +156,10 @@ def is_finite(value):
     return is_number and math.isfinite(value)
 
 
-class RulesMixin:
-    """What fitted estimators with ``rules_`` share: names, frames, notebooks.
+class RulesMixin(ExportMixin):
+    """What fitted estimators with ``rules_`` share: exports, frames, notebooks.
 
-    For estimators with ``to_text`` and ``_rules_html``. It comes before
+    For estimators with ``_formula`` and ``_rules_html``. It comes before
     ``BaseEstimator``, whose diagram it shows above the rules in a notebook.
     """
 

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.formulas import feature_names_of, html_table, python_value
+from sklboolean._core.exports import versioned
+from sklboolean._core.formula import Columns, FirstRule, class_labels
+from sklboolean._core.formulas import html_table, python_label, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -28,12 +30,8 @@ from sklboolean.rules._exports import (
     RulesMixin,
     check_columns,
     check_exported,
-    first_rule_code,
-    first_rule_sql,
-    python_label,
     read_classes,
     read_numbers,
-    versioned,
 )
 from sklboolean.rules._gain_search import (
     DecisionList,
@@ -478,8 +476,11 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             decides have the same. With a penalty below 1 a rule may predict a class of
             a probability below one half.
         """
-        indices = self.apply(X)
-        counts = self.class_counts_[indices] + 1.0
+        return self._probabilities()[self.apply(X)]
+
+    def _probabilities(self):
+        """Compute the probabilities for each rule and the default."""
+        counts = self.class_counts_ + 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
     def decision_function(self, X):
@@ -496,8 +497,7 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             With two classes the log of the odds of the second one, else the log of the
             probability of each class.
         """
-        scores = np.log(self.predict_proba(X))
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return log_odds(self.predict_proba(X))
 
     def apply(self, X):
         """Find the rule that decides each sample.
@@ -516,82 +516,17 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         samples = validate_boolean(self, X, reset=False)
         return first_satisfied(samples, [rule.literals for rule in self.rules_])
 
-    def to_text(self, feature_names=None):
-        """Write the rules as text, one per line.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            A name for each feature. None: the column names of X.
-
-        Returns
-        -------
-        text : str
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name.
-        """
-        check_is_fitted(self)
-        names = feature_names_of(self) if feature_names is None else feature_names
-        lines = [f"{rule.label} if {rule.to_text(names)}" for rule in self.rules_]
-        return "\n".join([*lines, f"{'else ' if lines else ''}{self.default_}"])
-
-    def to_python(self, feature_names=None):
-        """Write the rules as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is the label that ``predict`` returns.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-
-        Examples
-        --------
-        >>> from sklboolean import RuleClassifier
-        >>> X, y = [[0, 1], [1, 1], [1, 0]] * 9, ["ham", "spam", "spam"] * 9
-        >>> RuleClassifier(random_state=0).fit(X, y).to_python()
-        "'spam' if (x[0] > 0.0) else 'ham'"
-        """
-        check_is_fitted(self)
-        default = python_value(self.default_)
-        return first_rule_code(self._labelled(), default, feature_names, self.binarize)
-
-    def to_sql(self, feature_names=None):
-        """Write the rules as an expression in standard SQL, a CASE WHEN.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the column names of X, or x0,
-            x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is the label that ``predict`` returns; bools are written 1 and 0.
-            Column names are in double quotes. No literal holds for NULL.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name or label cannot be
-            quoted.
-        """
-        check_is_fitted(self)
-        names = self._names() if feature_names is None else feature_names
-        return first_rule_sql(self._labelled(), self.default_, names, self.binarize)
+    def _formula(self):
+        probabilities = self._probabilities()
+        return FirstRule(
+            Columns.of(self, self.binarize),
+            [rule.literals for rule in self.rules_],
+            [rule.label for rule in self.rules_],
+            python_value(self.default_),
+            class_labels(self),
+            probabilities,
+            log_odds(probabilities),
+        )
 
     def to_dict(self):
         """Write the rules and what ``predict`` needs as a dictionary of JSON types.
@@ -667,9 +602,6 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             model.feature_names_in_ = np.array(columns, dtype=object)
         return model
 
-    def _labelled(self):
-        return [(rule.literals, rule.label) for rule in self.rules_]
-
     def _rules_html(self):
         names = self._names()
         rows = [
@@ -685,3 +617,9 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         return html_table(
             "The first rule decides", ["rule", "coverage", "precision"], rows
         )
+
+
+def log_odds(probabilities):
+    """Compute log-odds of the second of two classes, or logarithms of each class."""
+    scores = np.log(probabilities)
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores

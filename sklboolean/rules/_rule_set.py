@@ -6,22 +6,16 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
-from sklboolean._core.formulas import html_table
+from sklboolean._core.exports import ExportMixin, versioned
+from sklboolean._core.formula import Columns, FirstRule, WeightedSum
+from sklboolean._core.formulas import html_table, python_label
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.rules._exports import (
     check_columns,
     check_exported,
-    first_rule_code,
-    first_rule_sql,
     is_finite,
-    largest_sum_code,
-    largest_sum_sql,
-    python_label,
     rules_frame,
-    sum_code,
-    sum_sql,
-    versioned,
 )
 from sklboolean.rules._gain_search import any_satisfied, by_columns
 from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
@@ -35,8 +29,13 @@ def with_precision(rule, X, wanted):
     return replace(rule, coverage=coverage, precision=precision)
 
 
-class _RuleSet:
+class _RuleSet(ExportMixin):
     """What a DNF and a weighted sum of rules share: two labels, columns and names."""
+
+    def _columns(self):
+        names = self.feature_names
+        names = None if names is None else list(map(str, names))
+        return Columns(self.n_features, names, self.binarize)
 
     def _check_X(self, X):
         X, n_features = check_boolean_array(X, "X", self.binarize)
@@ -220,54 +219,11 @@ class DNF(_RuleSet):
         body = "\n    or ".join(rule.to_text(names) for rule in self.rules)
         return f"{self.label} if\n    {body}\nelse {self.default}"
 
-    def to_python(self, feature_names=None):
-        """Write the DNF as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is the label. The values of ``x`` are zeros and ones or bools,
-            unless ``binarize`` is a number.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-        """
-        rules = [(literals, self.label) for literals in self._conjunctions()]
-        return first_rule_code(rules, self.default, feature_names, self.binarize)
-
-    def to_sql(self, feature_names=None):
-        """Write the DNF as an expression in standard SQL, a CASE WHEN.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the names of the model or of
-            X, or x0, x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is the label; bools are written 1 and 0. Column names are in
-            double quotes. The columns hold the numbers 0 and 1, unless ``binarize`` is
-            a number. No literal holds for NULL.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name or label cannot be
-            quoted.
-        """
-        names = self.feature_names if feature_names is None else feature_names
-        rules = [(literals, self.label) for literals in self._conjunctions()]
-        return first_rule_sql(rules, self.default, names, self.binarize)
+    def _formula(self):
+        conjunctions = self._conjunctions()
+        labels = [self.label] * len(conjunctions)
+        classes = [self.default, self.label]
+        return FirstRule(self._columns(), conjunctions, labels, self.default, classes)
 
     def simplify(self, X=None, y=None, *, max_steps=20_000_000):
         """Drop literals and rules that are not needed.
@@ -458,54 +414,15 @@ class RuleEnsemble(_RuleSet):
         header = f"{self.label} if this is above 0, else {self.default}:"
         return "\n".join([header, *lines])
 
-    def to_python(self, feature_names=None):
-        """Write the sum as a Python expression of a sample ``x``.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
-            number, ``x[0]``.
-
-        Returns
-        -------
-        code : str
-            Its value is the label: see `DNF`.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, or two have the same.
-        """
-        score = sum_code(self.intercept, self._terms(), feature_names, self.binarize)
-        return largest_sum_code([score], [self.default, self.label])
-
-    def to_sql(self, feature_names=None):
-        """Write the sum as an expression in standard SQL, a CASE WHEN.
-
-        Parameters
-        ----------
-        feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the names of the model or of
-            X, or x0, x1, ...
-
-        Returns
-        -------
-        sql : str
-            Its value is the label: see `DNF`. SQLite reads up to about 900 rules.
-
-        Raises
-        ------
-        ValueError
-            When a feature has no name, two have the same, or a name or label cannot be
-            quoted.
-        """
-        names = self.feature_names if feature_names is None else feature_names
-        score = sum_sql(self.intercept, self._terms(), names, self.binarize)
-        return largest_sum_sql([score], [self.default, self.label])
-
-    def _terms(self):
-        return [(rule.literals, rule.contribution) for rule in self.rules]
+    def _formula(self):
+        return WeightedSum(
+            self._columns(),
+            [rule.literals for rule in self.rules],
+            np.array([[rule.contribution for rule in self.rules]], dtype=np.float64),
+            np.array([self.intercept], dtype=np.float64),
+            [self.default, self.label],
+            has_probabilities=False,
+        )
 
     def _repr_html_(self):
         rows = [

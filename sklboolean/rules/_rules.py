@@ -2,17 +2,21 @@
 
 from dataclasses import dataclass, field, fields
 
-from sklboolean._core.formulas import conjunction_code, conjunction_text, html_table
+from sklboolean._core.export_code import check_unique
+from sklboolean._core.exports import versioned
+from sklboolean._core.formulas import (
+    conjunction_code,
+    conjunction_sql,
+    conjunction_text,
+    html_table,
+    python_label,
+)
 from sklboolean.rules._exports import (
     check_exported,
     check_name_list,
-    check_unique,
-    conjunction_sql,
     is_finite,
-    python_label,
     read_literals,
     rules_frame,
-    versioned,
 )
 
 

@@ -20,6 +20,8 @@ from sklboolean import (
     ConjunctionRegressor,
     RuleClassifier,
 )
+from sklboolean._core.export_code import python_code, sql_code
+from sklboolean._core.formula import Columns, WeightedSum
 from sklboolean.rules import (
     DNF,
     Rule,
@@ -27,12 +29,6 @@ from sklboolean.rules import (
     RuleList,
     extract_dnf,
     top_conjunctions,
-)
-from sklboolean.rules._exports import (
-    largest_sum_code,
-    largest_sum_sql,
-    sum_code,
-    sum_sql,
 )
 
 N_FEATURES = 5
@@ -153,10 +149,18 @@ def test_label_of_the_largest_sum(sums, columns, labels, seed):
         ]
     )
     expected = [labels[k] for k in scores.argmax(axis=1)]
-    code = largest_sum_code([sum_code(*one, None, None) for one in sums], labels)
+    intercepts = np.array([intercept for intercept, _ in sums])
+    pairs = [(k, *pair) for k, (_, terms) in enumerate(sums) for pair in terms]
+    weights = np.zeros((len(sums), len(pairs)))
+    for place, (output, _, w) in enumerate(pairs):
+        weights[output, place] = w
+    terms = [term for _, term, _ in pairs]
+    if len(sums) == 2:  # one sum, the difference, decides between two labels
+        weights, intercepts = weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
+    formula = WeightedSum(Columns(N_FEATURES), terms, weights, intercepts, labels)
+    code = python_code(formula)
     assert [eval(code, {"x": row}) for row in X.tolist()] == expected
-    sql = largest_sum_sql([sum_sql(*one, columns, None) for one in sums], labels)
-    assert in_sqlite(sql, X, columns) == expected
+    assert in_sqlite(sql_code(formula, columns), X, columns) == expected
 
 
 @settings(deadline=None, max_examples=20)

@@ -1,0 +1,288 @@
+"""Methods that write fitted models: text, Python, SQL, C, dictionaries and frames."""
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.export_code import (
+    c_code,
+    python_code,
+    sql_code,
+    used_weights,
+)
+from sklboolean._core.formula import FirstRule, Members
+from sklboolean._core.formulas import conjunction_text, python_label
+
+# Version of the dictionaries. Increase it when an older reader would misread them.
+VERSION = 1
+
+
+class ExportMixin:
+    """Exports of a class that describes itself by ``_formula()``."""
+
+    def _written_formula(self):
+        """Return the formula of a fitted model; a model without one is an error."""
+        if isinstance(self, BaseEstimator):
+            check_is_fitted(self)
+        formula = self._formula()
+        if isinstance(formula, Members):
+            raise ValueError(
+                f"This {type(self).__name__} is made of hypotheses that are not "
+                "conjunctions, so it cannot be written. Boost stumps, which is the "
+                "default, or use explain to list the hypotheses."
+            )
+        return formula
+
+    def to_text(self, feature_names=None):
+        """Write the model as text: its rules, or weights and conjunctions.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            A name for each feature. None: the column names of X, or x0, x1, ...
+
+        Returns
+        -------
+        text : str
+            A line for each rule, or for each weight, the largest absolute one first.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or the model is not made of conjunctions.
+        """
+        formula = self._written_formula()
+        names = formula.columns.names if feature_names is None else feature_names
+        if isinstance(formula, FirstRule):
+            return rules_text(formula, names)
+        return "\n".join(weights_text(formula, k, names) for k in range(len(formula.weights)))
+
+    def to_python(self, feature_names=None, *, output="label"):
+        """Write the model as a Python expression of a sample ``x``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            Keys of the values, for samples that are dicts: ``x['a']``. None: by column
+            number, ``x[0]``.
+        output : {"label", "proba", "score", "all"}, default="label"
+            Value of the expression. "label": what ``predict`` returns. "proba": a
+            dictionary of the probability of each class, with the calibration. "score":
+            what ``decision_function`` returns, of more than two classes a dictionary.
+            "all": a dictionary of the three.
+
+        Returns
+        -------
+        code : str
+            An expression that needs no import. A value of None is an error.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, or two have the same, when the model is not made
+            of conjunctions, or has no such output.
+        """
+        return python_code(self._written_formula(), feature_names, output)
+
+    def to_sql(self, feature_names=None, *, output="label"):
+        """Write the model in SQL.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The name of the column of each feature. None: the column names of X, or x0,
+            x1, ...
+        output : {"label", "proba", "score", "all"}, default="label"
+            "label": an expression whose value ``predict`` returns. The others are
+            columns with names, for a SELECT. "proba": ``proba_`` and the label, the
+            probability of each class, with the calibration. "score": ``score``, or with
+            more than two classes ``score_`` and the label. "all": ``prediction``, the
+            scores and the probabilities.
+
+        Returns
+        -------
+        sql : str
+            Bools are written 1 and 0. Column names are in double quotes. No literal
+            holds for NULL, and a weight times NULL is 0. Labels and scores are standard
+            SQL, but boosters whose classes play against each other need SQRT.
+            Probabilities of sums need EXP, which must overflow to infinity as in SQLite
+            and DuckDB.
+
+        Raises
+        ------
+        ValueError
+            When a feature has no name, two have the same, a name or label cannot be
+            quoted, when the model is not made of conjunctions, or has no such output.
+        """
+        formula = self._written_formula()
+        names = formula.columns.names if feature_names is None else feature_names
+        return sql_code(formula, names, output)
+
+    def to_c(self, prefix=""):
+        """Write the model as functions in C99 of bits.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Begins the names of the functions, for several models in one program.
+
+        Returns
+        -------
+        code : str
+            ``double score(const unsigned char *x)`` for two classes and regressors,
+            ``void scores(x, double *out)`` for all; ``int predict(x)``, a number in the
+            array ``labels``, and ``void proba(x, double *out)`` where the model has
+            probabilities. Each entry of ``x`` is a feature; 0 is false. The functions
+            need no library but the ``exp`` and ``sqrt`` of C.
+
+        Raises
+        ------
+        ValueError
+            When the model is not made of conjunctions, or the prefix is not a name.
+        """
+        return c_code(self._written_formula(), prefix)
+
+    def to_dict(self):
+        """Write the model as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+            "form" is "rules" or "sum"; "terms" are lists of pairs of a feature and the
+            value that it must have. Weights of votes are integers; "divisors" are the
+            numbers of votes.
+
+        Raises
+        ------
+        ValueError
+            For labels that are neither text nor finite numbers, or when the model is
+            not made of conjunctions.
+        """
+        formula = self._written_formula()
+        is_rules = isinstance(formula, FirstRule)
+        fields = rules_fields(formula) if is_rules else sum_fields(formula)
+        return versioned(type(self).__name__, fields)
+
+    def to_frame(self):
+        """Make a data frame with a row for each rule or weight.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns label, rule, n_literals and weight, which is missing where
+            the first rule decides.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        ValueError
+            When the model is not made of conjunctions.
+        """
+        formula = self._written_formula()
+        if isinstance(formula, FirstRule):
+            pairs = zip(formula.labels, formula.terms, strict=True)
+            rows = [(label, term, None) for label, term in pairs]
+        else:
+            rows = [
+                (name, term, weight)
+                for k, name in enumerate(formula.output_names())
+                for term, weight in largest_first(formula, k)
+            ]
+        names = formula.columns.names
+        return import_pandas().DataFrame(
+            {
+                "label": [label for label, _, _ in rows],
+                "rule": [conjunction_text(term, names) for _, term, _ in rows],
+                "n_literals": [len(term) for _, term, _ in rows],
+                "weight": [weight for _, _, weight in rows],
+            }
+        )
+
+
+def import_pandas():
+    """Import pandas, which only data frames need."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "to_frame needs pandas. Install it with `pip install pandas`, or use "
+            "to_dict."
+        ) from error
+    return pd
+
+
+def largest_first(formula, output):
+    """List the terms of a sum and their weights, the largest absolute one first."""
+    n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
+    pairs = [(term, w / n_votes) for term, w in used_weights(formula, output)]
+    return sorted(pairs, key=lambda pair: -abs(pair[1]))
+
+
+def rules_text(formula, names):
+    """Write rules as text, one on each line."""
+    lines = [
+        f"{label} if {conjunction_text(term, names)}"
+        for label, term in zip(formula.labels, formula.terms, strict=True)
+    ]
+    return "\n".join([*lines, f"{'else ' if lines else ''}{formula.default}"])
+
+
+def weights_text(formula, output, names):
+    """Write one sum as a scorecard: a weight and a conjunction on each line."""
+    pairs = largest_first(formula, output)
+    n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
+    intercept = formula.intercepts[output] / n_votes
+    numbers = [f"{weight:+.4g}" for weight in [intercept, *(w for _, w in pairs)]]
+    texts = ["", *(conjunction_text(term, names) for term, _ in pairs)]
+    width = max(map(len, numbers)) + 1
+    lines = [
+        f"{number:>{width}}  {text}".rstrip()
+        for number, text in zip(numbers, texts, strict=True)
+    ]
+    return "\n".join([f"{formula.output_names()[output]}:", *lines])
+
+
+def versioned(kind, fields):
+    """Put the class and the version before the fields of an exported object."""
+    return {"type": kind, "version": VERSION, **fields}
+
+
+def columns_fields(columns):
+    """Write the features of a formula as fields."""
+    return {
+        "n_features": int(columns.n_features),
+        "feature_names": columns.names,
+        "binarize": columns.binarize,
+    }
+
+
+def rules_fields(formula):
+    """Write a list of rules as fields of JSON types."""
+    return {
+        "form": "rules",
+        **columns_fields(formula.columns),
+        "terms": [[[int(j), bool(v)] for j, v in term] for term in formula.terms],
+        "labels": [python_label(label) for label in formula.labels],
+        "default": python_label(formula.default),
+        "classes": [python_label(label) for label in formula.classes],
+        "probabilities": formula.probabilities.tolist(),
+    }
+
+
+def sum_fields(formula):
+    """Write a weighted sum as fields of JSON types."""
+    labels = formula.classes
+    divisors = formula.divisors
+    return {
+        "form": "sum",
+        **columns_fields(formula.columns),
+        "terms": [[[int(j), bool(v)] for j, v in term] for term in formula.terms],
+        "weights": formula.weights.tolist(),
+        "intercepts": formula.intercepts.tolist(),
+        "classes": None if labels is None else [python_label(one) for one in labels],
+        "has_probabilities": formula.has_probabilities,
+        "slope": float(formula.slope),
+        "tie": formula.tie,
+        "divisors": None if divisors is None else divisors.tolist(),
+        "games": None if formula.games is None else [list(g) for g in formula.games],
+    }

@@ -1,0 +1,304 @@
+"""What a fitted model is: rules of which the first decides, or a weighted sum of terms.
+
+A term is a conjunction: a tuple of pairs of a feature and the value it must have. Each
+class describes itself once, in its method ``_formula``. Texts, code, explanations and
+ONNX graphs are made from the description and read nothing else of the model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import is_classifier
+
+from sklboolean._core.formulas import python_value
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The features that the terms of a model test.
+
+    Attributes
+    ----------
+    n_features : int
+    names : list of str or None
+        Column names of the data in training, if it had any.
+    binarize : float or None
+        Threshold above which a value is true. None: the values are zeros and ones.
+    """
+
+    n_features: int
+    names: list | None = None
+    binarize: float | None = None
+
+    @classmethod
+    def of(cls, model, binarize=None):
+        """Describe the features of a fitted estimator."""
+        names = getattr(model, "feature_names_in_", None)
+        return cls(
+            model.n_features_in_,
+            None if names is None else list(map(str, names)),
+            None if binarize is None else float(binarize),
+        )
+
+
+class SingleFeatures(Sequence):
+    """Terms of one feature each, which must be true; made only when they are read."""
+
+    def __init__(self, features):
+        self.features = np.asarray(features, dtype=np.intp)
+
+    def __len__(self):
+        return len(self.features)
+
+    def __getitem__(self, k):
+        return ((int(self.features[k]), True),)
+
+
+class TermsMixin:
+    """Evaluation of the terms that both forms of a formula have."""
+
+    @cached_property
+    def _literals(self):
+        """The features and values of the terms, padded with the first literal."""
+        width = max(map(len, self.terms), default=0)
+        padded = [(*term, *term[:1] * (width - len(term))) for term in self.terms]
+        shape = len(padded), width, 2
+        array = np.array(padded, dtype=np.intp).reshape(shape)
+        return array[:, :, 0], array[:, :, 1].astype(bool)
+
+    def satisfied(self, bits):
+        """Mark the terms that hold in each sample.
+
+        Parameters
+        ----------
+        bits : ndarray of shape (n_samples, n_features), bool
+
+        Returns
+        -------
+        satisfied : ndarray of shape (n_samples, n_terms), bool
+        """
+        if isinstance(self.terms, SingleFeatures):
+            return bits[:, self.terms.features]
+        if not all(self.terms):  # an empty conjunction has no literal to pad with
+            columns = [
+                [bits[:, j] == value for j, value in term] for term in self.terms
+            ]
+            always = np.ones(len(bits), dtype=bool)
+            held = [np.logical_and.reduce([always, *term]) for term in columns]
+            return np.stack(held, axis=1)
+        features, values = self._literals
+        satisfied = np.ones((len(bits), len(self.terms)), dtype=bool)
+        for feature, value in zip(features.T, values.T, strict=True):
+            satisfied &= bits[:, feature] == value
+        return satisfied
+
+
+@dataclass(frozen=True)
+class FirstRule(TermsMixin):
+    """The first rule that a sample satisfies decides; without one, the default.
+
+    Attributes
+    ----------
+    columns : Columns
+    terms : list of tuple of (int, bool)
+        Condition of each rule.
+    labels : list of n_rules labels
+    default : label
+    classes : list of labels or None
+        In the order of the columns of ``probabilities``.
+    probabilities : ndarray of shape (n_rules + 1, n_classes) or None
+        The last line is for samples that satisfy no rule.
+    scores : ndarray of shape (n_rules + 1,) or (n_rules + 1, n_classes), or None
+        Values of ``decision_function``; None where they are not decided by the rule.
+    """
+
+    columns: Columns
+    terms: Sequence
+    labels: list
+    default: object
+    classes: list | None = None
+    probabilities: np.ndarray | None = None
+    scores: np.ndarray | None = None
+
+    kind = "rules"
+
+    def first(self, bits):
+        """Number the rule that decides each sample; their number is the default."""
+        always = np.ones((len(bits), 1), dtype=bool)
+        return np.hstack([self.satisfied(bits), always]).argmax(axis=1)
+
+    def predict(self, bits):
+        """Predict the label of each sample."""
+        return np.array([*self.labels, self.default])[self.first(bits)]
+
+    def evaluate(self, bits):
+        """Compute the probabilities, of shape (n_samples, n_classes)."""
+        return self.probabilities[self.first(bits)]
+
+
+@dataclass(frozen=True)
+class WeightedSum(TermsMixin):
+    """The weights of the terms that a sample satisfies add up.
+
+    Attributes
+    ----------
+    columns : Columns
+    terms : sequence of tuple of (int, bool)
+    weights : ndarray of shape (n_outputs, n_terms)
+    intercepts : ndarray of shape (n_outputs,)
+    classes : list of labels or None
+        None: a regressor, whose single output is the prediction.
+    has_probabilities : bool
+        Whether the sigmoid or softmax of ``slope`` times the scores is a probability.
+    slope : float
+    tie : {0, 1}
+        Number of the class that a score of 0 predicts. With more classes the first of
+        the largest scores wins.
+    divisors : ndarray of shape (n_outputs,) or None
+        Weights of votes are integers. The sums are divided by the number of votes.
+    games : list of (int, int) or None
+        Each sum is the margin of a game of two classes; a positive margin is for the
+        second one.
+    takes_numbers : bool
+        Weights are multiplied by the values of features, which need not be 0 and 1.
+    """
+
+    columns: Columns
+    terms: Sequence
+    weights: np.ndarray
+    intercepts: np.ndarray
+    classes: list | None = None
+    has_probabilities: bool = True
+    slope: float = 1.0
+    tie: int = 0
+    divisors: np.ndarray | None = None
+    games: list | None = None
+    takes_numbers: bool = False
+
+    @property
+    def kind(self):
+        """What an explanation lists: weights, or votes."""
+        return "weights" if self.divisors is None else "votes"
+
+    def sums(self, bits):
+        """Compute the sums, of shape (n_samples, n_outputs); margins where votes."""
+        sums = self.satisfied(bits) @ self.weights.T + self.intercepts
+        return sums if self.divisors is None else sums / self.divisors
+
+    def game_factors(self, margins):
+        """Compute the factor of each margin of a game in the scores of its classes.
+
+        A margin adds ``z / sqrt(1 + z**2)`` divided by the number of other classes to
+        the score of its second class, where z is the margin times the root of the
+        number of votes.
+        """
+        squares = self.divisors * margins**2
+        return np.sqrt(self.divisors / (1 + squares)) / (len(self.classes) - 1)
+
+    def scores(self, bits):
+        """Compute the scores: of the second of two classes, or of each class."""
+        sums = self.sums(bits)
+        if self.games is None:
+            return sums
+        z = np.sqrt(self.divisors) * sums
+        shares = z / np.sqrt(1 + z * z) / (len(self.classes) - 1)
+        scores = np.zeros((len(bits), len(self.classes)))
+        for (first, second), share in zip(self.games, shares.T, strict=True):
+            scores[:, second] += share
+            scores[:, first] -= share
+        return scores
+
+    def predict(self, bits):
+        """Predict the label of each sample, or the value of a regressor."""
+        scores = self.scores(bits)
+        if self.classes is None:
+            return scores[:, 0]
+        if scores.shape[1] > 1:
+            codes = scores.argmax(axis=1)
+        else:
+            codes = (scores[:, 0] >= 0 if self.tie else scores[:, 0] > 0).astype(int)
+        return np.array(self.classes)[codes]
+
+    def evaluate(self, bits):
+        """Compute the probabilities if there are any, otherwise the scores."""
+        scores = self.scores(bits)
+        if not self.has_probabilities:
+            return scores
+        if scores.shape[1] == 1:
+            return expit(self.slope * np.hstack([-scores, scores]))
+        return softmax(self.slope * scores, axis=1)
+
+    def output_names(self):
+        """Name each sum in words."""
+        if self.classes is None:
+            return ["prediction"]
+        if self.games is not None:
+            return [f"{self.classes[a]} or {self.classes[b]}" for a, b in self.games]
+        if len(self.weights) > 1:
+            return [f"score of {label}" for label in self.classes]
+        is_log_odds = self.has_probabilities and self.slope == 1
+        return [f"{'log-odds' if is_log_odds else 'score'} of {self.classes[1]}"]
+
+
+@dataclass(frozen=True)
+class Members:
+    """Hypotheses that are not conjunctions: they can be listed but not written.
+
+    Attributes
+    ----------
+    kind : {"votes", "predictions"}
+    of_samples : callable
+        Takes samples. For votes it yields triples of a hypothesis or its name, the game
+        that it plays, and what it adds to the scores, of shape (n_samples, n_classes).
+        For predictions, pairs of a hypothesis and its predictions.
+    """
+
+    kind: str
+    of_samples: Callable
+
+
+def class_labels(model):
+    """List the classes of a fitted classifier as plain Python values."""
+    return [python_value(label) for label in model.classes_]
+
+
+def linear_formula(model, *, tie=1, slope=None):
+    """Describe a fitted linear model by its ``coef_`` and ``intercept_``.
+
+    Weights of 0 are left out. It may be a model of scikit-learn.
+    """
+    weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    intercepts = np.ravel(model.intercept_).astype(np.float64)
+    used = np.flatnonzero(weights.any(axis=0))
+    if slope is None:
+        slope = getattr(model, "calibration_slope_", 1.0)
+    is_label = is_classifier(model)
+    return WeightedSum(
+        Columns.of(model, getattr(model, "binarize", None)),
+        SingleFeatures(used),
+        weights[:, used],
+        np.broadcast_to(intercepts, len(weights)).copy(),
+        class_labels(model) if is_label else None,
+        has_probabilities=is_label and hasattr(model, "predict_proba"),
+        slope=slope,
+        tie=tie,
+        takes_numbers=True,
+    )
+
+
+def formula_of(model):
+    """Describe a fitted model, ours or a linear one of scikit-learn.
+
+    Returns
+    -------
+    formula : FirstRule, WeightedSum, Members or None
+        None for a model of another kind.
+    """
+    if hasattr(model, "_formula"):
+        return model._formula()
+    if hasattr(model, "coef_") and hasattr(model, "intercept_"):
+        return linear_formula(model, tie=0)
+    return None
