@@ -341,7 +341,9 @@ class SqlSum:
         scores = self.scores()
         if len(labels) == 2:
             sign = ">=" if self.formula.tie else ">"
-            return f"CASE WHEN {scores[0]} {sign} 0 THEN {labels[1]} ELSE {labels[0]} END"
+            return (
+                f"CASE WHEN {scores[0]} {sign} 0 THEN {labels[1]} ELSE {labels[0]} END"
+            )
         lines = []
         for k in range(len(scores) - 1):
             rest = scores[k + 1 :]
@@ -350,7 +352,7 @@ class SqlSum:
         return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
 
     def probabilities(self):
-        """Write the sigmoid or softmax; EXP overflows to infinity, whose inverse is 0."""
+        """Write the sigmoid or softmax; EXP may be infinity, whose inverse is 0."""
         slope, scores = sql_number(self.formula.slope), self.scores()
         if len(scores) == 1:
             exponents = [[f"{slope} * ({scores[0]})"], [f"-{slope} * ({scores[0]})"]]
@@ -414,11 +416,11 @@ int {prefix}predict(const unsigned char *x) {{ return {prefix}score(x) {sign} 0;
 C_PREDICT_MANY = """\
 /* Number the class in {prefix}labels, that of the largest score. */
 int {prefix}predict(const unsigned char *x) {{
-    double scores[{n_classes}];
+    double values[{n_classes}];
     int best = 0;
-    {prefix}scores(x, scores);
+    {prefix}scores(x, values);
     for (int k = 1; k < {n_classes}; ++k)
-        if (scores[k] > scores[best]) best = k;
+        if (values[k] > values[best]) best = k;
     return best;
 }}
 """
@@ -506,7 +508,9 @@ def c_rules(formula, prefix):
             C_LOOK_UP.format(prefix=prefix, name=name, meaning=meaning, **values)
         )
     if formula.scores is not None and formula.scores.ndim == 1:
-        parts.append(C_SCORE.format(prefix=prefix, meaning="Score of the second class."))
+        parts.append(
+            C_SCORE.format(prefix=prefix, meaning="Score of the second class.")
+        )
     return parts
 
 

@@ -54,7 +54,9 @@ class ExportMixin:
         names = formula.columns.names if feature_names is None else feature_names
         if isinstance(formula, FirstRule):
             return rules_text(formula, names)
-        return "\n".join(weights_text(formula, k, names) for k in range(len(formula.weights)))
+        return "\n".join(
+            weights_text(formula, k, names) for k in range(len(formula.weights))
+        )
 
     def to_python(self, feature_names=None, *, output="label"):
         """Write the model as a Python expression of a sample ``x``.

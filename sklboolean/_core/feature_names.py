@@ -6,6 +6,7 @@ a feature of its own.
 """
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from sklearn.pipeline import Pipeline
@@ -78,56 +79,85 @@ def exclusive_groups(names):
     ]
 
 
-def conjunction_words(literals, names):
-    """Write the literals of a conjunction; bounds of one column become an interval.
+class FeatureNames:
+    """Names of Boolean features, each read at most once.
 
     Parameters
     ----------
-    literals : sequence of (int, bool)
-        Feature numbers, each with the value that it must have.
     names : sequence of str
-        Feature names.
-
-    Returns
-    -------
-    words : list of str
-        In the order of the literals, such as ``["16 < age <= 44.5", "not ill"]``.
-        A sample satisfies the words exactly if it satisfies the literals: a negated
-        bound of a column that may be missing, ``not age <= 16``, is satisfied by
-        missing values, so it stays as it is unless another literal excludes them.
     """
-    parsed = [(parse_name(names[j]), bool(value), names[j]) for j, value in literals]
-    known = _known_columns(parsed, names)
-    bounds = {column: {} for column in known}
-    for (column, relation, number), value, _ in parsed:
-        if column in known and relation in OPPOSITE:
-            relation = relation if value else OPPOSITE[relation]
-            tighter = min if relation == "<=" else max
-            held = bounds[column].get(relation, number)
-            bounds[column][relation] = tighter(held, number, key=float)
-    words = []
-    for (column, *condition), value, name in parsed:
-        is_bound = condition[0] in OPPOSITE or tuple(condition) == MISSING
-        if column not in known or not is_bound:
-            words.append(str(name) if value else f"not {name}")
-        elif column in bounds:  # written where the first literal of the column is
-            words += _bounds_words(column, bounds.pop(column))
-    return words
+
+    def __init__(self, names):
+        self.names, self._conditions = names, {}
+
+    def condition(self, feature):
+        """Read the `Condition` in the name of a feature."""
+        if feature not in self._conditions:
+            self._conditions[feature] = parse_name(self.names[feature])
+        return self._conditions[feature]
+
+    @cached_property
+    def _can_be_missing(self):
+        """The columns with a feature that says whether they are missing."""
+        ends = [str(name) for name in self.names if str(name).endswith(" is missing")]
+        conditions = map(parse_name, ends)
+        return {c.column for c in conditions if c[1:] == MISSING}
+
+    def words(self, literals):
+        """Write the literals of a conjunction; bounds of one column become an interval.
+
+        Parameters
+        ----------
+        literals : sequence of (int, bool)
+            Feature numbers, each with the value that it must have.
+
+        Returns
+        -------
+        words : list of str
+            In the order of the literals, such as ``["16 < age <= 44.5", "not ill"]``. A
+            sample satisfies the words exactly if it satisfies the literals: a negated
+            bound of a column that may be missing, ``not age <= 16``, is satisfied by
+            missing values, so it stays as it is unless another literal excludes them.
+        """
+        parsed = [(self.condition(j), bool(value)) for j, value in literals]
+        known = self._known_columns(parsed)
+        bounds = {column: {} for column in known}
+        for (column, relation, number), value in parsed:
+            if column in known and relation in OPPOSITE:
+                relation = relation if value else OPPOSITE[relation]
+                tighter = min if relation == "<=" else max
+                tightest = bounds[column].get(relation, number)
+                bounds[column][relation] = tighter(tightest, number, key=float)
+        words = []
+        for (feature, _), (condition, value) in zip(literals, parsed, strict=True):
+            column, relation, state = condition
+            is_bound = relation in OPPOSITE or (relation, state) == MISSING
+            if column not in known or not is_bound:
+                name = str(self.names[feature])
+                words.append(name if value else f"not {name}")
+            elif column in bounds:  # written where the first literal of the column is
+                words += _bounds_words(column, bounds.pop(column))
+        return words
+
+    def _known_columns(self, parsed):
+        """Find the columns with bounds of which the literals exclude missing values."""
+        bounded, known, missing = set(), set(), set()
+        for condition, value in parsed:
+            is_bound = condition.relation in OPPOSITE
+            if is_bound:
+                bounded.add(condition.column)
+            if condition[1:] == MISSING and value:
+                missing.add(condition.column)
+            elif (is_bound and value) or (condition[1:] == MISSING and not value):
+                known.add(condition.column)
+        if bounded - known - missing:
+            known = known | (bounded - self._can_be_missing)
+        return (bounded & known) - missing
 
 
-def _known_columns(parsed, names):
-    """Find the columns with bounds of which the literals exclude missing values."""
-    can_be_missing = {c.column for c in map(parse_name, names) if c[1:] == MISSING}
-    bounded, known, missing = set(), set(), set()
-    for condition, value, _ in parsed:
-        is_bound = condition.relation in OPPOSITE
-        if is_bound:
-            bounded.add(condition.column)
-        if condition[1:] == MISSING and value:
-            missing.add(condition.column)
-        elif (is_bound and value) or (condition[1:] == MISSING and not value):
-            known.add(condition.column)
-    return bounded & (known | (bounded - can_be_missing)) - missing
+def conjunction_words(literals, names):
+    """Write the literals of one conjunction: see `FeatureNames.words`."""
+    return FeatureNames(names).words(literals)
 
 
 def _bounds_words(column, bounds):

@@ -8,6 +8,7 @@ ONNX graphs are made from the description and read nothing else of the model.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -273,11 +274,12 @@ def linear_formula(model, *, tie=1, slope=None):
     weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     intercepts = np.ravel(model.intercept_).astype(np.float64)
     used = np.flatnonzero(weights.any(axis=0))
+    binarize = getattr(model, "binarize", None)
     if slope is None:
         slope = getattr(model, "calibration_slope_", 1.0)
     is_label = is_classifier(model)
     return WeightedSum(
-        Columns.of(model, getattr(model, "binarize", None)),
+        Columns.of(model, binarize if isinstance(binarize, Real) else None),
         SingleFeatures(used),
         weights[:, used],
         np.broadcast_to(intercepts, len(weights)).copy(),

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.formula import Members, formula_of
 from sklboolean._core.labels import distinct_labels, encode_classes, target_type
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import (
@@ -529,6 +530,24 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return probabilities
         committee = self._state.committee
         return committee.predict(X, self.classes_, with_probabilities=True).consensus
+
+    def _formula(self):
+        if self.estimator_ is not None:
+            return formula_of(self.estimator_)
+        return Members("votes", self._votes)
+
+    def _votes(self, X):
+        """Yield each member, no game, and what its vote adds to the scores."""
+        predictions = self._state.committee.predict(
+            self._check_X(X), self.classes_, with_probabilities=True
+        )
+        members = self.committee_
+        if predictions.votes is None:  # a version space has no list of members
+            members = [f"posterior of {label}" for label in self.classes_]
+        for member, shares in zip(members, predictions.consensus_parts(), strict=True):
+            # With two classes the score is the difference of their probabilities.
+            is_difference = len(self.classes_) == 2
+            yield member, "", shares - shares[:, ::-1] if is_difference else shares
 
     def __sklearn_is_fitted__(self):
         """Test if there is a committee: labels of two classes are known."""

@@ -8,6 +8,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin, probabilities
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import Columns, Members, WeightedSum, class_labels
 from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
@@ -16,7 +18,9 @@ from sklboolean.boosting._votes import class_scores, predict_codes
 BLOCK_VOTES = 2**22  # counted at a time
 
 
-class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+class BaseMajorityVote(
+    ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+):
     """Predict by one vote for each fitted hypothesis in ``estimators_``.
 
     Subclasses set three private attributes with it. ``_games`` is None, or a list of
@@ -163,6 +167,37 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
                     shares[:, first] = -shares[:, second]
                 yield estimator, game, shares
 
+    def _formula(self):
+        if self._stumps is None:
+            return Members("votes", lambda X: self._vote_shares(self._check_X(X)))
+        boosters = [self] if self._games is None else self.estimators_
+        parts = [votes_of_stumps(one.estimators_, one.classes_) for one in boosters]
+        terms = list(dict.fromkeys(term for votes, _ in parts for term in votes))
+        intercepts = np.concatenate([intercepts for _, intercepts in parts])
+        rows = [
+            [votes.get(term, np.zeros(len(own)))[k] for term in terms]
+            for votes, own in parts
+            for k in range(len(own))
+        ]
+        counts = [max(1, len(one.estimators_)) for one in boosters]
+        return WeightedSum(
+            Columns.of(self, self._weak_estimator().binarize),
+            terms,
+            np.array(rows, dtype=np.float64).reshape(len(intercepts), len(terms)),
+            intercepts,
+            class_labels(self),
+            slope=self.calibration_slope_,
+            tie=1,
+            divisors=np.resize(counts, len(intercepts)).astype(np.float64),
+            games=self._pairs_of_games(),
+        )
+
+    def _pairs_of_games(self):
+        """List the classes of each game of one class against one, if there are any."""
+        if self._games is None or self._games[0].first is None:
+            return None
+        return [(int(game.first), int(game.second)) for game in self._games]
+
     def staged_decision_function(self, X):
         """Yield the margin of the vote after each hypothesis.
 
@@ -211,3 +246,33 @@ class BaseMajorityVote(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
         """
         for margins in self.staged_decision_function(X):
             yield probabilities(margins, self.calibration_slope_)
+
+
+def votes_of_stumps(stumps, classes):
+    """Add up votes: each condition moves some from one side of its stump to the other.
+
+    Parameters
+    ----------
+    stumps : list of BooleanStump
+    classes : ndarray of shape (n_classes,)
+
+    Returns
+    -------
+    votes : dict from conjunction to ndarray of shape (n_outputs,), float64
+        Whole numbers.
+    intercepts : ndarray of shape (n_outputs,), float64
+        One output for two classes, the second; else one for each.
+    """
+    codes = {label: code for code, label in enumerate(classes.tolist())}
+    votes, constant = {}, np.zeros(len(codes))
+    for stump in stumps:
+        rules = stump._formula()
+        constant[codes[rules.default]] += 1
+        for term, label in zip(rules.terms, rules.labels, strict=True):
+            moved = votes.setdefault(term, np.zeros(len(codes)))
+            moved[codes[label]] += 1
+            moved[codes[rules.default]] -= 1
+    outputs = slice(1, None) if len(codes) == 2 else slice(None)
+    # Votes for a class minus votes against it.
+    votes = {term: 2 * moved[outputs] for term, moved in votes.items() if moved.any()}
+    return votes, (2 * constant - len(stumps))[outputs]

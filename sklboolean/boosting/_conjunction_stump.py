@@ -311,6 +311,10 @@ class ConjunctionStump(BooleanStump):
         shares = sides / sides.sum(axis=1, keepdims=True)
         self.side_probabilities_ = shares.astype(np.float64)
 
+    def _conjunction(self):
+        """Return the literals that the stump tests; none for a constant."""
+        return tuple(self.literals_)
+
     @property
     def feature_importances_(self):
         """Equal shares for the features of the conjunction, 0 for the others.

@@ -17,6 +17,7 @@ from sklboolean._core.base import (
     fit_slope,
     restore_on_error,
 )
+from sklboolean._core.formula import Members
 from sklboolean._core.labels import known_classes
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
@@ -766,6 +767,9 @@ class OnlineBoostByMajority(
         """Compute the margins of checked samples."""
         parts = [state.margins(each) for _, each in state.parts(X, X.shape[0])]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _formula(self):
+        return Members("votes", lambda X: self._vote_shares(self._check_X(X)))
 
     def _vote_shares(self, X):
         """Yield what the vote of each learner adds to the score of each class.

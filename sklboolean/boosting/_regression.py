@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.formula import Members
 from sklboolean._core.meta import validation_options
 from sklboolean._core.parameters import (
     check_choice,
@@ -367,6 +368,12 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         for prediction in self._predictions(X):
             predictions.append(prediction)
             yield np.median(predictions, axis=0)
+
+    def _formula(self):
+        def predictions(X):
+            return zip(self.estimators_, self._predictions(X), strict=True)
+
+        return Members("predictions", predictions)
 
     def _predictions(self, X):
         """Yield the predictions of each regressor."""

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words
-from sklboolean._core.formulas import feature_name_of
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import Columns, FirstRule, class_labels
+from sklboolean._core.formulas import feature_name_of, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight
@@ -416,7 +418,7 @@ def count_stump_votes(tests, table, n_classes):
     return votes
 
 
-class BooleanStump(ClassifierMixin, BaseEstimator):
+class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
     """Classify by the best single Boolean feature under sample weights.
 
     The weak learner for boosting over Boolean features. Of all features, their
@@ -614,6 +616,25 @@ class BooleanStump(ClassifierMixin, BaseEstimator):
         column = column.toarray() if sparse.issparse(column) else column
         truth = column[:, 0].astype(np.float64) > self.binarize
         return self.side_classes_[truth.astype(np.intp)]
+
+    def _conjunction(self):
+        """Return the literals that the stump tests; none for a constant."""
+        return ((int(self.feature_), True),) if self.feature_ >= 0 else ()
+
+    def _formula(self):
+        term = self._conjunction()
+        if_false, if_true = map(python_value, self.side_classes_)
+        probabilities = (
+            self.side_probabilities_[::-1] if term else (self.side_probabilities_[1:])
+        )
+        return FirstRule(
+            Columns.of(self, self.binarize),
+            [term] if term else [],
+            [if_true] if term else [],
+            if_false,
+            class_labels(self),
+            probabilities,
+        )
 
     def _check_bits(self, X):
         check_is_fitted(self)

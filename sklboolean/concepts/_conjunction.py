@@ -7,7 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.exports import ExportMixin
 from sklboolean._core.finite_classes import size_of
+from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import feature_names_of, formula_text
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -59,7 +61,7 @@ class EliminationState:
         return int(np.count_nonzero(accepted != positive))
 
 
-class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
+class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassifier):
     """Learn one conjunction (or disjunction) of features and their negations.
 
     Elimination starts from all literals and drops those that a positive sample
@@ -170,8 +172,8 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
         warn_user(
             f"No {self.target} classifies all samples correctly. The one that {verb} "
             f"every sample of class {self.classes_.tolist()[kept]!r}, "
-            f"{self._formula(state)!r}, also {verb} {n_wrong} samples of the other "
-            "class. For noisy labels use Winnow or AveragedPerceptron.",
+            f"{self._formula_text(state)!r}, also {verb} {n_wrong} samples of the "
+            "other class. For noisy labels use Winnow or AveragedPerceptron.",
         )
 
     def _literals(self, state):
@@ -179,7 +181,7 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
         halves = state.literals.reshape(1 if self.monotone else 2, -1)
         return unpack_words(halves, self.n_features_in_).astype(bool)
 
-    def _formula(self, state):
+    def _formula_text(self, state):
         literals, names = self._literals(state).reshape(-1), feature_names_of(self)
         return formula_text(literals, names, disjunctive=self.target == "disjunction")
 
@@ -187,9 +189,25 @@ class ConjunctionClassifier(DecisionClassifierMixin, ConceptClassifier):
         literals = self._literals(state)
         self.positive_features_ = np.flatnonzero(literals[0])
         self.negated_features_ = np.flatnonzero(literals[1:].any(axis=0))
-        self.formula_ = self._formula(state)
+        self.formula_ = self._formula_text(state)
         self.n_mistakes_ = state.n_mistakes
         self.n_contradictions_ = state.n_contradictions
+
+    def _formula(self):
+        literals = [(int(j), True) for j in self.positive_features_]
+        literals += [(int(j), False) for j in self.negated_features_]
+        is_disjunction = self.target == "disjunction"
+        terms = [(one,) for one in literals] if is_disjunction else [tuple(literals)]
+        rejected, accepted = self._side_probabilities()
+        default, label = class_labels(self)
+        return FirstRule(
+            Columns.of(self, self.binarize),
+            terms,
+            [label] * len(terms),
+            default,
+            [default, label],
+            np.array([accepted] * len(terms) + [rejected]),
+        )
 
     def _literal_blocks(self, table):
         """Yield slices and the literals that are true in their samples, packed."""

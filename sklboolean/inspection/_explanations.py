@@ -6,29 +6,21 @@ from math import fsum
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.feature_names import (
-    conjunction_words,
-    parse_name,
-    split_pipeline,
-)
+from sklboolean._core.exports import import_pandas
+from sklboolean._core.feature_names import FeatureNames, split_pipeline
+from sklboolean._core.formula import FirstRule, Members, class_labels, formula_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
-from sklboolean.active_learning import QueryByCommittee
-from sklboolean.boosting import BoostByMajorityRegressor
 from sklboolean.inspection._figure import draw_bars, take_samples
-from sklboolean.inspection._sums import (
+from sklboolean.inspection._formulas import (
     as_bits,
     check_names,
     compare_with_predictions,
-    final_estimator,
-    read_sums,
-    terms_that_hold,
+    conjunctions_of,
 )
-from sklboolean.inspection._votes import (
-    committee_votes,
-    prediction_parts,
-    vote_parts,
-)
+from sklboolean.inspection._votes import member_votes, prediction_parts, stump_votes
+
+SMALLEST = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,15 @@ class Explanation:
     intercept : float
         Part of the score that no condition has; 0 where ``kind`` is not "weights".
     score : float
-        For "rules" the probability of the prediction, else the score of ``target``, or
-        the value that a regressor predicts.
+        For "rules" the probability of the prediction, for a regressor the value that it
+        predicts, else the score of ``target`` in the unit that ``quantity`` names.
+    probability : float or None, default=None
+        Probability of ``target``, for "rules" of the prediction. None: the model has no
+        probabilities.
+    quantity : {"score", "log-odds", "probability"}, default="score"
+        What ``score`` is. "log-odds": of two classes with probabilities, the natural
+        logarithm of the odds of ``target``, to which the parts add up. "score": what
+        ``decision_function`` returns.
 
     See Also
     --------
@@ -78,6 +77,27 @@ class Explanation:
     parts: list
     intercept: float
     score: float
+    probability: float | None = None
+    quantity: str = "score"
+
+    def to_frame(self):
+        """Make a data frame with a row for each part, and for the intercept.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns part and value.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        parts = list(self.parts)
+        if self.kind == "weights":
+            parts.append(("always", self.intercept))
+        texts, values = [text for text, _ in parts], [value for _, value in parts]
+        return import_pandas().DataFrame({"part": texts, "value": values})
 
     def to_text(self, max_parts=10):
         """Write the explanation, a line for each part.
@@ -92,10 +112,13 @@ class Explanation:
         text : str
         """
         check_integer(max_parts, "max_parts", 1)
-        about = "probability" if self.kind == "rules" else "score"
+        about = self.quantity
         if self.target is not None:
             about += f" of {self.target}"
-        lines = [f"{self.prediction} ({about}: {self.score:.4g})"]
+        about = f"{about}: {self.score:.4g}"
+        if self.probability is not None and self.kind != "rules":
+            about += f", probability: {self.probability:.4g}"
+        lines = [f"{self.prediction} ({about})"]
         if self.kind != "rules" and self.target is None:  # a regressor
             lines = [f"{self.score:.4g}"]
         lines += [f"{value:+9.4f}  {text}" for text, value in self.parts[:max_parts]]
@@ -176,138 +199,218 @@ def explain(model, X, *, target=None, feature_names=None):
     check_is_fitted(model)
     whole = getattr(model, "best_estimator_", model)
     transformers, last, names = split_pipeline(whole)
-    last = final_estimator(last)
+    X = as_frame(X)
     samples = X if transformers is None else transformers.transform(X)
     names = names if feature_names is None else feature_names
-    predictions = [python_value(value) for value in whole.predict(X)]
     is_kernel = hasattr(last, "feature_contributions")
-    if isinstance(last, QueryByCommittee) or hasattr(last, "_vote_shares"):
-        columns, targets, scores = _scores(whole, last, X, predictions, target)
-        names = check_names(names, last.n_features_in_)
-        classes = [python_value(label) for label in last.classes_]
-        bits = last._check_X(samples)
-        if isinstance(last, QueryByCommittee):
-            committee = last._state.committee
-            found = committee.predict(bits, last.classes_, with_probabilities=True)
-            votes = committee_votes(last.committee_, found, classes)
-        else:
-            votes = last._vote_shares(bits)
-        parts = vote_parts(votes, bits, classes, columns, names)
-        return _explanations("votes", predictions, targets, parts, scores)
-    if isinstance(last, BoostByMajorityRegressor):
-        texts = [f"{type(m).__name__} {k}" for k, m in enumerate(last.estimators_)]
-        table = np.stack(list(last._predictions(samples)), axis=1)
-        parts = prediction_parts(texts, table)
-        targets, scores = [None] * len(parts), np.array(predictions, dtype=float)
-        return _explanations("predictions", predictions, targets, parts, scores)
-    sums = None if is_kernel else read_sums(last)
-    bits = as_bits(samples, getattr(last, "binarize", 0.0))
-    names = check_names(names, bits.shape[1])
+    formula = formula_of(last)
+    if not is_kernel and not isinstance(formula, Members):
+        formula = conjunctions_of(last)
+        bits = as_bits(samples, formula.columns.binarize)
+        names = FeatureNames(check_names(names, bits.shape[1]))
+        compare_with_predictions(formula, bits, whole, X)
+        if isinstance(formula, FirstRule):
+            return rule_explanations(formula, bits, names)
+        score = ExplainedScore.of(whole, X, target, formula.has_probabilities)
+        parts = stump_votes if formula.kind == "votes" else weight_parts
+        parts = parts(formula, bits, score.columns, names)
+        return score.explanations(formula.kind, parts)
+    is_calibrated = hasattr(last, "calibration_slope_")
+    score = ExplainedScore.of(whole, X, target, is_calibrated)
+    if not is_kernel and formula.kind == "predictions":
+        parts = prediction_parts(formula.of_samples(samples))
+        return score.explanations("predictions", parts)
+    names = FeatureNames(check_names(names, last.n_features_in_))
     if is_kernel:
-        columns, targets, scores = _scores(whole, last, X, predictions, target)
+        bits = as_bits(samples, getattr(last, "binarize", 0.0))
         shares = last.feature_contributions(samples)
-        parts = []
-        for sample, k in enumerate(columns):
-            own = shares[sample] if shares.ndim == 2 else shares[sample, k]
-            own = own if shares.ndim == 3 or k else -own
-            found = np.flatnonzero(own)
-            literals = [(int(j), bool(bits[sample, j])) for j in found]
-            parts.append(_merge_bounds(literals, own[found].tolist(), names))
-        return _explanations("weights", predictions, targets, parts, scores)
-    held = terms_that_hold(sums.terms, bits)
-    compare_with_predictions(sums.evaluate(held), whole, X, sums.link)
-    texts = [
-        " and ".join(conjunction_words(literals, names)) or "always"
-        for literals in sums.terms
-    ]
-    if sums.link == "first":
-        return _rules(last, sums, held, texts, predictions)
-    if sums.link == "value":
-        weights = np.broadcast_to(sums.weights[0], held.shape)
-        targets, scores = [None] * len(held), np.asarray(whole.predict(X), dtype=float)
-    else:
-        columns, targets, scores = _scores(whole, last, X, predictions, target)
-        weights = sums.weights
-        if len(weights) == 1:
-            weights = np.concatenate([-weights, weights])
-        weights = weights[columns]
-    is_linear = all(len(literals) == 1 for literals in sums.terms)
-    parts = []
-    for own, here in zip(weights, held, strict=True):
-        found = [int(k) for k in np.flatnonzero(here) if own[k]]
-        values = [float(own[k]) for k in found]
-        if is_linear:
-            literals = [sums.terms[k][0] for k in found]
-            parts.append(_merge_bounds(literals, values, names))
+        parts = kernel_parts(shares, bits, score.columns, names)
+        return score.explanations("weights", parts)
+    votes = formula.of_samples(samples)
+    classes = class_labels(last)
+    parts = member_votes(votes, samples, classes, score.columns, names)
+    return score.explanations("votes", parts)
+
+
+def as_frame(X):
+    """Make a frame with one line of a Series, the one sample that it holds."""
+    is_series = hasattr(X, "to_frame") and getattr(X, "ndim", 2) == 1
+    return X.to_frame().T.infer_objects() if is_series else X
+
+
+@dataclass(frozen=True)
+class ExplainedScore:
+    """The score of each sample that is explained, and what its parts are multiplied by.
+
+    Attributes
+    ----------
+    predictions : list of labels or floats
+    targets : list of labels, or of None for a regressor
+    columns : ndarray of shape (n_samples,), int
+        Number of the target.
+    values : ndarray of shape (n_samples,), float64
+    factors : ndarray of shape (n_samples,), float64
+        They turn parts of ``decision_function`` into parts of ``values``.
+    probabilities : list of float, or of None
+    quantity : {"score", "log-odds"}
+    """
+
+    predictions: list
+    targets: list
+    columns: np.ndarray
+    values: np.ndarray
+    factors: np.ndarray
+    probabilities: list
+    quantity: str
+
+    @classmethod
+    def of(cls, whole, X, target, is_calibrated):
+        """Choose the class that is explained for each sample, and compute its score.
+
+        ``is_calibrated`` says that the probabilities are a sigmoid of the score.
+        """
+        predictions = [python_value(value) for value in whole.predict(X)]
+        n_samples, everything = len(predictions), np.arange(len(predictions))
+        ones, unknown = np.ones(n_samples), [None] * n_samples
+        if not hasattr(whole, "classes_"):
+            values = np.array(predictions, dtype=np.float64)
+            columns = np.zeros(n_samples, dtype=np.intp)
+            return cls(predictions, unknown, columns, values, ones, unknown, "score")
+        targets, columns = explained_classes(class_labels(whole), predictions, target)
+        scores = np.asarray(whole.decision_function(X), dtype=np.float64)
+        if scores.ndim == 1:
+            values = np.where(columns, scores, -scores)
         else:
-            parts.append([(texts[k], w) for k, w in zip(found, values, strict=True)])
-    return _explanations("weights", predictions, targets, parts, scores)
+            values = scores[everything, columns]
+        last = whole[-1] if hasattr(whole, "steps") else whole
+        if not hasattr(whole, "predict_proba"):
+            return cls(predictions, targets, columns, values, ones, unknown, "score")
+        table = whole.predict_proba(X)
+        probabilities = table[everything, columns].tolist()
+        factors, quantity = ones, "score"
+        if scores.ndim == 1 and is_calibrated:
+            # Both columns are exact where they are small, so their ratio is, too.
+            sides = np.log(np.maximum(table, SMALLEST))
+            log_odds = sides[everything, columns] - sides[everything, 1 - columns]
+            slope = getattr(last, "calibration_slope_", 1.0)
+            is_tie = np.abs(values) < SMALLEST
+            factors = np.where(is_tie, slope, log_odds / np.where(is_tie, 1.0, values))
+            values, quantity = factors * values, "log-odds"
+        return cls(
+            predictions, targets, columns, values, factors, probabilities, quantity
+        )
+
+    def explanations(self, kind, parts):
+        """Make an explanation of the parts of each sample."""
+        explanations = []
+        for sample, parts_of_sample in enumerate(parts):
+            score, rest = float(self.values[sample]), 0.0
+            if kind != "predictions":
+                factor = float(self.factors[sample])
+                scaled = [(text, factor * value) for text, value in parts_of_sample]
+                parts_of_sample = sorted(scaled, key=lambda part: -abs(part[1]))
+            if kind == "weights":
+                rest = score - sum(value for _, value in parts_of_sample)
+            explanations.append(
+                Explanation(
+                    kind,
+                    self.predictions[sample],
+                    self.targets[sample],
+                    parts_of_sample,
+                    rest,
+                    score,
+                    self.probabilities[sample],
+                    self.quantity,
+                )
+            )
+        return explanations
 
 
-def _scores(whole, last, X, predictions, target):
-    """Find the number and label of each sample's explained class, and its score."""
-    classes = [python_value(label) for label in last.classes_]
+def explained_classes(classes, predictions, target):
+    """Choose the class to explain: the target, the second of two, or the predicted."""
     if target is not None and target not in classes:
         raise ValueError(f"target must be one of {classes}; got {target!r}.")
-    if target is None:
-        targets = [classes[1]] * len(predictions) if len(classes) == 2 else predictions
-    else:
+    if target is not None:
         targets = [python_value(target)] * len(predictions)
-    columns = np.array([classes.index(label) for label in targets], dtype=np.intp)
-    scores = np.asarray(whole.decision_function(X))
-    if scores.ndim == 1:
-        return columns, targets, np.where(columns, scores, -scores)
-    return columns, targets, scores[np.arange(len(scores)), columns]
+    elif len(classes) == 2:
+        targets = [classes[1]] * len(predictions)
+    else:
+        targets = predictions
+    columns = [classes.index(label) for label in targets]
+    return targets, np.array(columns, dtype=np.intp)
 
 
-def _explanations(kind, predictions, targets, parts, scores):
-    found = []
-    for prediction, label, own, score in zip(
-        predictions, targets, parts, scores.tolist(), strict=True
-    ):
-        if kind != "predictions":
-            own = sorted(own, key=lambda part: -abs(part[1]))
-        rest = score - sum(value for _, value in own) if kind == "weights" else 0.0
-        found.append(Explanation(kind, prediction, label, own, rest, score))
-    return found
+def weight_parts(formula, bits, columns, names):
+    """List the weights of the terms that hold in each sample."""
+    weights = formula.weights
+    if formula.classes is not None and len(weights) == 1:
+        weights = np.concatenate([-weights, weights])
+    satisfied, terms, texts = formula.satisfied(bits), formula.terms, {}
+    parts = []
+    for holds, column in zip(satisfied, columns, strict=True):
+        places = np.flatnonzero(holds & (weights[column] != 0))
+        values = weights[column, places].tolist()
+        if formula.takes_numbers:
+            literals = [terms[k][0] for k in places]
+            parts.append(merge_bounds(literals, values, names))
+            continue
+        for k in places:
+            if k not in texts:
+                texts[k] = " and ".join(names.words(terms[k])) or "always"
+        parts.append([(texts[k], w) for k, w in zip(places, values, strict=True)])
+    return parts
 
 
-def _merge_bounds(literals, values, names):
+def kernel_parts(shares, bits, columns, names):
+    """List the exact part of each feature in the score of a kernel model."""
+    parts = []
+    for sample, column in enumerate(columns):
+        values = shares[sample] if shares.ndim == 2 else shares[sample, column]
+        values = values if shares.ndim == 3 or column else -values
+        places = np.flatnonzero(values)
+        literals = [(int(j), bool(bits[sample, j])) for j in places]
+        parts.append(merge_bounds(literals, values[places].tolist(), names))
+    return parts
+
+
+def merge_bounds(literals, values, names):
     """Make parts of single features; bounds on one number are one part."""
     groups = {}
     for (feature, is_true), value in zip(literals, values, strict=True):
-        condition = parse_name(names[feature])
+        condition = names.condition(feature)
         is_bound = condition.relation in ("<=", ">")
         key = condition.column if is_bound else feature
         group = groups.setdefault(key, ([], []))
         group[0].append((feature, is_true))
         group[1].append(value)
     return [
-        (" and ".join(conjunction_words(own, names)), fsum(weights))
-        for own, weights in groups.values()
+        (" and ".join(names.words(group)), fsum(weights))
+        for group, weights in groups.values()
     ]
 
 
-def _rules(last, sums, held, texts, predictions):
+def rule_explanations(formula, bits, names):
     """Explain by the rules that hold; the first decides, or the default."""
-    classes = [python_value(label) for label in last.classes_]
-    places = [classes.index(python_value(label)) for label in sums.labels]
-    found = []
-    for here, prediction in zip(held, predictions, strict=True):
-        numbers = np.flatnonzero(here)
-        parts = [
-            (
-                f"{sums.labels[k]} if {texts[k]}",
-                float(sums.probabilities[k, places[k]]),
-            )
-            for k in numbers
-        ]
+    places = [formula.classes.index(label) for label in formula.labels]
+    texts = [
+        f"{label} if {' and '.join(names.words(term)) or 'always'}"
+        for label, term in zip(formula.labels, formula.terms, strict=True)
+    ]
+    probabilities = formula.probabilities
+    explanations = []
+    for holds in formula.satisfied(bits):
+        numbers = np.flatnonzero(holds)
         decides = numbers[0] if len(numbers) else -1
-        score = float(sums.probabilities[decides, classes.index(prediction)])
-        if not parts:
-            parts = [(f"{prediction} if no rule holds", score)]
-        found.append(Explanation("rules", prediction, None, parts, 0.0, score))
-    return found
+        prediction = formula.labels[decides] if len(numbers) else formula.default
+        score = float(probabilities[decides, formula.classes.index(prediction)])
+        parts = [(texts[k], float(probabilities[k, places[k]])) for k in numbers]
+        parts = parts or [(f"{prediction} if no rule holds", score)]
+        explanations.append(
+            Explanation(
+                "rules", prediction, None, parts, 0.0, score, score, "probability"
+            )
+        )
+    return explanations
 
 
 class ExplanationDisplay:
@@ -414,12 +517,12 @@ class ExplanationDisplay:
             parts = [*parts, (f"{len(rest)} more", sum(value for _, value in rest))]
         if one.kind == "weights":
             parts = [*parts, ("always", one.intercept)]
-        label = (
-            "probability of the label" if one.kind == "rules" else "part of the score"
-        )
+        label = f"part of the {one.quantity}"
+        if one.kind == "rules":
+            label = "probability of the label"
         if one.target is not None:
             label += f" of {one.target}"
-        if one.kind == "votes":
+        if one.kind == "votes" and one.quantity == "score":
             label = f"share of votes for {one.target} less those against"
         if one.kind == "predictions":
             label = "prediction"
@@ -427,7 +530,7 @@ class ExplanationDisplay:
         if one.kind == "rules":  # only the first one decides
             for bar in list(self.bars_)[1:]:
                 bar.set_alpha(0.3)
-        about = "probability" if one.kind == "rules" else "score"
+        about = one.quantity
         prefix = "" if one.target is None else "predicted: "
         title = f"{prefix}{one.prediction} ({about} {one.score:.3g})"
         if one.kind == "predictions":

@@ -9,16 +9,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sklboolean._core.feature_names import conjunction_words, split_pipeline
+from sklboolean._core.feature_names import FeatureNames, split_pipeline
+from sklboolean._core.formula import FirstRule
 from sklboolean._core.formulas import feature_names_of, python_value
 from sklboolean._core.parameters import check_integer
-from sklboolean.inspection._sums import (
+from sklboolean.inspection._formulas import (
     as_bits,
     check_names,
     compare_with_predictions,
-    final_estimator,
-    read_sums,
-    terms_that_hold,
+    conjunctions_of,
 )
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import is_frame, read_columns
@@ -92,129 +91,152 @@ def model_page(
     check_consistent_length(X, y)
     whole = getattr(estimator, "best_estimator_", estimator)
     transformers, last, names = split_pipeline(whole)
-    last = final_estimator(last)
+    formula = conjunctions_of(last)
     bits = X if transformers is None else transformers.transform(X)
-    bits = as_bits(bits, getattr(last, "binarize", 0.0))
-    names = check_names(
-        names if feature_names is None else feature_names, bits.shape[1]
-    )
-    model = read_sums(last)
-    held = terms_that_hold(model.terms, bits)
-    result = model.evaluate(held)
-    compare_with_predictions(result, whole, X, model.link)
-
-    used = sorted({feature for literals in model.terms for feature, _ in literals})
-    encoder = _only_encoder(transformers)
-    if encoder is None:
-        columns, features, values = _plain_columns(used, names, bits)
-    else:
-        columns, features, values = _encoded_columns(encoder, X, bits, used)
-    y = np.asarray(y)
-    classes = None
-    if model.link != "value":
-        classes = [python_value(label) for label in last.classes_]
-    place = {feature: k for k, feature in enumerate(used)}
-    index = X.index if hasattr(X, "iloc") else range(len(bits))
+    bits = as_bits(bits, formula.columns.binarize)
+    names = names if feature_names is None else feature_names
+    names = FeatureNames(check_names(names, bits.shape[1]))
+    compare_with_predictions(formula, bits, whole, X)
+    used = sorted({feature for term in formula.terms for feature, _ in term})
     data = {
         "title": str(title or type(last).__name__),
         "about": (
             f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
             "change a value to see what the model predicts then."
         ),
-        "link": model.link,
-        "slope": float(model.slope),
-        "classes": classes and [str(label) for label in classes],
-        "games": model.games,
-        "outputs": _outputs(model, classes),
-        "default": None if model.link != "first" else str(_default(last, model)),
-        "columns": columns,
-        "features": features,
-        "terms": [
-            [[place[feature], bool(value)] for feature, value in literals]
-            for literals in model.terms
-        ],
-        "probabilities": _plain(model.probabilities),
-        "intercepts": _plain(model.intercepts),
-        "rows": _rows(model, held, y, classes, names),
-        "n_samples": len(bits),
-        "samples": values[:max_samples],
-        "sample_names": [str(name) for name in index[:max_samples]],
-        "y": [
-            python_value(label) if classes is None else str(python_value(label))
-            for label in y[:max_samples]
-        ],
+        **_formula_fields(formula, used),
+        "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
+        **_sample_fields(transformers, X, y, bits, used, names, max_samples),
     }
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    # No text can end the script element.
-    text = text.replace("<", "\\u003c")
-    page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
-    before, rest = page.split("@TITLE@")
-    between, after = rest.split("@DATA@")
-    page = before + escape(data["title"]) + between + text + after
+    if formula.classes is not None:
+        data["y"] = [str(label) for label in data["y"]]
+    page = _fill_page(data)
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
     return page
 
 
-def _outputs(model, classes):
-    """Name the sums: of a class, or of two classes that play a game."""
-    if model.games is not None:
-        return [
-            f"{classes[first]} or {classes[second]}" for first, second, _ in model.games
-        ]
-    several = model.weights is not None and len(model.weights) > 1
-    return [str(label) for label in classes] if several else [""]
+def _formula_fields(formula, used):
+    """Describe the formula as the script of the page evaluates it."""
+    place = {feature: k for k, feature in enumerate(used)}
+    classes = formula.classes
+    fields = {
+        "link": "first",
+        "slope": 1.0,
+        "classes": classes and [str(label) for label in classes],
+        "games": None,
+        "outputs": [""],
+        "default": None,
+        "probabilities": None,
+        "intercepts": None,
+        "terms": [
+            [[place[feature], bool(value)] for feature, value in term]
+            for term in formula.terms
+        ],
+    }
+    if isinstance(formula, FirstRule):
+        probabilities = formula.probabilities.tolist()
+        return fields | {
+            "default": str(formula.default),
+            "probabilities": probabilities,
+        }
+    link = "logistic" if formula.has_probabilities else "score"
+    n_votes = 1.0 if formula.divisors is None else formula.divisors
+    fields |= {
+        "link": "value" if classes is None else link,
+        "slope": float(formula.slope),
+        "intercepts": (formula.intercepts / n_votes).tolist(),
+    }
+    if formula.games is not None:
+        pairs = zip(formula.games, formula.divisors.tolist(), strict=True)
+        fields["games"] = [[*game, int(n_votes)] for game, n_votes in pairs]
+        fields["outputs"] = formula.output_names()
+    elif len(formula.weights) > 1:
+        fields["outputs"] = fields["classes"]
+    return fields
 
 
-def _default(last, model):
-    if hasattr(last, "default_"):
-        return python_value(last.default_)
-    return python_value(last.classes_[model.probabilities[-1].argmax()])
+def _sample_fields(transformers, X, y, bits, used, names, max_samples):
+    """Describe the columns of the form and the samples that are shown."""
+    encoder = _only_encoder(transformers)
+    if encoder is None:
+        columns, features, values = _plain_columns(used, names, bits)
+    else:
+        columns, features, values = _encoded_columns(encoder, X, bits, used)
+    index = X.index if hasattr(X, "iloc") else range(len(bits))
+    return {
+        "columns": columns,
+        "features": features,
+        "n_samples": len(bits),
+        "samples": values[:max_samples],
+        "sample_names": [str(name) for name in index[:max_samples]],
+        "y": [python_value(label) for label in np.asarray(y)[:max_samples]],
+    }
 
 
-def _rows(model, held, y, classes, names):
+def _fill_page(data):
+    """Put the data into the page; no text of it can end the script element."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    text = text.replace("<", "\\u003c")
+    page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
+    before, rest = page.split("@TITLE@")
+    between, after = rest.split("@DATA@")
+    return before + escape(data["title"]) + between + text + after
+
+
+def _rows(formula, satisfied, y, names):
     """Describe each rule, or each weight of each output."""
-    texts = [
-        " and ".join(conjunction_words(literals, names)) or "always"
-        for literals in model.terms
-    ]
-    coverage = held.sum(axis=0).tolist()
-    rows = []
-
-    def append(term, output, weight, label, hits):
-        covered = held[:, term]
+    texts = [" and ".join(names.words(term)) or "always" for term in formula.terms]
+    coverage, rows = satisfied.sum(axis=0).tolist(), []
+    for term, output, weight, label, hits in _row_values(formula, y):
+        covered = satisfied[:, term]
         precision = float(np.mean(hits[covered])) if covered.any() else None
         rows.append(
             {
-                "number": len(rows) + 1, "term": term, "output": output,
-                "text": texts[term], "weight": weight, "label": label,
-                "coverage": coverage[term], "precision": precision,
+                "number": len(rows) + 1,
+                "term": term,
+                "output": output,
+                "text": texts[term],
+                "weight": weight,
+                "label": label,
+                "coverage": coverage[term],
+                "precision": precision,
             }
-        )  # fmt: skip
-
-    if model.link == "first":
-        for term, label in enumerate(model.labels):
-            append(term, 0, None, str(label), y == label)
-        return rows
-    cells = np.argwhere(model.weights != 0)
-    sizes = np.abs(model.weights[tuple(cells.T)])
-    for output, term in cells[np.argsort(-sizes, kind="stable")].tolist():
-        weight = float(model.weights[output, term])
-        if classes is None:
-            append(term, output, weight, "", np.asarray(y, dtype=float))
-            continue
-        if model.games is not None:
-            pair = [classes[code] for code in model.games[output][:2]]
-            pair = pair if weight < 0 else pair[::-1]
-            speaks_for, hits = f"{pair[0]}, not {pair[1]}", y == pair[0]
-        else:
-            label = classes[1 if len(model.weights) == 1 else output]
-            speaks_for = label if weight > 0 else f"not {label}"
-            hits = (y == label) == (weight > 0)
-            if len(model.weights) == 1 and weight < 0:
-                speaks_for = classes[0]
-        append(term, output, weight, str(speaks_for), hits)
+        )
     return rows
+
+
+def _row_values(formula, y):
+    """Yield term, output, weight, label and the samples that the row is right about."""
+    if isinstance(formula, FirstRule):
+        for term, label in enumerate(formula.labels):
+            yield term, 0, None, str(label), y == label
+        return
+    weights = formula.weights
+    if formula.divisors is not None:
+        weights = weights / formula.divisors[:, None]
+    cells = np.argwhere(weights != 0)
+    sizes = np.abs(weights[tuple(cells.T)])
+    for output, term in cells[np.argsort(-sizes, kind="stable")].tolist():
+        weight = float(weights[output, term])
+        label, hits = _supported_class(formula, output, weight, y)
+        yield term, output, weight, label, hits
+
+
+def _supported_class(formula, output, weight, y):
+    """Name the class that a weight speaks for, and mark the samples of that class."""
+    classes = formula.classes
+    if classes is None:
+        return "", np.asarray(y, dtype=float)
+    if formula.games is not None:
+        pair = [classes[code] for code in formula.games[output]]
+        pair = pair if weight < 0 else pair[::-1]
+        return f"{pair[0]}, not {pair[1]}", y == pair[0]
+    if len(formula.weights) == 1:
+        label = classes[1 if weight > 0 else 0]
+        return str(label), y == label
+    label = classes[output]
+    return str(label if weight > 0 else f"not {label}"), (y == label) == (weight > 0)
 
 
 def _only_encoder(transformers):
@@ -226,7 +248,8 @@ def _only_encoder(transformers):
 def _plain_columns(used, names, bits):
     """Describe Boolean features as columns of the form."""
     columns = [
-        {"name": names[j], "kind": "boolean", "can_be_missing": False} for j in used
+        {"name": names.names[j], "kind": "boolean", "can_be_missing": False}
+        for j in used
     ]
     features = [{"column": k, "relation": "=", "value": 1} for k in range(len(used))]
     return columns, features, bits[:, used].astype(int).tolist()
@@ -296,7 +319,3 @@ def _column_values(column, read, bits):
     if read.numbers is None:
         return [None] * len(bits)
     return [None if np.isnan(value) else value for value in read.numbers.tolist()]
-
-
-def _plain(array):
-    return None if array is None else array.tolist()

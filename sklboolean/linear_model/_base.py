@@ -8,6 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import History, OnlineClassifier, break_ties
 from sklboolean._core.bits import always_true
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import linear_formula
 from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
@@ -31,7 +33,7 @@ BLOCK = 32  # samples that are shuffled together
 LEAST_FOR_BLOCKS = 4096  # samples; few of them are in the processor's cache anyway
 
 
-class BaseOnlineLinear(OnlineClassifier):
+class BaseOnlineLinear(ExportMixin, OnlineClassifier):
     """Base class of the online linear classifiers.
 
     A subclass has the parameters of `AveragedPerceptron` that are not about its update
@@ -289,6 +291,9 @@ class BaseOnlineLinear(OnlineClassifier):
         X = self._check_X(X, reset=False).values()
         scores = _as_decision(np.asarray(X @ self.coef_.T) + self.intercept_)
         return break_ties(scores) if scores.ndim == 1 else scores
+
+    def _formula(self):
+        return linear_formula(self)
 
     def prune(self, threshold):
         """Set weights of small magnitude to 0.

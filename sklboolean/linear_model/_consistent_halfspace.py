@@ -13,6 +13,8 @@ from sklboolean._core.base import (
     fit_slope,
     restore_on_error,
 )
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import (
@@ -28,7 +30,9 @@ from sklboolean.linear_model._separation import (
 )
 
 
-class ConsistentHalfspace(DecisionClassifierMixin, ClassifierMixin, BaseEstimator):
+class ConsistentHalfspace(
+    ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+):
     """Separate two classes exactly by a halfspace, or show that none does.
 
     Parameters
@@ -311,6 +315,11 @@ class ConsistentHalfspace(DecisionClassifierMixin, ClassifierMixin, BaseEstimato
         if self.abstain_label is None or self.sample_weights_ is not None:
             return labels
         return np.where(np.abs(scores) <= self.sigma, self.abstain_label, labels)
+
+    def _formula(self):
+        # Cosines divide the sum by the length of the sample.
+        is_sum = self.sample_weights_ is not None
+        return linear_formula(self, tie=0) if is_sum else None
 
 
 def _cosines(X, w, b):

@@ -4,9 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklboolean.boosting._base import BaseMajorityVote
-from sklboolean.concepts import ConjunctionClassifier
-from sklboolean.inspection._sums import read_sums
+from sklboolean._core.formula import FirstRule, Members
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
 from sklboolean.preprocessing._encoded_columns import (
     MISSING,
@@ -59,56 +57,71 @@ def is_integer(model):
     )
 
 
+def read_formula(model):
+    """Return the formula of a model; one without conjunctions is an error."""
+    formula = model._formula()
+    if formula is None or isinstance(formula, Members):
+        raise NotImplementedError(
+            f"This {type(model).__name__} is not made of conjunctions, so it cannot be "
+            "converted. Boost stumps, which is the default; a ConsistentHalfspace "
+            "needs solver='linprog'."
+        )
+    return formula
+
+
 def convert_classifier(scope, operator, container):
     """Write a model of conjunctions, or a linear one, with its probabilities."""
     model, graph = operator.raw_operator, Graph(scope, container)
-    sums = read_sums(model)
+    formula = read_formula(model)
     # Models around this one, such as those that calibrate, ask for its scores.
     wants_scores = container.get_options(model, {}).get("raw_scores", False)
     wants_scores &= hasattr(model, "decision_function")
-    if sums.link == "first":
-        places = first_that_holds(graph, operator, model, sums)
-        codes = np.searchsorted(model.classes_, [*sums.labels, default_label(model)])
-        codes = graph.node("Gather", codes.astype(np.int64), places)
-        table = sums.probabilities
-        if wants_scores:
-            table = scores_of_rules(model, table)
-        found = graph.node("Gather", table, places)
-    else:
-        scores = class_scores(graph, operator, model, sums)
-        if len(model.classes_) > 2:
-            codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-        else:
-            # A score of 0 is a tie, which sums of votes and linear models give to the
-            # second class.
-            first_wins = hasattr(model, "conjunctions_")
-            kind = "Greater" if first_wins else "GreaterOrEqual"
-            codes = graph.cast(graph.node(kind, scores, np.zeros((1, 1))), INT64)
-            codes = graph.node("Reshape", codes, np.array([-1], dtype=np.int64))
-        if wants_scores:
-            found = scores
-            if len(model.classes_) == 2:
-                found = graph.join([graph.node("Neg", scores), scores])
-        else:
-            found = probabilities(graph, scores, sums, len(model.classes_))
+    write = write_rules if isinstance(formula, FirstRule) else write_sum
+    codes, numbers = write(graph, operator, formula, wants_scores)
     labels = model.classes_
     labels = labels.astype(np.int64) if is_integer(model) else labels.astype(str)
     graph.node("Gather", labels, codes, output=operator.outputs[0].full_name)
-    write_numbers(graph, found, operator.outputs[1])
+    write_numbers(graph, numbers, operator.outputs[1])
 
 
-def scores_of_rules(model, probabilities):
-    """Compute the scores of each rule: of both classes where there are two."""
-    if isinstance(model, ConjunctionClassifier):
+def write_rules(graph, operator, formula, wants_scores):
+    """Write the class that the first rule decides, and its probabilities or scores."""
+    bits = read_bits(graph, operator.inputs, formula.columns.binarize)
+    held = graph.held(bits, [*formula.terms, ()])
+    places = graph.node("ArgMax", held, axis=1, keepdims=0)
+    labels = [*formula.labels, formula.default]
+    codes = np.array([formula.classes.index(label) for label in labels], dtype=np.int64)
+    codes = graph.node("Gather", codes, places)
+    table = scores_of_rules(formula) if wants_scores else formula.probabilities
+    return codes, graph.node("Gather", np.ascontiguousarray(table), places)
+
+
+def scores_of_rules(formula):
+    """Return the scores of each rule: of both classes where there are two."""
+    if formula.scores is None:
         raise NotImplementedError(
             "The scores of ConjunctionClassifier count literals; no converter does. "
             "Convert it alone, or give another estimator to the model around it."
         )
-    scores = np.log(probabilities)
-    if scores.shape[1] > 2:
-        return scores
-    odds = scores[:, 1] - scores[:, 0]
-    return np.stack([-odds, odds], axis=1)
+    scores = formula.scores
+    return scores if scores.ndim == 2 else np.stack([-scores, scores], axis=1)
+
+
+def write_sum(graph, operator, formula, wants_scores):
+    """Write the class of the largest sum, and the probabilities or scores."""
+    scores = class_scores(graph, operator, formula)
+    is_single = len(formula.classes) == 2
+    if is_single:
+        # The formula says which class a score of 0 predicts.
+        kind = "GreaterOrEqual" if formula.tie else "Greater"
+        codes = graph.cast(graph.node(kind, scores, np.zeros((1, 1))), INT64)
+        codes = graph.node("Reshape", codes, np.array([-1], dtype=np.int64))
+    else:
+        codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
+    if not wants_scores:
+        return codes, probabilities(graph, scores, formula)
+    sides = [graph.node("Neg", scores), scores] if is_single else [scores]
+    return codes, graph.join(sides)
 
 
 def write_numbers(graph, tensor, variable):
@@ -126,77 +139,44 @@ def read_bits(graph, variables, binarize):
     return graph.cast(above, DOUBLE)
 
 
-def threshold_of(model):
-    """Return the threshold above which a feature is true, or None."""
-    if isinstance(model, BaseMajorityVote):
-        model = model._weak_estimator()
-    return getattr(model, "binarize", None)
-
-
-def first_that_holds(graph, operator, model, sums):
-    """Number the first conjunction that holds; that after the last always does."""
-    bits = read_bits(graph, operator.inputs, threshold_of(model))
-    held = graph.held(bits, [*sums.terms, ()])
-    return graph.node("ArgMax", held, axis=1, keepdims=0)
-
-
-def default_label(model):
-    """Return the label of samples for which no conjunction holds."""
-    if hasattr(model, "default_"):
-        return model.default_
-    return getattr(model, "side_classes_", model.classes_)[0]
-
-
-def class_scores(graph, operator, model, sums):
+def class_scores(graph, operator, formula):
     """Compute the scores: of the second class, or of each where there are more."""
-    weights, intercepts = sums.weights, sums.intercepts
-    # Votes are integers. Added up as such they tie where the model's do.
-    n_votes = votes_of_sums(model, len(weights))
-    if n_votes is not None:
-        weights = np.rint(weights * n_votes[:, None])
-        intercepts = np.rint(intercepts * n_votes)
-    held = values_of_terms(graph, operator, model, sums.terms)
-    scores = graph.node("MatMul", held, np.ascontiguousarray(weights.T))
-    scores = graph.node("Add", scores, intercepts[None])
+    held = values_of_terms(graph, operator, formula)
+    weights = np.ascontiguousarray(formula.weights.T)
+    scores = graph.node("MatMul", held, weights)
+    scores = graph.node("Add", scores, formula.intercepts[None])
+    n_votes = formula.divisors
     if n_votes is None:
         return scores
-    if sums.games is None:
+    if formula.games is None:
         return graph.node("Div", scores, n_votes[None])
-    # Games of one class against one: as in `ModelSums`.
+    # Games of one class against one: as in `WeightedSum.scores`.
     z = graph.node("Div", scores, np.sqrt(n_votes)[None])
     root = graph.node("Add", graph.node("Mul", z, z), np.ones((1, 1)))
     won = graph.node("Div", z, graph.node("Sqrt", root))
-    n_classes = len(model.classes_)
+    n_classes = len(formula.classes)
     shares = np.zeros((len(n_votes), n_classes))
-    for k, (first, second, _) in enumerate(sums.games):
-        shares[k, [first, second]] = -1 / (n_classes - 1), 1 / (n_classes - 1)
+    for k, game in enumerate(formula.games):
+        shares[k, list(game)] = -1 / (n_classes - 1), 1 / (n_classes - 1)
     return graph.node("MatMul", won, shares)
 
 
-def votes_of_sums(model, n_sums):
-    """Count the hypotheses behind each sum; None where sums are not of votes."""
-    if not isinstance(model, BaseMajorityVote):
-        return None
-    boosters = [model] * n_sums if model._games is None else model.estimators_
-    return np.array([max(1, len(one.estimators_)) for one in boosters], dtype=float)
-
-
-def values_of_terms(graph, operator, model, terms):
+def values_of_terms(graph, operator, formula):
     """Compute the conjunctions of each sample, or the features of a linear model."""
+    terms, binarize = list(formula.terms), formula.columns.binarize
     if not terms:
-        terms = [()]
-        return graph.held(read_bits(graph, operator.inputs, 0.0), terms)
-    bits = read_bits(graph, operator.inputs, threshold_of(model))
+        return graph.held(read_bits(graph, operator.inputs, 0.0), [()])
+    bits = read_bits(graph, operator.inputs, binarize)
     if all(len(term) == 1 and term[0][1] for term in terms):
         return graph.columns(bits, [term[0][0] for term in terms])
     return graph.held(bits, terms)
 
 
-def probabilities(graph, scores, sums, n_classes):
-    """Map scores to probabilities, as ``ModelSums.evaluate`` does."""
-    slope = np.full((1, 1), sums.slope)
+def probabilities(graph, scores, formula):
+    """Map scores to probabilities, as `WeightedSum.evaluate` does."""
+    slope = np.full((1, 1), float(formula.slope))
     scaled = graph.node("Mul", scores, slope)
-    if n_classes > 2:
+    if len(formula.classes) > 2:
         return graph.node("Softmax", scaled, axis=1)
     sides = [graph.node("Neg", scaled), scaled]
     return graph.join([graph.node("Sigmoid", side) for side in sides])
@@ -214,7 +194,7 @@ def regressor_shapes(operator):
 def convert_regressor(scope, operator, container):
     """Write a sum of weights of conjunctions."""
     model, graph = operator.raw_operator, Graph(scope, container)
-    scores = class_scores(graph, operator, model, read_sums(model))
+    scores = class_scores(graph, operator, read_formula(model))
     write_numbers(graph, scores, operator.outputs[0])
 
 

@@ -43,7 +43,6 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
     and ``_labels()``, the class of each output or None.
-    outputs in texts.
     """
 
     def __sklearn_tags__(self):

@@ -108,6 +108,12 @@ def test_parts_hold_and_add_up_to_the_score(model, data):
     pipeline = fitted(model, data)
     scores, predicted = pipeline.decision_function(X), pipeline.predict(X)
     labels = pipeline.classes_.tolist()
+    probabilities = None
+    if hasattr(pipeline, "predict_proba"):
+        probabilities = pipeline.predict_proba(X)
+    # The probabilities of a committee are its score.
+    is_committee = isinstance(model, QueryByCommittee) and model.final_estimator is None
+    is_calibrated = len(labels) == 2 and not is_committee
     for target in (None, labels[0]):
         for i, one in enumerate(explain(pipeline, X, target=target)):
             assert one.prediction == predicted[i]
@@ -118,9 +124,15 @@ def test_parts_hold_and_add_up_to_the_score(model, data):
             place = labels.index(expected)
             score = scores[i] if len(labels) == 2 else scores[i, place]
             score = score if len(labels) > 2 or place else -score
-            assert one.score == score
+            if one.quantity == "log-odds":
+                odds = probabilities[i, place] / (1 - probabilities[i, place])
+                score = np.log(odds)
+            assert one.quantity == ("log-odds" if is_calibrated else "score")
+            assert one.score == pytest.approx(score, rel=1e-6, abs=1e-12)
+            if probabilities is not None:
+                assert one.probability == probabilities[i, place]
             total = sum(value for _, value in one.parts) + one.intercept
-            assert total == pytest.approx(score, abs=1e-9)
+            assert total == pytest.approx(one.score, abs=1e-9)
             sizes = [-abs(value) for _, value in one.parts]
             assert sizes == sorted(sizes)
             for text, value in one.parts if i % 20 == 0 else []:
@@ -166,6 +178,8 @@ def test_the_first_rule_decides(model):
 def test_what_no_condition_has_is_the_intercept_of_the_model(model, data):
     pipeline = fitted(model, data)
     labels, intercepts = pipeline.classes_.tolist(), pipeline[-1].intercept_
+    if len(labels) == 2:  # in log-odds
+        intercepts = intercepts * getattr(pipeline[-1], "calibration_slope_", 1.0)
     for target in labels:
         place = labels.index(target)
         expected = intercepts[place] if len(labels) > 2 else intercepts[0]
@@ -181,11 +195,12 @@ def test_votes_are_counted_by_hypothesis():
     bits = pipeline[0].transform(X)
     voted = np.array([model.predict(bits) == "well" for model in booster.estimators_])
     for i, one in enumerate(explain(pipeline, X)):
-        votes = round(sum(abs(value) for _, value in one.parts) * len(voted))
+        slope = booster.calibration_slope_
+        votes = round(sum(abs(value) for _, value in one.parts) / slope * len(voted))
         assert votes <= len(voted)
         assert (len(voted) - votes) % 2 == 0  # a condition may have votes both ways
         margin = (voted[:, i].sum() - (~voted[:, i]).sum()) / len(voted)
-        assert one.score == pytest.approx(margin, abs=1e-12)
+        assert one.score == pytest.approx(slope * margin, abs=1e-12)
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])

@@ -204,7 +204,7 @@ def test_a_file_a_title_and_few_samples(tmp_path):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SVC(), "This SVC is no list of rules"),
+        (SVC(), "This SVC is not a list of rules"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "do not add up"),
     ],
 )
