@@ -374,6 +374,7 @@ class SqlSum:
 C_RULES = """\
 /* Number the rule that decides; {n_rules}: no rule holds. */
 static int {prefix}rule(const unsigned char *x) {{
+    (void) x;
 {tests}
     return {n_rules};
 }}
@@ -406,6 +407,7 @@ double {prefix}score(const unsigned char *x) {{
 C_SUMS = """\
 /* {meaning} */
 void {prefix}scores(const unsigned char *x, double *out) {{
+    (void) x;
 {sums}
 }}
 """

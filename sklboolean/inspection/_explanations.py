@@ -14,9 +14,9 @@ from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._figure import draw_bars, take_samples
 from sklboolean.inspection._formulas import (
     as_bits,
+    check_conjunctions,
     check_names,
     compare_with_predictions,
-    conjunctions_of,
 )
 from sklboolean.inspection._votes import member_votes, prediction_parts, stump_votes
 
@@ -205,7 +205,7 @@ def explain(model, X, *, target=None, feature_names=None):
     is_kernel = hasattr(last, "feature_contributions")
     formula = formula_of(last)
     if not is_kernel and not isinstance(formula, Members):
-        formula = conjunctions_of(last)
+        formula = check_conjunctions(last, formula)
         bits = as_bits(samples, formula.columns.binarize)
         names = FeatureNames(check_names(names, bits.shape[1]))
         compare_with_predictions(formula, bits, whole, X)

@@ -38,7 +38,11 @@ def check_names(names, n_features):
 
 def conjunctions_of(model):
     """Return the formula of a fitted model; a model without one is an error."""
-    formula = formula_of(model)
+    return check_conjunctions(model, formula_of(model))
+
+
+def check_conjunctions(model, formula):
+    """Return a formula of conjunctions; another one is an error."""
     if formula is None or isinstance(formula, Members):
         raise ValueError(
             f"This {type(model).__name__} is not a list of rules and not a sum of "

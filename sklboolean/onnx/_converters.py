@@ -227,7 +227,7 @@ def convert_encoder(scope, operator, container):
     model, graph = operator.raw_operator, Graph(scope, container)
     propagates = model.missing == "propagate"
     parts = []
-    for place, fitted in enumerate(model._state):
+    for place, fitted in enumerate(model._formula()):
         if not fitted.n_conditions:
             continue
         column, is_text = read_column(graph, operator.inputs, place)

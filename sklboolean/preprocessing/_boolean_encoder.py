@@ -532,6 +532,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         names = [name for fitted, label in pairs for name in fitted.names(label)]
         return np.array(names, dtype=object)
 
+    def _formula(self):
+        """List the columns of X, each with the conditions that are made of it."""
+        return self._state
+
     def to_sql(self, input_features=None):
         """Write the conditions as columns of a SELECT in standard SQL.
 

@@ -1,0 +1,230 @@
+"""Models written in Python, SQL and C predict what the fitted estimators predict."""
+
+import ctypes
+import json
+import shutil
+import sqlite3
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.naive_bayes import BernoulliNB
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionClassifier,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    ConjunctionStump,
+    ConsistentHalfspace,
+    FilteringBoostByMajority,
+    OnlineBoostByMajority,
+    RuleClassifier,
+    Winnow,
+)
+
+BINARY = [
+    AveragedPerceptron(random_state=0),
+    Winnow(random_state=0),
+    ConsistentHalfspace(),
+    BooleanStump(),
+    ConjunctionStump(),
+    BoostByMajority(n_estimators=9, random_state=0),
+    BoostByMajority(ConjunctionStump(), n_estimators=5, random_state=0),
+    FilteringBoostByMajority(gamma=0.1, random_state=0),
+    RuleClassifier(random_state=0),
+    ConjunctionLogisticRegression(C=1.0),
+    ConjunctionClassifier(),
+    ConjunctionClassifier(target="disjunction"),
+]
+SEVERAL = [
+    AveragedPerceptron(random_state=0),
+    AveragedPerceptron(multi_class="joint", random_state=0),
+    Winnow(random_state=0),
+    BooleanStump(),
+    ConjunctionStump(),
+    *(
+        BoostByMajority(n_estimators=7, multi_class=way, random_state=0)
+        for way in ("ovo", "ovr", "joint")
+    ),
+    RuleClassifier(random_state=0),
+    ConjunctionLogisticRegression(C=1.0),
+]
+NAMES = ['a"b', "c'd", "select", "x; DROP TABLE t", "ü", "line\nbreak", "%s", "/*"]
+LABELS = {2: ["it's", '"no"\\'], 3: ["b\n*/", "ä", "zz??/"]}
+CASES = [(model, 2) for model in BINARY] + [(model, 3) for model in SEVERAL]
+CASES.append((ConjunctionRegressor(C=0.1), 0))
+
+
+def data(n_classes, seed, n_samples=120):
+    """Draw bits whose sums tie often, and labels that follow some of them."""
+    rng = np.random.default_rng(seed)
+    bits = rng.random((n_samples, len(NAMES))) < 0.4
+    X = pd.DataFrame(bits.astype(np.uint8), columns=NAMES)
+    codes = bits[:, 0] & bits[:, 1] | bits[:, 2]
+    if not n_classes:
+        return X, codes + bits[:, 3] / 2
+    if n_classes == 3:
+        codes = codes.astype(int) + bits[:, 4]
+    labels = np.sort(LABELS[n_classes])[codes.astype(int)]
+    return X, labels
+
+
+def fitted(number):
+    """Fit a model; return it, new samples, and what it predicts for them."""
+    model, n_classes = CASES[number]
+    model = clone(model).fit(*data(n_classes, 0))
+    X = data(n_classes, 1)[0]
+    outputs = {"label": model.predict(X).tolist()}
+    if hasattr(model, "predict_proba"):
+        outputs["proba"] = model.predict_proba(X)
+    if isinstance(model, ConjunctionRegressor):
+        outputs["score"] = model.predict(X)[:, None]
+    elif hasattr(model, "decision_function") and not isinstance(
+        model, ConjunctionClassifier
+    ):
+        outputs["score"] = model.decision_function(X).reshape(len(X), -1)
+    return model, X, outputs
+
+
+def assert_equal(found, expected):
+    if isinstance(expected, list):
+        assert found == expected
+    else:
+        np.testing.assert_allclose(np.array(found, dtype=float), expected, atol=1e-12)
+
+
+def numbers(value):
+    return list(value.values()) if isinstance(value, dict) else [value]
+
+
+every_model = pytest.mark.parametrize(
+    "number", range(len(CASES)), ids=[f"{model!r}-{n}" for model, n in CASES]
+)
+pytestmark = pytest.mark.filterwarnings("ignore:No (conjunction|disjunction|halfspace)")
+
+
+@every_model
+def test_python(number):
+    model, X, outputs = fitted(number)
+    for output, expected in outputs.items():
+        by_number = compile(model.to_python(output=output), "model", "eval")
+        by_name = compile(model.to_python(NAMES, output=output), "model", "eval")
+        found = [eval(by_number, {"x": row}) for row in X.to_numpy().tolist()]
+        assert found == [eval(by_name, {"x": row}) for row in X.to_dict("records")]
+        found = found if output == "label" else [numbers(value) for value in found]
+        assert_equal(found, expected)
+    if {"proba", "score"} <= set(outputs):
+        whole = eval(model.to_python(output="all"), {"x": X.to_numpy().tolist()[0]})
+        assert whole["label"] == outputs["label"][0]
+        np.testing.assert_allclose(numbers(whole["proba"]), outputs["proba"][0])
+
+
+@every_model
+def test_sql(number):
+    model, X, outputs = fitted(number)
+    with sqlite3.connect(":memory:") as database:
+        X.to_sql("t", database, index=False)
+        assert_sql(model, outputs, lambda sql: database.execute(sql).fetchall())
+    database.close()
+
+
+@every_model
+def test_duckdb(number):
+    duckdb = pytest.importorskip("duckdb")
+    model, X, outputs = fitted(number)
+    with duckdb.connect() as database:
+        database.register("t", X)
+        assert_sql(model, outputs, lambda sql: database.execute(sql).fetchall())
+
+
+def assert_sql(model, outputs, query):
+    for output, expected in outputs.items():
+        found = query(f"SELECT {model.to_sql(output=output)} FROM t")
+        found = [row[0] for row in found] if output == "label" else found
+        assert_equal(found, expected)
+    if {"proba", "score"} <= set(outputs):
+        everything = model.to_sql(output="all")
+        names = [f"proba_{label}" for label in model.classes_]
+        chosen = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        items = query(f"SELECT {chosen}, prediction FROM (SELECT {everything} FROM t)")
+        assert_equal([row[:-1] for row in items], outputs["proba"])
+        assert [row[-1] for row in items] == outputs["label"]
+
+
+@every_model
+def test_c(number, tmp_path):
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("There is no C compiler.")
+    model, X, outputs = fitted(number)
+    source, library = tmp_path / "model.c", tmp_path / "model.so"
+    # Two models in one program: the prefix keeps their names apart.
+    source.write_text(f"{model.to_c()}\n{model.to_c('other_')}", encoding="utf-8")
+    options = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(
+        [compiler, *options, "-shared", "-fPIC", "-o", library, source, "-lm"],
+        check=True,
+    )
+    code = ctypes.CDLL(str(library))
+    bits = np.ascontiguousarray(X.to_numpy(np.uint8))
+    rows = [row.ctypes.data_as(ctypes.c_void_p) for row in bits]
+    if is_classifier(model):
+        labels = (ctypes.c_char_p * len(model.classes_)).in_dll(code, "labels")
+        found = [labels[code.predict(row)].decode() for row in rows]
+        assert found == outputs["label"]
+    for output, function in (("proba", "proba"), ("score", "scores")):
+        if output not in outputs:
+            continue
+        found = np.zeros(outputs[output].shape)
+        for row, line in zip(rows, found, strict=True):
+            getattr(code, function)(row, line.ctypes.data_as(ctypes.c_void_p))
+        assert_equal(found, outputs[output])
+        if output == "score" and found.shape[1] == 1:
+            code.score.restype = ctypes.c_double
+            assert [code.score(row) for row in rows] == found[:, 0].tolist()
+
+
+@every_model
+def test_text_frame_and_json(number):
+    model, _, _ = fitted(number)
+    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
+    assert data["type"] == type(model).__name__
+    assert model.to_text().splitlines()
+    assert "rule" in model.to_frame()
+
+
+def test_null_is_no_literal_and_no_weight():
+    X, y = data(2, 0)
+    for model in (RuleClassifier(random_state=0), AveragedPerceptron(random_state=0)):
+        model.fit(X, y)
+        zeros = X.iloc[[0]] * 0
+        with sqlite3.connect(":memory:") as database:
+            zeros.to_sql("t", database, index=False)
+            database.execute("UPDATE t SET " + ", ".join(
+                '"' + name.replace('"', '""') + '" = NULL' for name in NAMES
+            ))  # fmt: skip
+            [[found]] = database.execute(f"SELECT {model.to_sql()} FROM t").fetchall()
+        database.close()
+        if isinstance(model, AveragedPerceptron):
+            assert found == model.predict(zeros)[0]
+        else:
+            assert found == model.default_
+
+
+def test_boosters_of_other_classifiers_are_refused():
+    X, y = data(2, 0)
+    for model in (
+        BoostByMajority(BernoulliNB(), n_estimators=3, random_state=0),
+        OnlineBoostByMajority(n_estimators=3, random_state=0),
+    ):
+        model.fit(X, y)
+        if hasattr(model, "to_sql"):
+            with pytest.raises(
+                ValueError, match="that are not conjunctions"
+            ):
+                model.to_sql()
