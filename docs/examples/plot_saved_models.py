@@ -60,7 +60,7 @@ for model in models:
     assert (skops.io.load(path, trusted=types).predict(X) == model.predict(X)).all()
     sizes["skops"].append(os.path.getsize(path))
     size = np.nan
-    if hasattr(model, "to_dict"):
+    if hasattr(model, "from_dict"):
         text = json.dumps(model.to_dict())
         again = type(model).from_dict(json.loads(text))
         assert (again.predict(X) == model.predict(X)).all()

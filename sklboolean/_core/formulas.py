@@ -65,6 +65,15 @@ def python_value(value):
     return value.item() if hasattr(value, "item") else value
 
 
+def shown(value):
+    """Write a value that was read for a message; long ones are cut."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # deep lists, integers of many digits
+        return f"a {type(value).__name__} that cannot be printed"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def sql_name(name):
     """Quote the name of a column."""
     if not name or "\0" in name:
@@ -93,8 +102,8 @@ def python_label(label):
     label = python_value(label)
     if not isinstance(label, str | int | float) or label != label or label in INFINITE:
         raise ValueError(
-            f"The label {label!r} is neither text nor a finite number. Use such labels "
-            "to export rules."
+            f"The label {shown(label)} is neither text nor a finite number. Use such "
+            "labels to export rules."
         )
     return label
 

@@ -9,7 +9,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.exports import VERSION, ExportMixin, import_pandas
-from sklboolean._core.formulas import python_label
+from sklboolean._core.formulas import python_label, shown
 
 
 def rules_frame(rules, feature_names):
@@ -36,11 +36,11 @@ def check_exported(data, kind, fields):
         found = data.get("type") if isinstance(data, dict) else type(data).__name__
         raise ValueError(
             f"data: expected what {kind}.to_dict returns, a dict with the type {kind!r}"
-            f"; got {found!r}."
+            f"; got {shown(found)}."
         )
     version = data.get("version")
     if not is_integer(version) or version < 1:
-        raise ValueError(f"data: the version must be an integer; got {version!r}.")
+        raise ValueError(f"data: the version must be an integer; got {shown(version)}.")
     if version > VERSION:
         raise ValueError(
             f"data: version {version} was written by a newer release of sklboolean; "
@@ -63,20 +63,22 @@ def check_name_list(feature_names, n_features=None):
     ):
         raise ValueError(
             "data: feature_names must be null or a list of strings, one for each of "
-            f"the features; got {feature_names!r}."
+            f"the features; got {shown(feature_names)}."
         )
 
 
 def check_columns(n_features, feature_names, binarize):
     """Check the number of features, their names and the threshold that were read."""
-    if not is_integer(n_features) or n_features < 1:
+    if not is_integer(n_features) or not 1 <= n_features < 2**31:
         raise ValueError(
-            f"data: n_features must be an integer of at least 1; got {n_features!r}."
+            "data: n_features must be an integer from 1 to 2**31 - 1; got "
+            f"{shown(n_features)}."
         )
     check_name_list(feature_names, n_features)
-    if binarize is not None and not is_finite(binarize):
+    if binarize is not None and not (is_finite(binarize) and binarize >= 0):
         raise ValueError(
-            f"data: binarize must be null or a finite number; got {binarize!r}."
+            "data: binarize must be null or a finite number of at least 0; got "
+            f"{shown(binarize)}."
         )
 
 
@@ -85,19 +87,21 @@ def read_classes(labels, dtype):
     if not isinstance(labels, list) or not labels or not isinstance(dtype, str):
         raise ValueError(
             "data: classes must be a list of labels, and dtype the name of their dtype;"
-            f" got {labels!r} and {dtype!r}."
+            f" got {shown(labels)} and {shown(dtype)}."
         )
     values = [python_label(label) for label in labels]
     try:
         classes = np.array(values, dtype=dtype)
-        is_right = classes.tolist() == values
+        is_right = classes.dtype.kind in "biufUO" and classes.tolist() == values
+        # Longer floats have labels that no plain value equals.
+        is_right &= classes.dtype.kind != "f" or classes.dtype.itemsize <= 8
         is_right &= all(a < b for a, b in pairwise(values))
     except (TypeError, ValueError, OverflowError):
         is_right = False
     if not is_right:
         raise ValueError(
-            f"data: classes must be ascending labels of dtype {dtype!r}; got "
-            f"{labels!r}."
+            f"data: classes must be ascending labels of dtype {shown(dtype)}; got "
+            f"{shown(labels)}."
         )
     return classes
 
@@ -124,7 +128,9 @@ def read_numbers(values, name, shape):
 def read_conjunctions(conjunctions, n_features):
     """Make a tuple of conjunctions from lists of pairs."""
     if not isinstance(conjunctions, list):
-        raise ValueError(f"data: conjunctions must be a list; got {conjunctions!r}.")
+        raise ValueError(
+            f"data: conjunctions must be a list; got {shown(conjunctions)}."
+        )
     return tuple(read_literals(one, n_features) for one in conjunctions)
 
 
@@ -140,20 +146,24 @@ def read_literals(literals, n_features):
     ):
         raise ValueError(
             f"data: literals must be pairs of a feature below {n_features} and true or "
-            f"false; got {literals!r}."
+            f"false; got {shown(literals)}."
         )
     return tuple((j, value) for j, value in literals)
 
 
 def is_integer(value):
-    """Whether a value is an integer and no bool."""
+    """Whether a value is an integer and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_finite(value):
-    """Whether a value is a finite number and no bool."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+    """Whether a value is a number that float64 holds, and not a bool."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # an integer beyond float64
+        return False
 
 
 class RulesMixin(ExportMixin):

@@ -583,7 +583,7 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             check_exported(data, "RuleClassifier", names).values()
         )
         check_columns(n_features, columns, binarize)
-        rules = rules_from_fields(rules, n_features)
+        rules = rules_from_fields(rules, n_features, ("coverage", "precision"))
         model = cls(binarize=binarize)
         model.classes_ = read_classes(classes, dtype)
         labels = model.classes_.tolist()

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.exports import ExportMixin, versioned
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
-from sklboolean._core.formulas import html_table, python_label
+from sklboolean._core.formulas import html_table, python_label, shown
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.rules._exports import (
@@ -31,6 +31,8 @@ def with_precision(rule, X, wanted):
 
 class _RuleSet(ExportMixin):
     """What a DNF and a weighted sum of rules share: two labels, columns and names."""
+
+    _needs = ()  # numbers that each rule must have
 
     def _columns(self):
         names = self.feature_names
@@ -98,11 +100,13 @@ class _RuleSet(ExportMixin):
         for name in {"fidelity", "intercept"} & set(values):
             if not is_finite(values[name]):
                 raise ValueError(
-                    f"data: {name} must be a finite number; got {values[name]!r}."
+                    f"data: {name} must be a finite number; got {shown(values[name])}."
                 )
         for name in ("label", "default"):
             values[name] = python_label(values[name])
-        values["rules"] = rules_from_fields(values["rules"], values["n_features"])
+        values["rules"] = rules_from_fields(
+            values["rules"], values["n_features"], cls._needs
+        )
         return cls(**values)
 
     def to_frame(self):
@@ -368,6 +372,7 @@ class RuleEnsemble(_RuleSet):
     binarize: float | None = None
 
     is_dnf = False
+    _needs = ("contribution",)
 
     def predict(self, X):
         """Predict the label of each sample.

@@ -10,6 +10,7 @@ from sklboolean._core.formulas import (
     conjunction_text,
     html_table,
     python_label,
+    shown,
 )
 from sklboolean.rules._exports import (
     check_exported,
@@ -211,7 +212,9 @@ class Rule:
     def _from_fields(cls, values, n_features=2**31 - 1):
         """Make a rule of its fields, after checking them."""
         if not isinstance(values, dict) or set(FIELDS) - set(values):
-            raise ValueError(f"data: a rule needs {', '.join(FIELDS)}; got {values!r}.")
+            raise ValueError(
+                f"data: a rule needs {', '.join(FIELDS)}; got {shown(values)}."
+            )
         values = {name: values[name] for name in FIELDS}
         literals, names = read_literals(values["literals"], n_features), values["names"]
         if names is not None and not (
@@ -221,13 +224,13 @@ class Rule:
         ):
             raise ValueError(
                 f"data: names must be null or one string for each literal; got "
-                f"{names!r}."
+                f"{shown(names)}."
             )
         for name in ("weight", "contribution", "coverage", "precision"):
             if values[name] is not None and not is_finite(values[name]):
                 raise ValueError(
                     f"data: {name} must be null or a finite number; got "
-                    f"{values[name]!r}."
+                    f"{shown(values[name])}."
                 )
         if values["label"] is not None:
             python_label(values["label"])
@@ -351,7 +354,7 @@ class RuleList(list):
         if not is_finite(bound) or not isinstance(is_optimal, bool):
             raise ValueError(
                 "data: bound must be a finite number and is_optimal true or false; got "
-                f"{bound!r} and {is_optimal!r}."
+                f"{shown(bound)} and {shown(is_optimal)}."
             )
         rules = rules_from_fields(rules, n_features)
         return cls(rules, bound, is_optimal, feature_names)
@@ -384,11 +387,18 @@ class RuleList(list):
         return html_table(caption, ["conjunction", "weight", "contribution"], rows)
 
 
-def rules_from_fields(rules, n_features):
-    """Make a tuple of rules from a list of dictionaries of their fields."""
+def rules_from_fields(rules, n_features, needs=()):
+    """Make a tuple of rules from a list of dictionaries of their fields.
+
+    ``needs`` names the numbers that each rule must have.
+    """
     if not isinstance(rules, list):
-        raise ValueError(f"data: rules must be a list; got {rules!r}.")
-    return tuple(Rule._from_fields(values, n_features) for values in rules)
+        raise ValueError(f"data: rules must be a list; got {shown(rules)}.")
+    rules = tuple(Rule._from_fields(values, n_features) for values in rules)
+    for name in needs:
+        if any(getattr(rule, name) is None for rule in rules):
+            raise ValueError(f"data: {name} of a rule must be a number; got None.")
+    return rules
 
 
 def numbers_of(rule, *names):
