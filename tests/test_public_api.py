@@ -377,7 +377,7 @@ ALLOWED = {
     ),
     "datasets": (),
     "inspection": ("_core", *BASIC, "active_learning", "rules"),
-    "onnx": (*BASIC, "inspection._sums", "rules"),
+    "onnx": ("_core.formula", *BASIC, "rules"),
 }
 
 

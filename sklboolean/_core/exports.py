@@ -3,17 +3,15 @@
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.export_code import (
-    c_code,
-    python_code,
-    sql_code,
-    used_weights,
-)
+from sklboolean._core.c_code import c_code
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean._core.formulas import conjunction_text, python_label
+from sklboolean._core.python_code import python_code
+from sklboolean._core.sql_code import sql_code
 
 # Version of the dictionaries. Increase it when an older reader would misread them.
 VERSION = 1
+OUTPUTS = ("label", "proba", "score", "all")
 
 
 class ExportMixin:
@@ -83,7 +81,9 @@ class ExportMixin:
             When a feature has no name, or two have the same, when the model is not made
             of conjunctions, or has no such output.
         """
-        return python_code(self._written_formula(), feature_names, output)
+        formula = self._written_formula()
+        check_outputs(formula, output)
+        return python_code(formula, feature_names, output)
 
     def to_sql(self, feature_names=None, *, output="label"):
         """Write the model in SQL.
@@ -116,6 +116,7 @@ class ExportMixin:
             quoted, when the model is not made of conjunctions, or has no such output.
         """
         formula = self._written_formula()
+        check_outputs(formula, output)
         names = formula.columns.names if feature_names is None else feature_names
         return sql_code(formula, names, output)
 
@@ -201,6 +202,30 @@ class ExportMixin:
         )
 
 
+def check_outputs(formula, output):
+    """Raise a ValueError unless the formula has what is to be written."""
+    if output not in OUTPUTS:
+        raise ValueError(f"output must be one of {list(OUTPUTS)}; got {output!r}.")
+    if output in ("proba", "all") and not has_probabilities(formula):
+        raise ValueError(
+            f"output={output!r}: the model has no probabilities. Set output='label' or "
+            "output='score'."
+        )
+    if output in ("score", "all") and isinstance(formula, FirstRule):
+        if formula.scores is None:
+            raise ValueError(
+                f"output={output!r}: the score of this model is not decided by its "
+                "rules. Set output='label' or output='proba'."
+            )
+
+
+def has_probabilities(formula):
+    """Whether the probabilities of a formula can be written."""
+    if isinstance(formula, FirstRule):
+        return formula.probabilities is not None
+    return formula.classes is not None and formula.has_probabilities
+
+
 def import_pandas():
     """Import pandas, which only data frames need."""
     try:
@@ -216,7 +241,7 @@ def import_pandas():
 def largest_first(formula, output):
     """List the terms of a sum and their weights, the largest absolute one first."""
     n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
-    pairs = [(term, w / n_votes) for term, w in used_weights(formula, output)]
+    pairs = [(term, w / n_votes) for term, w in formula.used_weights(output)]
     return sorted(pairs, key=lambda pair: -abs(pair[1]))
 
 

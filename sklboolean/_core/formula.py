@@ -184,6 +184,11 @@ class WeightedSum(TermsMixin):
         """What an explanation lists: weights, or votes."""
         return "weights" if self.divisors is None else "votes"
 
+    def used_weights(self, output):
+        """List the terms of one sum that have a weight, each with it."""
+        weights = self.weights[output]
+        return [(self.terms[k], float(weights[k])) for k in np.flatnonzero(weights)]
+
     def sums(self, bits):
         """Compute the sums, of shape (n_samples, n_outputs); margins where votes."""
         sums = self.satisfied(bits) @ self.weights.T + self.intercepts

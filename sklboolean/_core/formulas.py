@@ -12,6 +12,8 @@ import numpy as np
 from sklboolean._core.feature_names import conjunction_words
 
 INFINITE = (math.inf, -math.inf)
+# Parsers limit how deep an expression may be, so long sums are grouped.
+TERMS_OF_GROUP = 400
 
 
 def feature_name_of(estimator, feature):
@@ -53,6 +55,32 @@ def check_names(feature_names, feature):
             f"feature_names has {n_names} names, but the rule uses feature {feature}: "
             "give a list with one name for each feature."
         )
+
+
+def check_unique(conjunctions, feature_names):
+    """Raise a ValueError when two features that rules use have the same name."""
+    if feature_names is None:
+        return
+    owners = {}
+    for feature, _ in (literal for literals in conjunctions for literal in literals):
+        check_names(feature_names, feature)
+        name = str(feature_names[feature])
+        if owners.setdefault(name, feature) != feature:
+            raise ValueError(
+                f"feature_names: features {owners[name]} and {feature} are both called "
+                f"{name!r}, so the rules would be ambiguous. Give unique names."
+            )
+
+
+def grouped_sum(summands, separator):
+    """Join summands by plus signs; long sums in groups with parentheses."""
+    if len(summands) <= TERMS_OF_GROUP:
+        return separator.join(summands)
+    groups = [
+        summands[first : first + TERMS_OF_GROUP]
+        for first in range(0, len(summands), TERMS_OF_GROUP)
+    ]
+    return grouped_sum([f"({separator.join(group)})" for group in groups], separator)
 
 
 def format_large_int(number):

@@ -528,8 +528,11 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             columns = np.searchsorted(self.classes_, self.estimator_.classes_)
             probabilities[:, columns] = self.estimator_.predict_proba(X)
             return probabilities
+        return self._committee_predictions(X).consensus
+
+    def _committee_predictions(self, X):
         committee = self._state.committee
-        return committee.predict(X, self.classes_, with_probabilities=True).consensus
+        return committee.predict(X, self.classes_, with_probabilities=True)
 
     def _formula(self):
         if self.estimator_ is not None:
@@ -537,17 +540,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return Members("votes", self._votes)
 
     def _votes(self, X):
-        """Yield each member, no game, and what its vote adds to the scores."""
-        predictions = self._state.committee.predict(
-            self._check_X(X), self.classes_, with_probabilities=True
-        )
-        members = self.committee_
-        if predictions.votes is None:  # a version space has no list of members
-            members = [f"posterior of {label}" for label in self.classes_]
-        for member, shares in zip(members, predictions.consensus_parts(), strict=True):
-            # With two classes the score is the difference of their probabilities.
-            is_difference = len(self.classes_) == 2
-            yield member, "", shares - shares[:, ::-1] if is_difference else shares
+        """List each member, no game, and what its vote adds to the scores."""
+        predictions = self._committee_predictions(self._check_X(X))
+        return predictions.parts_of_score(self.committee_, self.classes_)
 
     def __sklearn_is_fitted__(self):
         """Test if there is a committee: labels of two classes are known."""

@@ -107,6 +107,15 @@ default=None
             parts = np.eye(self.n_classes)[self.votes]
         return parts / len(self.votes)
 
+    def parts_of_score(self, members, classes):
+        """List each member, no game, and what it adds to the scores of the classes."""
+        if self.votes is None:  # a version space has no list of members
+            members = [f"posterior of {label}" for label in classes]
+        parts = self.consensus_parts()
+        if self.n_classes == 2:  # the score is the difference of the probabilities
+            parts = parts - parts[:, :, ::-1]
+        return [(one, "", part) for one, part in zip(members, parts, strict=True)]
+
     @cached_property
     def disagreement(self):
         """Probability that two different members disagree: shape (n_samples,)."""

@@ -47,10 +47,10 @@ class Explanation:
     score : float
         For "rules" the probability of the prediction, for a regressor the value that it
         predicts, else the score of ``target`` in the unit that ``quantity`` names.
-    probability : float or None, default=None
+    probability : float or None
         Probability of ``target``, for "rules" of the prediction. None: the model has no
         probabilities.
-    quantity : {"score", "log-odds", "probability"}, default="score"
+    quantity : {"score", "log-odds", "probability"}
         What ``score`` is. "log-odds": of two classes with probabilities, the natural
         logarithm of the odds of ``target``, to which the parts add up. "score": what
         ``decision_function`` returns.
@@ -64,8 +64,11 @@ class Explanation:
     --------
     >>> from sklboolean.inspection import Explanation
     >>> parts = [("age <= 30", 2.0), ("smoker", -0.5)]
-    >>> print(Explanation("weights", "yes", "yes", parts, 1.0, 2.5).to_text())
-    yes (score of yes: 2.5)
+    >>> explanation = Explanation(
+    ...     "weights", "yes", "yes", parts, 1.0, 2.5, 0.924, "log-odds"
+    ... )
+    >>> print(explanation.to_text())
+    yes (log-odds of yes: 2.5, probability: 0.924)
       +2.0000  age <= 30
       -0.5000  smoker
       +1.0000  always
@@ -77,8 +80,8 @@ class Explanation:
     parts: list
     intercept: float
     score: float
-    probability: float | None = None
-    quantity: str = "score"
+    probability: float | None
+    quantity: str
 
     def to_frame(self):
         """Make a data frame with a row for each part, and for the intercept.
@@ -307,7 +310,7 @@ class ExplainedScore:
             score, rest = float(self.values[sample]), 0.0
             if kind != "predictions":
                 factor = float(self.factors[sample])
-                scaled = [(text, factor * value) for text, value in parts_of_sample]
+                scaled = [(t, float(factor * value)) for t, value in parts_of_sample]
                 parts_of_sample = sorted(scaled, key=lambda part: -abs(part[1]))
             if kind == "weights":
                 rest = score - sum(value for _, value in parts_of_sample)

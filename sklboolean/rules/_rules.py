@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field, fields
 
-from sklboolean._core.export_code import check_unique
 from sklboolean._core.exports import versioned
 from sklboolean._core.formulas import (
+    check_unique,
     conjunction_code,
     conjunction_sql,
     conjunction_text,

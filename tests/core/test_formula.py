@@ -11,7 +11,6 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklboolean._core.export_code import TERMS_OF_GROUP, grouped_sum
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import (
     Columns,
@@ -20,6 +19,7 @@ from sklboolean._core.formula import (
     WeightedSum,
     linear_formula,
 )
+from sklboolean._core.formulas import TERMS_OF_GROUP, grouped_sum
 from sklboolean.inspection import explain, model_page
 
 N_FEATURES = 4

@@ -20,8 +20,9 @@ from sklboolean import (
     ConjunctionRegressor,
     RuleClassifier,
 )
-from sklboolean._core.export_code import python_code, sql_code
 from sklboolean._core.formula import Columns, WeightedSum
+from sklboolean._core.python_code import python_code
+from sklboolean._core.sql_code import sql_code
 from sklboolean.rules import (
     DNF,
     Rule,
