@@ -4,26 +4,21 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import fit_slope, restore_on_error
-from sklboolean._core.bits import always_true
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
-    check_binarize,
     check_choice,
     check_integer,
     check_real,
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
-    as_boolean,
     validate_data_strict,
-    warn_of_lost_columns,
     warn_user,
 )
 from sklboolean._core.weights import check_finite_sum, class_weights
@@ -43,14 +38,15 @@ from sklboolean.boosting._cross_validated_schedule import (
     stratified_split,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
-from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
     ClassifierWeakLearner,
     ConjunctionWeakLearner,
     StumpWeakLearner,
+    bits_of_samples,
     check_classifier,
     drop_zero_weight,
+    is_stump,
     number_of_draws,
     take_samples,
 )
@@ -385,19 +381,14 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""
         n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
-        if type(base) not in (BooleanStump, ConjunctionStump):
+        if not is_stump(base):
             return ClassifierWeakLearner(
                 base, X, codes, self.classes_, weights, n_draws
             )
-        check_binarize(base.binarize)
         kind = StumpWeakLearner
         if type(base) is ConjunctionStump:
             kind = ConjunctionWeakLearner
-            base._check_params()
-        bits = as_boolean(X, base.binarize)
-        if not sparse.issparse(bits):
-            always = always_true(bits, X.shape[1])
-            warn_of_lost_columns(self, X, always, base.binarize)
+        bits = bits_of_samples(self, base, X)
         return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
 
     def _hold_out(self, learner, train, held):

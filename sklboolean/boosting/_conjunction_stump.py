@@ -274,20 +274,23 @@ class ConjunctionStump(BooleanStump):
         with restore_on_error(self):
             self._check_params()
             table, y = validate_boolean(self, X, y)
-            self.classes_, codes = encode_classes(y, min_classes=1)
-            weights = check_sample_weight(sample_weight, len(codes))
-            n_features, n_classes = self.n_features_in_, len(self.classes_)
-            columns = StumpColumns.from_boolean(table, n_features, dense=True)
-            best = best_conjunction(
-                columns, class_signs(codes, n_classes), weights, self.max_literals,
-                self.width,
-            )  # fmt: skip
-            truth = truth_of_conjunction(columns, best.literals)
-            sides = side_weights(truth, codes, weights, n_classes)
-            self._set_fitted_attributes(best, sides)
+            self._fit_bits(table, y, sample_weight)
         return self
 
+    def _fit_bits(self, table, y, sample_weight=None):
+        """Find the best conjunction of checked bits of ``n_features_in_`` features."""
+        self.classes_, codes = encode_classes(y, min_classes=1)
+        weights = check_sample_weight(sample_weight, len(codes))
+        n_features, n_classes = self.n_features_in_, len(self.classes_)
+        columns = StumpColumns.from_boolean(table, n_features, dense=True)
+        signs = class_signs(codes, n_classes)
+        best = best_conjunction(columns, signs, weights, self.max_literals, self.width)
+        truth = truth_of_conjunction(columns, best.literals)
+        sides = side_weights(truth, codes, weights, n_classes)
+        self._set_fitted_attributes(best, sides)
+
     def _check_params(self):
+        super()._check_params()
         check_integer(self.max_literals, "max_literals", 1)
         if self.width is not None:
             check_integer(self.width, "width", 1)
