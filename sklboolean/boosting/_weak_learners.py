@@ -406,6 +406,11 @@ def drop_zero_weight(estimator, X, y, sample_weight):
     return take_samples(estimator, X, kept, kept), y[kept], weights[kept], kept
 
 
+def least_share(n_samples, weights):
+    """Compute the share of the lightest sample in the total weight."""
+    return float(1 / n_samples if weights is None else weights.min() / weights.sum())
+
+
 # Checks
 
 
