@@ -100,60 +100,78 @@ def model_page(
     )
     model = read_sums(last)
     held = terms_that_hold(model.terms, bits)
-    result = model.evaluate(held)
-    compare_with_predictions(result, whole, X, model.link)
+    compare_with_predictions(model.evaluate(held), whole, X, model.link)
 
-    used = sorted({feature for literals in model.terms for feature, _ in literals})
-    encoder = _only_encoder(transformers)
-    if encoder is None:
-        columns, features, values = _plain_columns(used, names, bits)
-    else:
-        columns, features, values = _encoded_columns(encoder, X, bits, used)
-    y = np.asarray(y)
-    classes = None
+    y, classes = np.asarray(y), None
     if model.link != "value":
         classes = [python_value(label) for label in last.classes_]
-    place = {feature: k for k, feature in enumerate(used)}
-    index = X.index if hasattr(X, "iloc") else range(len(bits))
     data = {
         "title": str(title or type(last).__name__),
         "about": (
             f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
             "change a value to see what the model predicts then."
         ),
+        "rows": _rows(model, held, y, classes, names),
+        "n_samples": len(bits),
+    }
+    used = sorted({feature for literals in model.terms for feature, _ in literals})
+    data |= _model_data(model, last, classes, used)
+    data |= _form_data(transformers, X, bits, used, names, max_samples)
+    data |= _sample_data(X, y[:max_samples], classes)
+    page = _document(data)
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page
+
+
+def _model_data(model, last, classes, used):
+    """Describe the sums for the script of the page, which evaluates them."""
+    place = {feature: k for k, feature in enumerate(used)}
+    return {
         "link": model.link,
         "slope": float(model.slope),
         "classes": classes and [str(label) for label in classes],
         "games": model.games,
         "outputs": _outputs(model, classes),
         "default": None if model.link != "first" else str(_default(last, model)),
-        "columns": columns,
-        "features": features,
         "terms": [
             [[place[feature], bool(value)] for feature, value in literals]
             for literals in model.terms
         ],
         "probabilities": _plain(model.probabilities),
         "intercepts": _plain(model.intercepts),
-        "rows": _rows(model, held, y, classes, names),
-        "n_samples": len(bits),
-        "samples": values[:max_samples],
-        "sample_names": [str(name) for name in index[:max_samples]],
-        "y": [
-            python_value(label) if classes is None else str(python_value(label))
-            for label in y[:max_samples]
-        ],
     }
+
+
+def _form_data(transformers, X, bits, used, names, max_samples):
+    """Describe the form, in the columns of X where an encoder made the features."""
+    encoder = _only_encoder(transformers)
+    if encoder is None:
+        columns, features, values = _plain_columns(used, names, bits)
+    else:
+        columns, features, values = _encoded_columns(encoder, X, bits, used)
+    return {"columns": columns, "features": features, "samples": values[:max_samples]}
+
+
+def _sample_data(X, y, classes):
+    """Give the names and labels of the samples that are shown, the first of X."""
+    index = X.index[: len(y)] if hasattr(X, "iloc") else range(len(y))
+    labels = map(python_value, y)
+    return {
+        "sample_names": [str(name) for name in index],
+        "y": list(labels if classes is None else map(str, labels)),
+    }
+
+
+def _document(data):
+    """Write the data of a page into its template."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     # No text can end the script element.
     text = text.replace("<", "\\u003c")
     page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
     before, rest = page.split("@TITLE@")
     between, after = rest.split("@DATA@")
-    page = before + escape(data["title"]) + between + text + after
-    if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
-    return page
+    return before + escape(data["title"]) + between + text + after
 
 
 def _outputs(model, classes):
