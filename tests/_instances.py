@@ -234,7 +234,7 @@ CASES = {
         )
     ),
     "filtering_boost_by_majority": Case(
-        FilteringBoostByMajority(gamma=0.2, n_samples_weak=20), {}
+        FilteringBoostByMajority(), {"gamma": 0.2, "n_samples_weak": 20}
     ),
     "filtering_boost_by_majority_trees": Case(
         FilteringBoostByMajority(
@@ -411,9 +411,8 @@ CASES = {
         ),
         {"C": None, "monotone": True},
     ),
-    "conjunction_regressor": Case(
-        ConjunctionRegressor(C=1.0, tol=1e-10), {"C": None, "cv": 2}
-    ),
+    "conjunction_regressor": Case(ConjunctionRegressor(), {"tol": 1e-10, "cv": 2}),
+    "conjunction_regressor_one_C": Case(ConjunctionRegressor(C=1.0, tol=1e-10)),
     "conjunction_regressor_single": Case(
         ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
     ),

@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import (
 from sklboolean import (
     AveragedPerceptron,
     BoostByMajority,
-    ConjunctionRegressor,
     FilteringBoostByMajority,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -55,9 +54,6 @@ def expected_failures(estimator):
             reason = "partial_fit refuses balanced weights, as that of SGDClassifier"
             failures |= dict.fromkeys(PARTIAL_FIT, reason)
         return failures
-    if isinstance(estimator, ConjunctionRegressor) and estimator.max_literals == 1:
-        reason = "whether real features are above 0, one by one, says too little"
-        return {"check_regressors_train": reason}
     base = getattr(estimator, "estimator", None)
     drawn = isinstance(base, KNeighborsRegressor | KNeighborsClassifier)
     if isinstance(base, KernelPerceptron):

@@ -596,8 +596,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if is_given and check_real(value, name, 0.0, strict=True) >= 1:
                 raise ValueError(f"{name} must be less than 1; got {value}.")
         check_integer(self.batch_size, "batch_size", 1)
-        if self.max_queries is not None:
-            check_integer(self.max_queries, "max_queries", 1)
+        for name in ("max_queries", "n_members"):
+            if getattr(self, name) is not None:
+                check_integer(getattr(self, name), name, 1)
         if np.ndim(self.initial):
             if np.asarray(self.initial).dtype.kind not in "iu":
                 raise ValueError(
@@ -607,8 +608,10 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
         check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
-        if self.n_members is not None:
-            check_integer(self.n_members, "n_members", 1)
+        self._check_bases()
+
+    def _check_bases(self):
+        """Check the committee and the final estimator."""
         for base in self._bases():
             if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
                 is_final = base is self.final_estimator

@@ -4,26 +4,21 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.base import fit_slope, restore_on_error
-from sklboolean._core.bits import always_true
-from sklboolean._core.labels import encode_classes, margins_of_labels
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
-    check_binarize,
     check_choice,
     check_integer,
     check_real,
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
-    as_boolean,
     validate_data_strict,
-    warn_of_lost_columns,
     warn_user,
 )
 from sklboolean._core.weights import check_finite_sum, class_weights
@@ -36,21 +31,29 @@ from sklboolean.boosting._boosting import (
 )
 from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import (
+    Choice,
     CrossValidatedSchedule,
     folds_of_kept,
-    held_out_margins,
-    part_of_game,
     stratified_split,
 )
+from sklboolean.boosting._games import (
+    GameData,
+    HeldOutVotes,
+    held_out_margins,
+    label_quality,
+    tests_of_games,
+)
 from sklboolean.boosting._majority_game import check_edge, check_odd
-from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
     ClassifierWeakLearner,
     ConjunctionWeakLearner,
     StumpWeakLearner,
+    bits_of_samples,
     check_classifier,
     drop_zero_weight,
+    is_stump,
+    least_share,
     number_of_draws,
     take_samples,
 )
@@ -293,83 +296,43 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         with restore_on_error(self):
             schedule, chooser = self._check_params()
             progress = Progress(self, "round", None, X, y, every=10)
-            base = self._weak_estimator()
-            X, y = validate_data_strict(self, X, y, **validation_options(base))
-            X_given, n_given = X, len(y)
-            X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
-            self.classes_, codes = encode_classes(y)
-            if len(self.classes_) < 2**15:
-                codes = codes.astype(np.int16)  # as stumps predict: quick to compare
-            if self.class_weight is not None:
-                weights = self._class_weighted(codes, weights)
-            learner = self._make_learner(base, X, codes, weights)
+            options = validation_options(self._weak_estimator())
+            X, y = validate_data_strict(self, X, y, **options)
             rng = check_random_state(self.random_state)
-            validation, held = None, kept[:0]
-            if self.early_stopping:
-                parts = stratified_split(codes, 1 - self.validation_fraction, rng)
-                validation, learner = self._hold_out(learner, *parts)
-                kept, held = (kept[part] for part in parts)
-                codes, weights = learner.codes, learner.sample_weight
-            least = 1 / len(codes) if weights is None else weights.min() / weights.sum()
-            target = schedule.target_error or min(0.5, float(least))
-            schedule = replace(schedule, target_error=target)
-            kinds = class_games(len(self.classes_), self.multi_class, X.shape[1])
-            games, margins = kinds[-1], None
-            self.policy_scores_ = None
-            if chooser is not None:
-                folds = folds_of_kept(chooser.cv, kept, n_given)
-                learners = [learner]
-                if self.estimator is None and len(learner.columns.panels):
-                    conjunctions = ConjunctionWeakLearner(
-                        ConjunctionStump(), learner.X, codes, self.classes_, weights,
-                        learner.n_draws, X.shape[1],
-                    )  # fmt: skip
-                    learners.append(conjunctions)
-                choice = chooser._choose(
-                    learners, schedule, kinds, rng, folds, self.n_jobs
-                )
-                learner, games, self.policy_, schedule = choice[:4]
-                margins, self.policy_scores_ = choice.margins, choice.scores
-            self.estimator_, self._games = learner.estimator, games
-            if games is None:
-                state = self._play(learner, schedule, kept, validation, rng, progress)
-                self._warn(state)
+            data = self._read(X, y, sample_weight, rng)
+            choice = self._choose(data, schedule, chooser, rng, len(y))
+            self.estimator_, self._games = choice.learner.estimator, choice.games
+            self.policy_, self.policy_scores_ = choice.policy, choice.scores
+            data, schedule = replace(data, learner=choice.learner), choice.schedule
+            if self._games is None:
+                self._warn(self._play(data, schedule, rng, progress))
             else:
-                seeds = [draw_seed(rng) for _ in games]
-                boosters = Parallel(
-                    n_jobs=self.n_jobs if learner.fills_threads else 1,
-                    prefer=learner.prefer,
-                    return_as="generator",
-                )(
-                    delayed(self._fit_game)(
-                        learner, game, schedule, kept, validation, seed
-                    )
-                    for game, seed in zip(games, seeds, strict=True)
-                )
-                self.estimators_ = []
-                progress.count("game", len(games))
-                for booster in boosters:
-                    self.estimators_.append(booster)
-                    error = booster.training_error_
-                    progress.step(partial("training error {:.4f}".format, error))
-                self._set_games()
+                self._play_games(data, schedule, rng, progress)
+            votes = self._held_out_votes(data, choice.margins, X)
             self.label_quality_ = None
-            if margins is not None:
-                self.label_quality_ = np.full(n_given, np.nan)
-                self.label_quality_[kept] = margins_of_labels(margins, codes)
-            if validation is not None:
-                margins, codes = self._margins(X_given[held]), validation.codes
-                weights = validation.sample_weight
-                if self.label_quality_ is not None:
-                    self.label_quality_[held] = margins_of_labels(margins, codes)
-            elif margins is None:
-                margins = self._calibration_margins(learner, schedule, rng)
-            tested = ~np.isnan(margins).reshape(len(codes), -1)[:, 0]
-            weights = None if weights is None else weights[tested]
-            slope = fit_slope(margins[tested], codes[tested], weights)
-            self.calibration_slope_ = slope
+            if choice.margins is not None:
+                self.label_quality_ = label_quality(votes, len(y))
+            if not votes:
+                votes = [self._calibration_votes(data, schedule, rng)]
+            self.calibration_slope_ = votes[-1].slope()
             progress.finish()
         return self
+
+    def _read(self, X, y, sample_weight, rng):
+        """Encode checked data, and hold out samples for ``early_stopping``."""
+        base = self._weak_estimator()
+        X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
+        self.classes_, codes = encode_classes(y)
+        if len(self.classes_) < 2**15:
+            codes = codes.astype(np.int16)  # as stumps predict: quick to compare
+        if self.class_weight is not None:
+            weights = self._class_weighted(codes, weights)
+        learner = self._make_learner(base, X, codes, weights)
+        if not self.early_stopping:
+            return GameData(learner, kept)
+        train, held = stratified_split(codes, 1 - self.validation_fraction, rng)
+        validation, learner = self._hold_out(learner, train, held)
+        return GameData(learner, kept[train], validation, kept[held])
 
     def _class_weighted(self, codes, weights):
         """Multiply the sample weights by those of the classes."""
@@ -385,19 +348,14 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""
         n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
-        if type(base) not in (BooleanStump, ConjunctionStump):
+        if not is_stump(base):
             return ClassifierWeakLearner(
                 base, X, codes, self.classes_, weights, n_draws
             )
-        check_binarize(base.binarize)
         kind = StumpWeakLearner
         if type(base) is ConjunctionStump:
             kind = ConjunctionWeakLearner
-            base._check_params()
-        bits = as_boolean(X, base.binarize)
-        if not sparse.issparse(bits):
-            always = always_true(bits, X.shape[1])
-            warn_of_lost_columns(self, X, always, base.binarize)
+        bits = bits_of_samples(self, base, X)
         return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
 
     def _hold_out(self, learner, train, held):
@@ -415,74 +373,108 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         )  # fmt: skip
         return validation, learner.take(train, learner.codes[train], self.classes_)
 
-    def _calibration_margins(self, learner, schedule, rng):
-        """Compute margins of games that other samples play: a quarter, or at least 500.
+    def _choose(self, data, schedule, chooser, rng, n_samples):
+        """Complete the schedule; with a chooser choose it, the learner and the games.
 
-        They are NaN for samples that are not needed.
+        ``n_samples`` counts those of weight 0 too, as folds may name them.
         """
-        codes = learner.codes
-        share = max(0.25, min(0.5, 500 / len(codes)))
-        parts = stratified_split(codes, share, rng)
-        schedule = replace(schedule, weak_failure="abort")
-        (margins,), _tested = held_out_margins(
-            learner, self._games, [schedule], [(parts[0], parts[1][:N_CALIBRATION])],
-            draw_seed(rng), self.n_jobs,
-        )  # fmt: skip
-        return margins
+        learner = data.learner
+        target = schedule.target_error
+        if not target:
+            target = min(0.5, least_share(len(learner.codes), learner.sample_weight))
+        schedule = replace(schedule, target_error=target)
+        games = class_games(len(self.classes_), self.multi_class, self.n_features_in_)
+        if chooser is None:
+            return Choice(learner, games[-1], self.policy_, schedule)
+        learners = [learner]
+        if self.estimator is None and len(learner.columns.panels):
+            conjunctions = ConjunctionWeakLearner(
+                ConjunctionStump(), learner.X, learner.codes, self.classes_,
+                learner.sample_weight, learner.n_draws, learner.n_features,
+            )  # fmt: skip
+            learners.append(conjunctions)
+        folds = folds_of_kept(chooser.cv, data.train_index, n_samples)
+        return chooser._choose(learners, schedule, games, rng, folds, self.n_jobs)
 
-    def _play(self, learner, schedule, kept, validation, rng, progress=None):
+    def _play(self, data, schedule, rng, progress=None):
         """Play a game, and set the attributes of this booster; return its state.
 
         Without ``progress`` it is one of several games.
         """
+        learner = data.learner
         votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
         report = None
         if progress is not None:
-            report = partial(self._report, progress, learner, kept)
-        state = boost(learner, votes, schedule, rng, report, validation)
+            report = partial(self._report, progress, data)
+        state = boost(learner, votes, schedule, rng, report, data.validation)
         if not state.hypotheses:
             if progress is not None:
                 self._check_best_failure(state)
             state.hypotheses.append(state.best_failure)
-        self._set_fitted_attributes(learner, state, kept)
-        scores = None if validation is None else np.array(validation.scores)
-        self.validation_scores_ = scores
+        self._set_fitted_attributes(data, state)
+        self.validation_scores_ = None
+        if data.validation is not None:
+            self.validation_scores_ = np.array(data.validation.scores)
         return state
 
-    def _fit_game(self, learner, game, schedule, kept, validation, seed):
-        """Return the booster of a game of two classes."""
-        part, samples = part_of_game(learner, game)
-        if validation is not None:
-            validation = validation.of_game(game, part.estimator, samples)
-        booster = clone(self).set_params(random_state=seed)
-        booster.classes_, booster.n_features_in_ = part.classes, self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            booster.feature_names_in_ = self.feature_names_in_
-        booster.policy_, booster.policy_scores_ = self.policy_, None
-        booster.estimator_ = learner.estimator
-        booster._games = None
-        rng = check_random_state(seed)
-        booster._play(part, schedule, kept[samples], validation, rng)
-        return booster
-
-    def _set_games(self):
-        """Set the attributes of several games of two classes from their boosters."""
+    def _play_games(self, data, schedule, rng, progress):
+        """Play a game for each of ``_games``, several at the same time."""
+        seeds = [draw_seed(rng) for _ in self._games]
+        boosters = Parallel(
+            n_jobs=self.n_jobs if data.learner.fills_threads else 1,
+            prefer=data.learner.prefer,
+            return_as="generator",
+        )(
+            delayed(self._fit_game)(data, game, schedule, seed)
+            for game, seed in zip(self._games, seeds, strict=True)
+        )
+        self.estimators_ = []
+        progress.count("game", len(self._games))
+        for booster in boosters:
+            self.estimators_.append(booster)
+            error = booster.training_error_
+            progress.step(partial("training error {:.4f}".format, error))
         self.multi_class_ = "ovr" if self._games[0].first is None else "ovo"
         self._columns, self._stumps = [None] * len(self.estimators_), None
         if self.estimators_[0]._stumps is not None:
             tests = [booster._stumps for booster in self.estimators_]
-            width = max(each.shape[1] for each in tests)
-            # Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
-            self._stumps = np.concatenate(
-                [
-                    np.pad(
-                        each + np.array([2 * i, 2 * i] + [0] * (each.shape[1] - 2)),
-                        [(0, 0), (0, width - each.shape[1])],
-                        constant_values=-1,
-                    )
-                    for i, each in enumerate(tests)
-                ]
-            )
+            self._stumps = tests_of_games(tests)
+
+    def _fit_game(self, data, game, schedule, seed):
+        """Return the booster of a game of two classes."""
+        data = data.of_game(game)
+        booster = clone(self).set_params(random_state=seed)
+        booster.classes_ = data.learner.classes
+        booster.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            booster.feature_names_in_ = self.feature_names_in_
+        booster.policy_, booster.policy_scores_ = self.policy_, None
+        booster.estimator_ = data.learner.estimator
+        booster._games = None
+        booster._play(data, schedule, check_random_state(seed))
+        return booster
+
+    def _held_out_votes(self, data, margins, X):
+        """Collect the votes on samples that did not train: of folds, of the vote."""
+        votes = []
+        if margins is not None:
+            votes.append(HeldOutVotes(data.train_index, margins, data.learner))
+        if data.validation is not None:
+            index = data.validation_index
+            votes.append(HeldOutVotes(index, self._margins(X[index]), data.validation))
+        return votes
+
+    def _calibration_votes(self, data, schedule, rng):
+        """Hold votes of games that other samples play: a quarter, or at least 500."""
+        learner, codes = data.learner, data.learner.codes
+        share = max(0.25, min(0.5, 500 / len(codes)))
+        train, test = stratified_split(codes, share, rng)
+        schedules = [replace(schedule, weak_failure="abort")]
+        folds, seed = [(train, test[:N_CALIBRATION])], draw_seed(rng)
+        (margins,), _tested = held_out_margins(
+            learner, self._games, schedules, folds, seed, self.n_jobs
+        )
+        return HeldOutVotes(data.train_index, margins, learner)
 
     def _check_params(self):
         """Check the parameters and set ``policy_``.
@@ -532,7 +524,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         )  # fmt: skip
         return schedule, chooser
 
-    def _report(self, progress, learner, kept, state):
+    def _report(self, progress, data, state):
         """Report a round; return whether a callback stops the fit."""
         progress.n_steps = state.k
         return progress.step(
@@ -540,10 +532,11 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
                 f"edge {state.record['edge'][-1]:.4f}, gamma {state.gamma:.4f}, "
                 f"training error {state.votes.error():.4f}"
             ),
-            lambda model: model._set_fitted_attributes(learner, state, kept),
+            lambda model: model._set_fitted_attributes(data, state),
         )
 
-    def _set_fitted_attributes(self, learner, state, kept):
+    def _set_fitted_attributes(self, data, state):
+        learner, kept = data.learner, data.train_index
         votes, hypotheses = state.votes, state.hypotheses
         self.multi_class_ = "joint"
         self._stumps, self._columns = None, [None] * len(hypotheses)

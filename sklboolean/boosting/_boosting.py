@@ -7,6 +7,7 @@ the hypotheses and a record of every round. Held-out samples may end boosting ea
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,6 +81,30 @@ class Schedule:
     max_rounds: int = 2001
     max_tries: int = 1
     weak_failure: str = "abort"
+
+
+class Trial(NamedTuple):
+    """A weak hypothesis, judged.
+
+    Attributes
+    ----------
+    hypothesis : object
+        As the weak learner returns it.
+    predicted : ndarray of shape (n_samples,), int
+    edge : float
+        On the samples that judge.
+    followed : float
+        On the samples whose edge gamma follows.
+    """
+
+    hypothesis: object
+    predicted: np.ndarray
+    edge: float
+    followed: float
+
+    def has_edge(self):
+        """Test whether it is better than a coin, by more than rounding."""
+        return self.edge > EDGE_TOLERANCE
 
 
 @dataclass
@@ -198,10 +223,34 @@ class BoostingState:
         else:
             self.termination = "no_edge"
 
-    def add_round(self, weights, hypothesis, predicted, edge, followed):
+    def has_failed(self, trial):
+        """Decide whether an edge is too small, and note the best without an edge.
+
+        Raises
+        ------
+        WeakLearnerError
+            With ``weak_failure="raise"``.
+        """
+        schedule, edge = self.schedule, trial.edge
+        required = 0.0
+        if schedule.weak_failure != "abort":
+            required = schedule.required_edge
+        failed = not trial.has_edge() or edge < required - EDGE_TOLERANCE
+        if failed and schedule.weak_failure == "raise":
+            raise WeakLearnerError(
+                f"In round {self.votes.n_rounds} the weak learner has the edge "
+                f"{edge:.3g}, but {required or 'more than 0'} is required. Use a "
+                "stronger estimator, a smaller gamma, or weak_failure='abort' or "
+                "'replan'."
+            )
+        if self.failed_edge < edge and not trial.has_edge():
+            self.best_failure, self.failed_edge = trial.hypothesis, edge
+        return failed
+
+    def add_round(self, weights, trial):
         """Record a round and count its votes."""
         k, error, required = self.k, self.schedule.target_error, np.nan
-        has_edge = edge > EDGE_TOLERANCE
+        has_edge = trial.has_edge()
         if k:
             # Lemma 2.4.1: shortfalls weigh as much as the samples that the round
             # decides. Where their weight underflows any edge is enough.
@@ -209,8 +258,8 @@ class BoostingState:
             shortfall = error * (1 - error) / weight if weight > 0 else np.inf
             required = self.gamma - shortfall
         facts = {
-            "edge": edge if has_edge else np.nan,
-            "followed": followed,
+            "edge": trial.edge if has_edge else np.nan,
+            "followed": trial.followed,
             "gamma": self.gamma if k else np.nan,
             "required": required,
             "divergence": weights.divergence,
@@ -221,8 +270,8 @@ class BoostingState:
             self.record[name].append(float(fact))
         self.n_failures = 0 if has_edge else self.n_failures + 1
         if has_edge:
-            self.hypotheses.append(hypothesis)
-        self.votes.add(predicted if has_edge else None)
+            self.hypotheses.append(trial.hypothesis)
+        self.votes.add(trial.predicted if has_edge else None)
 
 
 class Validation:
@@ -303,36 +352,27 @@ def boost(
     WeakLearnerError
         With ``weak_failure="raise"``.
     """
-    state, failure = BoostingState(votes, schedule), schedule.weak_failure
+    state = BoostingState(votes, schedule)
     while not state.is_over():
         state.plan()
         weights = votes.weights(state.k, state.gamma, measured=measured)
         if not weights.table.any():
             state.termination = "no_weight_left"
             break
-        hypothesis, predicted, edge, followed = fit_weak_hypothesis(
+        trial = fit_weak_hypothesis(
             learner, votes.codes, weights, schedule, state.gamma, rng
         )
-        required = 0.0 if failure == "abort" else schedule.required_edge
-        failed = edge <= EDGE_TOLERANCE or edge < required - EDGE_TOLERANCE
-        if failed and failure == "raise":
-            raise WeakLearnerError(
-                f"In round {votes.n_rounds} the weak learner has the edge {edge:.3g}, "
-                f"but {required or 'more than 0'} is required. Use a stronger "
-                "estimator, a smaller gamma, or weak_failure='abort' or 'replan'."
-            )
-        if state.failed_edge < edge <= EDGE_TOLERANCE:
-            state.best_failure, state.failed_edge = hypothesis, edge
-        if failed and failure == "drop":
-            state.drop_round(followed)
+        has_failed = state.has_failed(trial)
+        if has_failed and schedule.weak_failure == "drop":
+            state.drop_round(trial.followed)
             continue
-        state.add_round(weights, hypothesis, predicted, edge, followed)
-        if failed and failure == "replan":
+        state.add_round(weights, trial)
+        if has_failed and schedule.weak_failure == "replan":
             state.replan()
         if report is not None and report(state):
             state.termination = "callback"
         if validation is not None:
-            new = [] if np.isnan(state.record["edge"][-1]) else [hypothesis]
+            new = [trial.hypothesis] if trial.has_edge() else []
             if validation.count(learner, new):
                 state.termination = "early_stopping"
     return state
@@ -352,12 +392,7 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
 
     Returns
     -------
-    hypothesis : object
-    predicted : ndarray of shape (n_samples,), int
-    edge : float
-        On the samples that judge.
-    followed : float
-        On the samples whose edge gamma follows.
+    trial : Trial
     """
     holdout = schedule.holdout
     if holdout is None and learner.returns_edge:
@@ -365,7 +400,7 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         # is no randomness, so one try is enough.
         hypothesis = learner.fit(None, rng, weights)
         edge = hypothesis.edge
-        return hypothesis, learner.predict_codes(hypothesis), edge, edge
+        return Trial(hypothesis, learner.predict_codes(hypothesis), edge, edge)
 
     # What is fitted to rounded weights is judged by them: sums of integers are quick.
     all_samples = weights.of_samples(quantized=learner.returns_edge)
@@ -387,8 +422,8 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         edge = followed = float((judging * right).sum() / judging.sum()) - 0.5
         if not schedule.follow_holdout:
             followed = float((trained * right).sum() / trained.sum()) - 0.5
-        if best is None or edge > best[2]:
-            best = hypothesis, predicted, edge, followed
+        if best is None or edge > best.edge:
+            best = Trial(hypothesis, predicted, edge, followed)
             kept = learner.drawn[start + attempt : start + attempt + 1]
         if edge >= gamma - EDGE_TOLERANCE:
             break

@@ -3,6 +3,7 @@
 All sums of weights are exact, as for `BooleanStump`.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -94,88 +95,174 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     -------
     conjunction : Conjunction
     """
-    parts, dtype = integer_parts(weights, columns.n_samples)
-    # First the features, then their negations.
-    literals = np.arange(1, 2 * columns.n_features, 2)
-    choices = [*literals.tolist(), *(literals - 1).tolist()]
+    sums, n_features = ClassSums(columns, signs, weights), columns.n_features
     if width is None:
         # All literals of few features, fewer of many: a round stays quick.
-        most = MOST_EXTENSIONS // columns.n_features
-        width = min(2 * columns.n_features, max(FEWEST_EXTENDED, most))
-    n_features, n_lines = columns.n_features, len(signs)
-    n_panels, n_words, n_lanes = columns.panels.shape
-    scratch = np.empty(32 * n_words, dtype=np.int16)
-    # The weight of each class minus that of the first decides as well as the weight.
-    signed = [signs * digits for _shift, digits in parts]
-    totals, total = np.zeros(n_lines + 1, dtype=dtype), 0
-    for (shift, digits), lines in zip(parts, signed, strict=True):
-        total += sum_weights(digits) << shift
-        for code, line in enumerate(lines, start=1):
-            totals[code] += sum_weights(line) << shift
-    gain, literals = totals.max(), ()
-    sides = totals.argmax(), totals.argmax()
-    extended, of_extended = [()], totals[:, np.newaxis]
-    masks = np.full((1, n_words), 2**32 - 1, dtype=np.uint32)
+        most = MOST_EXTENSIONS // n_features
+        width = min(2 * n_features, max(FEWEST_EXTENDED, most))
+    gain, literals = sums.totals.max(), ()
+    sides = sums.totals.argmax(), sums.totals.argmax()
+    beam = Beam.of_constant(columns, sums.totals)
     for length in range(1, min(max_literals, n_features) + 1):
-        inside = np.zeros((n_lines + 1, len(extended), n_features), dtype=dtype)
-        for (shift, _digits), lines in zip(parts, signed, strict=True):
-            for code, line in enumerate(lines, start=1):
-                sums = np.zeros((len(extended), n_panels * n_lanes), dtype=np.int64)
-                add_masked_panel_sums(line, masks, columns.panels, scratch, sums)
-                sums = sums[:, :n_features].astype(dtype, copy=False)
-                inside[code] += sums << shift
-        covered = np.concatenate([inside, of_extended[:, :, None] - inside], axis=2)
-        gains = covered.max(axis=0) + (totals[:, None, None] - covered).max(axis=0)
-        if length > 1:
-            used, each = np.array(extended) >> 1, np.arange(len(extended))[:, None]
-            gains[each, used] = gains[each, n_features + used] = -1
-        flat = gains.ravel()
-        first = int(flat.argmax())
-        if flat[first] > gain:
-            gain = flat[first]
-            i, j = divmod(first, 2 * n_features)
-            literals = (*extended[i], choices[j])
-            outside = totals - covered[:, i, j]
-            sides = outside.argmax(), covered[:, i, j].argmax()
+        covered = sums.of_extensions(beam)
+        gains = sums.gains(covered)
+        beam.exclude_repeated(gains)
+        first = int(gains.argmax())
+        if gains.flat[first] > gain:
+            gain = gains.flat[first]
+            i, column = divmod(first, 2 * n_features)
+            literals = (*beam.literals[i], literal_of(column, n_features))
+            outside = sums.totals - covered[:, i, column]
+            sides = outside.argmax(), covered[:, i, column].argmax()
         if length < max_literals:
-            extended, parents, literal = _choose_extended(
-                extended, flat, choices, width
-            )
-            of_extended = covered[:, parents, literal]
-            panel, lane = np.divmod(literal % n_features, n_lanes)
-            is_negated = (literal >= n_features)[:, np.newaxis]
-            column = columns.panels[panel, :, lane]
-            masks = masks[parents] & np.where(is_negated, ~column, column)
-    of_first = (total - int(totals.sum())) // len(totals)
-    right = of_first + int(gain)
-    if_false, if_true = map(int, sides)
-    return Conjunction(literals, if_false, if_true, (2 * right - total) / (2 * total))
+            beam = beam.extended(columns, covered, gains, width)
+    return Conjunction(literals, *map(int, sides), sums.edge(int(gain)))
 
 
-def _choose_extended(extended, gains, choices, width):
-    """Choose the conjunctions that are extended next.
+def literal_of(column, n_features):
+    """Write a column of an extension as a literal: first the features, then negations.
 
-    Returns
-    -------
-    chosen : list of tuple of int
-        Their literals.
-    parents, columns : ndarrays of int
-        Which conjunction became each of them, by which column of ``gains``.
+    Examples
+    --------
+    >>> [literal_of(column, 2) for column in range(4)]
+    [1, 3, 0, 2]
     """
-    # Each of several literals is found in as many orders as there are.
-    n_wanted = min(len(gains), width * (len(extended[0]) + 1))
-    least = np.partition(gains, len(gains) - n_wanted)[len(gains) - n_wanted]
-    candidates = np.flatnonzero(gains >= max(least, 0))
-    candidates = candidates[np.argsort(-gains[candidates], kind="stable")]
-    chosen = {}
-    for candidate in candidates.tolist():
-        i, j = divmod(candidate, len(choices))
-        literals = tuple(sorted((*extended[i], choices[j])))
-        if literals not in chosen:
-            chosen[literals] = candidate
-            if len(chosen) == width:
-                break
-    return list(chosen), *np.divmod(list(chosen.values()), len(choices))
+    is_negated, feature = divmod(column, n_features)
+    return 2 * feature + 1 - is_negated
+
+
+class ClassSums:
+    """Exact sums of the weight of each class, minus that of the first class.
+
+    The differences decide as well as the weights do, and save a pass.
+
+    Parameters
+    ----------
+    columns, signs, weights
+        As for `best_conjunction`.
+
+    Attributes
+    ----------
+    total : int
+        Of the weights.
+    totals : ndarray of shape (n_classes,), dtype int64 or object
+        The differences over all samples.
+    """
+
+    def __init__(self, columns, signs, weights):
+        self.columns = columns
+        parts, dtype = integer_parts(weights, columns.n_samples)
+        # A class, the shift of a digit, and this digit of all samples with their signs.
+        self.lines = [
+            (code, shift, line)
+            for shift, digits in parts
+            for code, line in enumerate(signs * digits, start=1)
+        ]
+        self.total = sum(sum_weights(digits) << shift for shift, digits in parts)
+        self.totals = np.zeros(len(signs) + 1, dtype=dtype)
+        for code, shift, line in self.lines:
+            self.totals[code] += sum_weights(line) << shift
+
+    def of_extensions(self, beam):
+        """Sum over the samples of each conjunction and a further literal.
+
+        Returns
+        -------
+        covered : ndarray of shape (n_classes, n_conjunctions, 2 * n_features)
+        """
+        panels, n_features = self.columns.panels, self.columns.n_features
+        n_panels, n_words, n_lanes = panels.shape
+        scratch = np.empty(32 * n_words, dtype=np.int16)
+        shape = len(self.totals), len(beam.literals), n_features
+        inside = np.zeros(shape, dtype=self.totals.dtype)
+        for code, shift, line in self.lines:
+            sums = np.zeros((shape[1], n_panels * n_lanes), dtype=np.int64)
+            add_masked_panel_sums(line, beam.masks, panels, scratch, sums)
+            of_features = sums[:, :n_features].astype(inside.dtype, copy=False)
+            inside[code] += of_features << shift
+        return np.concatenate([inside, beam.sums[:, :, None] - inside], axis=2)
+
+    def gains(self, covered):
+        """Compute what the heaviest classes inside and outside gain over the first."""
+        outside = self.totals[:, None, None] - covered
+        return covered.max(axis=0) + outside.max(axis=0)
+
+    def edge(self, gain):
+        """Compute the share of the weight that is classified correctly, minus 1/2."""
+        of_first = (self.total - int(self.totals.sum())) // len(self.totals)
+        right = of_first + gain
+        return (2 * right - self.total) / (2 * self.total)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """Conjunctions of one length, to be extended by a literal.
+
+    Attributes
+    ----------
+    literals : list of tuple of int
+        As in `Conjunction`.
+    masks : ndarray of shape (n_conjunctions, n_words), dtype uint32
+        The samples that satisfy each, as bits.
+    sums : ndarray of shape (n_classes, n_conjunctions)
+        Over these samples, as in `ClassSums`.
+    """
+
+    literals: list
+    masks: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def of_constant(cls, columns, totals):
+        """Make the beam of the empty conjunction, which all samples satisfy."""
+        masks = np.full((1, columns.panels.shape[1]), 2**32 - 1, dtype=np.uint32)
+        return cls([()], masks, totals[:, np.newaxis])
+
+    def exclude_repeated(self, gains):
+        """Mark extensions by a feature that a conjunction has, in place."""
+        if self.literals[0]:
+            used = np.array(self.literals) >> 1
+            each = np.arange(len(used))[:, np.newaxis]
+            gains[each, used] = gains[each, gains.shape[1] // 2 + used] = -1
+
+    def extended(self, columns, covered, gains, width):
+        """Make the beam of the extensions with the largest gains."""
+        n_features, n_lanes = columns.n_features, columns.panels.shape[2]
+        literals, parents, column = self._choose(gains, width)
+        panel, lane = np.divmod(column % n_features, n_lanes)
+        is_negated = (column >= n_features)[:, np.newaxis]
+        words = columns.panels[panel, :, lane]
+        masks = self.masks[parents] & np.where(is_negated, ~words, words)
+        return Beam(literals, masks, covered[:, parents, column])
+
+    def _choose(self, gains, width):
+        """Choose the extensions with the largest gains.
+
+        Returns
+        -------
+        chosen : list of tuple of int
+            Their literals.
+        parents, columns : ndarrays of int
+            Which conjunction became each of them, by which column of ``gains``.
+        """
+        n_columns, gains = gains.shape[1], gains.ravel()
+        # Each of several literals is found in as many orders as there are.
+        n_wanted = min(len(gains), width * (len(self.literals[0]) + 1))
+        least = np.partition(gains, len(gains) - n_wanted)[len(gains) - n_wanted]
+        candidates = np.flatnonzero(gains >= max(least, 0))
+        candidates = candidates[np.argsort(-gains[candidates], kind="stable")]
+        parents, columns = np.divmod(candidates, n_columns)
+        literals = literal_of(columns, n_columns // 2)
+        chosen = {}
+        extensions = zip(parents.tolist(), literals.tolist(), strict=True)
+        for place, (parent, literal) in enumerate(extensions):
+            conjunction = tuple(sorted((*self.literals[parent], literal)))
+            if conjunction not in chosen:
+                chosen[conjunction] = place
+                if len(chosen) == width:
+                    break
+        places = list(chosen.values())
+        return list(chosen), parents[places], columns[places]
 
 
 class ConjunctionStump(BooleanStump):
@@ -274,20 +361,23 @@ class ConjunctionStump(BooleanStump):
         with restore_on_error(self):
             self._check_params()
             table, y = validate_boolean(self, X, y)
-            self.classes_, codes = encode_classes(y, min_classes=1)
-            weights = check_sample_weight(sample_weight, len(codes))
-            n_features, n_classes = self.n_features_in_, len(self.classes_)
-            columns = StumpColumns.from_boolean(table, n_features, dense=True)
-            best = best_conjunction(
-                columns, class_signs(codes, n_classes), weights, self.max_literals,
-                self.width,
-            )  # fmt: skip
-            truth = truth_of_conjunction(columns, best.literals)
-            sides = side_weights(truth, codes, weights, n_classes)
-            self._set_fitted_attributes(best, sides)
+            self._fit_bits(table, y, sample_weight)
         return self
 
+    def _fit_bits(self, table, y, sample_weight=None):
+        """Find the best conjunction of checked bits of ``n_features_in_`` features."""
+        self.classes_, codes = encode_classes(y, min_classes=1)
+        weights = check_sample_weight(sample_weight, len(codes))
+        n_features, n_classes = self.n_features_in_, len(self.classes_)
+        columns = StumpColumns.from_boolean(table, n_features, dense=True)
+        signs = class_signs(codes, n_classes)
+        best = best_conjunction(columns, signs, weights, self.max_literals, self.width)
+        truth = truth_of_conjunction(columns, best.literals)
+        sides = side_weights(truth, codes, weights, n_classes)
+        self._set_fitted_attributes(best, sides)
+
     def _check_params(self):
+        super()._check_params()
         check_integer(self.max_literals, "max_literals", 1)
         if self.width is not None:
             check_integer(self.width, "width", 1)

@@ -13,21 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
-from sklboolean.boosting._boosting import Schedule, boost
+from sklboolean.boosting._boosting import Schedule
+from sklboolean.boosting._games import held_out_margins
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import (
-    MajorityVotes,
-    class_scores,
-    predict_codes,
-    samples_of_game,
-)
-from sklboolean.boosting._weak_learners import take_samples
+from sklboolean.boosting._votes import predict_codes
 
 # The share of the samples that the policy "fixed" gives up.
 GIVEN_UP = 0.2
@@ -106,6 +98,25 @@ class CrossValidatedSchedule(BaseEstimator):
         -------
         choice : Choice
         """
+        policies = self._schedules(schedule)
+        first = learners[0]
+        if first.n_classes == 2 and np.bincount(first.codes).min() < 2:
+            name = next(iter(policies))
+            return Choice(first, games[0], name, policies[name])
+        test = partial(held_out_choices, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
+        best = None
+        for kind in games:
+            if best is not None and len(kind) > FEW_GAMES:
+                same = {best.policy: best.schedule}
+                if test(best.learner, kind, same)[0].score <= best.score:
+                    continue
+            choice = choose_learner(learners, kind, policies, test)
+            if best is None or choice.score > best.score:
+                best = choice
+        return best
+
+    def _schedules(self, schedule):
+        """Make the schedule of each policy."""
         if isinstance(self.policies, str) or not len(self.policies):
             raise ValueError(
                 f"policies must be a list of some of {list(POLICIES)}; got "
@@ -125,31 +136,7 @@ class CrossValidatedSchedule(BaseEstimator):
         if schedule.holdout is not None and "holdout_edges" in policies:
             # With samples held out "measured" is the same policy.
             policies.pop("measured", None)
-        first = learners[0]
-        if first.n_classes == 2 and np.bincount(first.codes).min() < 2:
-            name = next(iter(policies))
-            return Choice(first, games[0], name, policies[name])
-        test = partial(held_out_choices, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
-        best = None
-        for kind in games:
-            if best is not None and len(kind) > FEW_GAMES:
-                same = {best.policy: best.schedule}
-                if test(best.learner, kind, same)[0].score <= best.score:
-                    continue
-            top = None
-            for learner in learners:
-                tried = policies
-                if top is not None:
-                    names = [name for name in FOR_OTHERS if name in policies]
-                    tried = {name: policies[name] for name in names} or policies
-                choices = test(learner, kind, tried)
-                choice = max(choices, key=attrgetter("score"))  # the first of equals
-                if top is None or choice.is_clearly_better(top):
-                    scores = {each.policy: each.score for each in choices}
-                    top = choice._replace(scores=scores)
-            if best is None or top.score > best.score:
-                best = top
-        return best
+        return policies
 
 
 class Choice(NamedTuple):
@@ -191,6 +178,32 @@ class Choice(NamedTuple):
         return mean > np.sqrt(variance / len(gains))
 
 
+def choose_learner(learners, games, policies, test):
+    """Choose the weak learner and its policy for given games.
+
+    Parameters
+    ----------
+    learners, games
+        As for ``_choose``, but one kind of games.
+    policies : dict of Schedule
+    test : callable
+        `held_out_choices` with its last arguments given.
+
+    Returns
+    -------
+    choice : Choice
+    """
+    names = [name for name in FOR_OTHERS if name in policies]
+    of_others = {name: policies[name] for name in names} or policies
+    best = None
+    for learner in learners:
+        choices = test(learner, games, policies if best is None else of_others)
+        choice = max(choices, key=attrgetter("score"))  # the first of equals
+        if best is None or choice.is_clearly_better(best):
+            best = choice._replace(scores={each.policy: each.score for each in choices})
+    return best
+
+
 def held_out_choices(weak_learner, games, policies, cv, seed, n_jobs):
     """Test policies on held-out samples.
 
@@ -216,83 +229,6 @@ def held_out_choices(weak_learner, games, policies, cv, seed, n_jobs):
             Choice(weak_learner, games, name, schedule, hits, weights, given, score)
         )
     return choices
-
-
-def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
-    """Compute the margin of each sample under votes that were not trained on it.
-
-    Parameters
-    ----------
-    weak_learner : StumpWeakLearner or ClassifierWeakLearner
-        Of all samples.
-    games : list of ClassGame or None
-    schedules : list of Schedule
-    cv : int, splitter or iterable of splits
-    seed : int
-        For the folds and the games, the same for each schedule.
-    n_jobs : int or None
-
-    Returns
-    -------
-    margins : ndarray of shape (n_schedules, n_samples[, n_classes])
-        NaN for samples that no fold tests.
-    tested : ndarray of shape (n_samples,), bool
-        The others.
-    """
-    codes, n_classes = weak_learner.codes, weak_learner.n_classes
-    if isinstance(cv, Integral):
-        # No more folds than a class has samples: else some would lack it. A game of a
-        # class with one sample is not played where that sample is tested.
-        fewest = np.bincount(codes).min()
-        n_folds = max(2, min(cv, fewest))
-        if fewest < 2:
-            cv = KFold(n_folds, shuffle=True, random_state=seed)
-        else:
-            cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    splitter = check_cv(cv, codes, classifier=True)
-    splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
-    n_jobs = n_jobs if weak_learner.fills_threads else 1
-    parts = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
-        delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
-        for schedule in schedules
-        for train, test in splits
-    )
-    shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
-    margins = np.full((len(schedules), *shape), np.nan)
-    tested = np.zeros(len(codes), dtype=bool)
-    for i, part in enumerate(parts):
-        test = splits[i % len(splits)][1]
-        margins[i // len(splits), test], tested[test] = part, True
-    return margins, tested
-
-
-def margins_of_fold(weak_learner, games, schedule, train, test, seed):
-    """Boost some samples, and compute the margins of others."""
-    fold = weak_learner.take(train, weak_learner.codes[train], weak_learner.classes)
-    votes = []
-    for game in games or [None]:
-        part, samples = fold, slice(None)
-        if game is not None:
-            part, samples = part_of_game(fold, game)
-        if not len(part.codes):
-            votes.append(np.zeros((len(test), 2), dtype=np.int64))
-            continue
-        board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
-        rng = check_random_state(seed)
-        state = boost(part, board, schedule, rng, measured=False)
-        hypotheses = state.hypotheses or [state.best_failure]
-        X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
-        votes.append(part.votes(hypotheses, X))
-    return class_scores(np.hstack(votes), games)
-
-
-def part_of_game(weak_learner, game):
-    """Make the weak learner of the two classes of a game; return its samples too."""
-    samples, codes = samples_of_game(weak_learner.codes, game)
-    classes = np.arange(2)
-    if game.first is not None:
-        classes = weak_learner.classes[list(game)]
-    return weak_learner.take(samples, codes, classes), samples
 
 
 def stratified_split(codes, share, rng):

@@ -16,7 +16,11 @@ from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import vote_margins
-from sklboolean.boosting._weak_learners import check_classifier
+from sklboolean.boosting._weak_learners import (
+    bits_of_samples,
+    check_classifier,
+    is_stump,
+)
 
 
 class FilteringBoostByMajority(BaseMajorityVote):
@@ -285,8 +289,11 @@ class FilteringBoostByMajority(BaseMajorityVote):
         return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
 
     def _check_Xy(self, X, y, *, reset):
-        options = validation_options(self._weak_estimator())
-        return validate_data_strict(self, X, y, reset=reset, **options)
+        base = self._weak_estimator()
+        X, y = validate_data_strict(self, X, y, reset=reset, **validation_options(base))
+        if reset and is_stump(base):
+            bits_of_samples(self, base, X)  # on all samples of ``fit`` or a first chunk
+        return X, y
 
     def _checked_chunks(self, first, chunks):
         yield first

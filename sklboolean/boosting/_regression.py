@@ -33,6 +33,7 @@ from sklboolean.boosting._weak_learners import (
     RegressorWeakLearner,
     check_regressor,
     drop_zero_weight,
+    least_share,
     number_of_draws,
 )
 
@@ -288,8 +289,8 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
     def _schedule(self, gamma, n_rounds, weights, n_samples):
         target = self.target_error
         if target is None:
-            least = 1 / n_samples if weights is None else weights.min() / weights.sum()
-            target = float(np.clip(float(least), ROUNDING, 0.25))
+            least = least_share(n_samples, weights)
+            target = float(np.clip(least, ROUNDING, 0.25))
         elif check_real(target, "target_error", 0, strict=True) >= 0.5:
             raise ValueError(
                 f"target_error must be below 0.5, the error of a coin; got {target}."

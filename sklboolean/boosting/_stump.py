@@ -19,6 +19,7 @@ from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import feature_name_of, python_value
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_binarize
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stumps import (
@@ -522,15 +523,22 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
         """
         with restore_on_error(self):
             table, y = validate_boolean(self, X, y)
-            self.classes_, codes = encode_classes(y, min_classes=1)
-            weights = check_sample_weight(sample_weight, len(codes))
-            columns = StumpColumns.from_boolean(table, self.n_features_in_)
-            n_classes = len(self.classes_)
-            stump = best_stump(columns, class_signs(codes, n_classes), weights)
-            truth = columns.choose(stump.feature, 0, 1)
-            sides = side_weights(truth, codes, weights, n_classes)
-            self._set_fitted_attributes(stump, sides)
+            self._fit_bits(table, y, sample_weight)
         return self
+
+    def _fit_bits(self, table, y, sample_weight=None):
+        """Find the best stump of checked bits of ``n_features_in_`` features."""
+        self.classes_, codes = encode_classes(y, min_classes=1)
+        weights = check_sample_weight(sample_weight, len(codes))
+        columns = StumpColumns.from_boolean(table, self.n_features_in_)
+        n_classes = len(self.classes_)
+        stump = best_stump(columns, class_signs(codes, n_classes), weights)
+        truth = columns.choose(stump.feature, 0, 1)
+        sides = side_weights(truth, codes, weights, n_classes)
+        self._set_fitted_attributes(stump, sides)
+
+    def _check_params(self):
+        check_binarize(self.binarize)
 
     def _fitted_copy(self, stump, ensemble):
         """Make a fitted copy that votes as a hypothesis of an ensemble does."""

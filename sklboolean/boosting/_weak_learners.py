@@ -10,15 +10,19 @@ from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from sklboolean._core.bits import always_true
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.validation import as_boolean, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
+    ConjunctionStump,
     best_conjunction,
     truth_of_conjunction,
 )
@@ -102,8 +106,8 @@ class StumpWeakLearner:
         self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
         self.sample_weight, self.n_draws = sample_weight, n_draws
         self.n_classes, self.n_features = len(classes), n_features
-        is_stump = type(estimator) is BooleanStump
-        self.columns = StumpColumns.from_boolean(X, n_features, dense=not is_stump)
+        dense = type(estimator) is not BooleanStump
+        self.columns = StumpColumns.from_boolean(X, n_features, dense=dense)
         self.signs = class_signs(codes, self.n_classes)
         self.fills_threads = len(codes) * n_features >= LEAST_FOR_THREADS
         self.returns_edge, self.drawn = n_draws is None, []
@@ -372,6 +376,13 @@ def fit_labels(estimator, X, y, seed, weights=None):
     kept = slice(None) if weights is None else np.flatnonzero(weights)
     if (y[kept] == y[kept][0]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[kept], y[kept])
+    if is_stump(estimator):
+        # `bits_of_samples` judged its columns on the user's samples. On a batch, which
+        # may hold copies of a few samples, its ``fit`` would judge them again.
+        stump = clone(estimator)
+        stump.n_features_in_ = X.shape[1]
+        stump._fit_bits(as_boolean(X, stump.binarize), y, weights)
+        return stump
     return fit_clone(estimator, X, y, seed, weights)
 
 
@@ -395,6 +406,11 @@ def drop_zero_weight(estimator, X, y, sample_weight):
     return take_samples(estimator, X, kept, kept), y[kept], weights[kept], kept
 
 
+def least_share(n_samples, weights):
+    """Compute the share of the lightest sample in the total weight."""
+    return float(1 / n_samples if weights is None else weights.min() / weights.sum())
+
+
 # Checks
 
 
@@ -406,6 +422,25 @@ def check_classifier(estimator):
             "estimator must be a classifier, such as DecisionTreeClassifier(); got "
             f"{estimator!r}."
         )
+
+
+def is_stump(estimator):
+    """Test for the compiled weak learners, which learn from bits."""
+    return type(estimator) in (BooleanStump, ConjunctionStump)
+
+
+def bits_of_samples(booster, stump, X):
+    """Convert checked training samples into the bits that a stump learns from.
+
+    Where ``binarize`` makes columns constant, the warning or error is that of the
+    booster, which has the column names.
+    """
+    stump._check_params()
+    bits = as_boolean(X, stump.binarize)
+    if not sparse.issparse(bits):
+        always = always_true(bits, X.shape[1])
+        warn_of_lost_columns(booster, X, always, stump.binarize)
+    return bits
 
 
 def check_regressor(estimator):

@@ -119,33 +119,16 @@ class MistakeCurveDisplay:
                 f"of X; got {y.shape}."
             )
         classes = np.unique(y) if classes is None else np.asarray(classes)
-        classifiers = (
-            estimator
-            if isinstance(estimator, dict)
-            else {type(estimator).__name__: estimator}
-        )
-        for classifier in classifiers.values():
-            try:
-                _ = classifier.partial_fit
-            except AttributeError as error:  # its message may give the reason
-                raise TypeError(
-                    "estimator must have partial_fit, to count mistakes while samples "
-                    f"arrive one by one; got {classifier!r}."
-                ) from error
+        models = estimator
+        if not isinstance(estimator, dict):
+            models = {type(estimator).__name__: estimator}
+        for model in models.values():
+            _check_partial_fit(model)
         edges = _edges(n_samples, growth)
-
-        def curve(classifier):
-            classifier, counts = clone(classifier), [0]
-            first_sample = take_samples(X, slice(0, 1))
-            classifier.partial_fit(first_sample, y[:1], classes=classes)
-            for first, last in pairwise(edges):
-                block = take_samples(X, slice(first, last))
-                wrong = np.count_nonzero(classifier.predict(block) != y[first:last])
-                counts.append(counts[-1] + wrong)
-                classifier.partial_fit(block, y[first:last])
-            return np.array(counts)
-
-        mistakes = {name: curve(one) for name, one in classifiers.items()}
+        mistakes = {
+            name: _count_mistakes(clone(model), X, y, classes, edges)
+            for name, model in models.items()
+        }
         return cls(np.array(edges), mistakes, bounds=bounds).plot(ax=ax)
 
     @classmethod
@@ -215,6 +198,28 @@ class MistakeCurveDisplay:
         self.ax_.set_ylabel("Mistakes")
         self.ax_.legend()
         return self
+
+
+def _check_partial_fit(model):
+    try:
+        _ = model.partial_fit
+    except AttributeError as error:  # its message may give the reason
+        raise TypeError(
+            "estimator must have partial_fit, to count mistakes while samples "
+            f"arrive one by one; got {model!r}."
+        ) from error
+
+
+def _count_mistakes(model, X, y, classes, edges):
+    """Count the mistakes up to each edge; a block is predicted, then trained on."""
+    counts = [0]
+    model.partial_fit(take_samples(X, slice(0, 1)), y[:1], classes=classes)
+    for first, last in pairwise(edges):
+        block = take_samples(X, slice(first, last))
+        wrong = np.count_nonzero(model.predict(block) != y[first:last])
+        counts.append(counts[-1] + wrong)
+        model.partial_fit(block, y[first:last])
+    return np.array(counts)
 
 
 def _edges(n_samples, growth):

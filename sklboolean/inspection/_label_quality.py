@@ -46,7 +46,7 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
     Raises
     ------
     TypeError
-        If `estimator` is no classifier.
+        If `estimator` is not a classifier.
     ValueError
         For bad data, a label that occurs once, folds that do not test each sample
         once, and an estimator without one score for each class.
@@ -73,26 +73,67 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
     True
     """
     base = AveragedPerceptron() if estimator is None else estimator
-    if isinstance(base, type) or not hasattr(base, "fit") or not is_classifier(base):
-        raise TypeError(
-            "estimator must be a classifier, such as LogisticRegression(); got "
-            f"{base!r}."
-        )
-    methods = [m for m in ("decision_function", "predict_proba") if hasattr(base, m)]
-    if not methods:
-        raise ValueError(
-            "estimator must have decision_function or predict_proba; "
-            f"{type(base).__name__} has neither. Wrap it in CalibratedClassifierCV."
-        )
+    method = scoring_method(base)
     X = check_stored(X, "X")
     X = X.tocsr() if sparse.issparse(X) else X
     check_labelled(y)
     y = column_or_1d(y)
     check_consistent_length(X, y)
     classes, codes = encode_classes(y)
-    rng = check_random_state(random_state)
-    counts, seed = np.bincount(codes), draw_seed(rng)
+    seed = draw_seed(check_random_state(random_state))
+    folds = disjoint_folds(cv, X, y, classes, codes, seed)
+    model = clone(base)
+    set_seed(model, seed)
+    with readable_errors("X"):
+        scores = cross_val_predict(model, X, y, cv=folds, method=method)
+    scores = np.asarray(scores, dtype=np.float64)
+    if method == "predict_proba":
+        scores = 2 * scores - 1
+        scores = scores[:, 1] if len(classes) == 2 else scores
+    if scores.shape not in ((len(y),), (len(y), len(classes))):
+        raise ValueError(
+            "estimator must score each class; the scores of "
+            f"{type(base).__name__} have shape {scores.shape} for {len(classes)} "
+            "classes. For an SVC set decision_function_shape='ovr'."
+        )
+    return margins_of_labels(scores, codes)
+
+
+def scoring_method(model):
+    """Check a classifier; return the name of the method that scores its classes."""
+    if isinstance(model, type) or not hasattr(model, "fit") or not is_classifier(model):
+        raise TypeError(
+            "estimator must be a classifier, such as LogisticRegression(); got "
+            f"{model!r}."
+        )
+    for name in ("decision_function", "predict_proba"):
+        if hasattr(model, name):
+            return name
+    raise ValueError(
+        "estimator must have decision_function or predict_proba; "
+        f"{type(model).__name__} has neither. Wrap it in CalibratedClassifierCV."
+    )
+
+
+def disjoint_folds(cv, X, y, classes, codes, seed):
+    """Split samples into folds of which each sample is tested in one.
+
+    Parameters
+    ----------
+    cv, X, y
+        As for `label_quality`.
+    classes, codes : ndarrays
+        The labels, and the class of each sample.
+    seed : int
+        Seed of stratified folds.
+
+    Returns
+    -------
+    folds : list of (train, test)
+        Sample numbers.
+    """
     if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
+        counts = np.bincount(codes)
         n_folds = min(check_integer(cv, "cv", 2), counts.min())
         if n_folds < 2:
             raise ValueError(
@@ -100,8 +141,6 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
                 "that was not trained on it does not know it. Leave out this sample."
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    model = clone(base)
-    set_seed(model, seed)
     samples, n_tests = np.arange(len(y)), np.zeros(len(y), dtype=int)
     splits = check_cv(cv, y, classifier=True).split(X, y)
     folds = [(train, samples[test]) for train, test in splits]
@@ -114,16 +153,4 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
             f"{sample} is tested in {n_tests[sample]} folds. Use StratifiedKFold or "
             "another splitter whose test sets do not overlap and cover all samples."
         )
-    with readable_errors("X"):
-        scores = cross_val_predict(model, X, y, cv=folds, method=methods[0])
-    scores = np.asarray(scores, dtype=np.float64)
-    if methods[0] == "predict_proba":
-        scores = 2 * scores - 1
-        scores = scores[:, 1] if len(classes) == 2 else scores
-    if scores.shape not in ((len(y),), (len(y), len(classes))):
-        raise ValueError(
-            "estimator must score each class; the scores of "
-            f"{type(base).__name__} have shape {scores.shape} for {len(classes)} "
-            "classes. For an SVC set decision_function_shape='ovr'."
-        )
-    return margins_of_labels(scores, codes)
+    return folds

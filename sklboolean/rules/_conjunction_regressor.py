@@ -152,6 +152,13 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # scikit-learn's data of real numbers depend on one feature. Its sign, which is
+        # all that is read, explains less than the half that is demanded.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the model.

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import FilteringBoostByMajority
+from sklboolean import BooleanStump, ConjunctionStump, FilteringBoostByMajority
 from sklboolean.theory import min_rounds
 
 
@@ -114,6 +114,24 @@ def test_fit_draws_samples_in_proportion_to_their_weights():
     assert booster.score(X[few], y[few]) > 0.9
     with pytest.raises(ValueError, match="sample_weight"):
         booster.fit(X, y, -weights)
+
+
+@pytest.mark.parametrize("estimator", [BooleanStump(), ConjunctionStump()])
+def test_columns_are_judged_on_all_samples_and_not_on_a_batch(estimator):
+    booster = FilteringBoostByMajority(estimator, gamma=0.2, random_state=0)
+    # One zero in a column: most batches do not hold it.
+    X = np.arange(1, 1001)[:, np.newaxis]
+    X[0] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        booster.fit(X, X[:, 0] > 900)
+    # Twenty samples are too few to refuse, however many copies are drawn of them.
+    with pytest.warns(UserWarning, match=r"Column 0 is above binarize=0\.0") as caught:
+        booster.fit(X[1:21], X[1:21, 0] > 15)
+    assert caught[0].filename == __file__
+    for fit in (booster.fit, lambda X, y: booster.fit_stream([(X, y)])):
+        with pytest.raises(ValueError, match="No column is left to learn from"):
+            fit(X[1:], X[1:, 0] > 900)
 
 
 def test_fit_ends_a_stream():

@@ -1,0 +1,194 @@
+"""The samples of a game, and votes on samples that its hypotheses were not trained on.
+
+Such votes choose the schedule, calibrate probabilities and show the quality of labels.
+Several classes may be several games, of two classes each.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklboolean._core.base import fit_slope
+from sklboolean._core.labels import margins_of_labels
+from sklboolean.boosting._boosting import Validation, boost
+from sklboolean.boosting._votes import MajorityVotes, class_scores, samples_of_game
+from sklboolean.boosting._weak_learners import WeakLearner, take_samples
+
+
+@dataclass(frozen=True)
+class GameData:
+    """The samples of a game.
+
+    Attributes
+    ----------
+    learner : StumpWeakLearner or ClassifierWeakLearner
+        Of the samples that train.
+    train_index : ndarray of shape (n_train,), int
+        Their numbers in the user's X.
+    validation : Validation or None
+        Held-out samples, which may end the game early.
+    validation_index : ndarray of int or None
+        Their numbers; None in one of several games.
+    """
+
+    learner: WeakLearner
+    train_index: np.ndarray
+    validation: Validation | None = None
+    validation_index: np.ndarray | None = None
+
+    def of_game(self, game):
+        """Select the samples of a game of two classes."""
+        part, samples = part_of_game(self.learner, game)
+        validation = self.validation
+        if validation is not None:
+            validation = validation.of_game(game, part.estimator, samples)
+        return GameData(part, self.train_index[samples], validation)
+
+
+@dataclass(frozen=True)
+class HeldOutVotes:
+    """Votes of hypotheses on samples that they were not trained on.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_samples,), int
+        Numbers of the samples in the user's X.
+    margins : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+        Of the vote; NaN where none was held.
+    samples : WeakLearner or Validation
+        Has their ``codes``, the class of each, and ``sample_weight``.
+    """
+
+    index: np.ndarray
+    margins: np.ndarray
+    samples: WeakLearner | Validation
+
+    def slope(self):
+        """Fit the slope that turns margins into probabilities."""
+        tested = ~np.isnan(self.margins).reshape(len(self.margins), -1)[:, 0]
+        codes, weights = self.samples.codes, self.samples.sample_weight
+        weights = None if weights is None else weights[tested]
+        return fit_slope(self.margins[tested], codes[tested], weights)
+
+
+def label_quality(votes, n_samples):
+    """Compute how far held-out votes are for the label of each sample.
+
+    Parameters
+    ----------
+    votes : list of HeldOutVotes
+    n_samples : int
+
+    Returns
+    -------
+    quality : ndarray of shape (n_samples,), float64
+        From -1 to 1, NaN for samples that no vote was held on.
+    """
+    quality = np.full(n_samples, np.nan)
+    for each in votes:
+        quality[each.index] = margins_of_labels(each.margins, each.samples.codes)
+    return quality
+
+
+def tests_of_games(tests):
+    """Join the stumps of several games of two classes for `count_stump_votes`.
+
+    Parameters
+    ----------
+    tests : list of ndarray of shape (n_stumps, 2 + max_literals), int
+        Those of each game, with the classes 0 and 1.
+
+    Returns
+    -------
+    joined : ndarray of shape (n_all_stumps, 2 + largest_max_literals), int
+        Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
+    """
+    width = max(each.shape[1] for each in tests)
+    joined = []
+    for i, of_game in enumerate(tests):
+        padding = [(0, 0), (0, width - of_game.shape[1])]
+        padded = np.pad(of_game, padding, constant_values=-1)
+        padded[:, :2] += 2 * i
+        joined.append(padded)
+    return np.concatenate(joined)
+
+
+def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
+    """Compute the margin of each sample under votes that were not trained on it.
+
+    Parameters
+    ----------
+    weak_learner : StumpWeakLearner or ClassifierWeakLearner
+        Of all samples.
+    games : list of ClassGame or None
+    schedules : list of Schedule
+    cv : int, splitter or iterable of splits
+    seed : int
+        For the folds and the games, the same for each schedule.
+    n_jobs : int or None
+
+    Returns
+    -------
+    margins : ndarray of shape (n_schedules, n_samples[, n_classes])
+        NaN for samples that no fold tests.
+    tested : ndarray of shape (n_samples,), bool
+        The others.
+    """
+    codes, n_classes = weak_learner.codes, weak_learner.n_classes
+    if isinstance(cv, Integral):
+        # No more folds than a class has samples: else some would lack it. A game of a
+        # class with one sample is not played where that sample is tested.
+        fewest = np.bincount(codes).min()
+        n_folds = max(2, min(cv, fewest))
+        if fewest < 2:
+            cv = KFold(n_folds, shuffle=True, random_state=seed)
+        else:
+            cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    splitter = check_cv(cv, codes, classifier=True)
+    splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
+    n_jobs = n_jobs if weak_learner.fills_threads else 1
+    parts = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
+        delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
+        for schedule in schedules
+        for train, test in splits
+    )
+    shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
+    margins = np.full((len(schedules), *shape), np.nan)
+    tested = np.zeros(len(codes), dtype=bool)
+    for i, part in enumerate(parts):
+        test = splits[i % len(splits)][1]
+        margins[i // len(splits), test], tested[test] = part, True
+    return margins, tested
+
+
+def margins_of_fold(weak_learner, games, schedule, train, test, seed):
+    """Boost some samples, and compute the margins of others."""
+    fold = weak_learner.take(train, weak_learner.codes[train], weak_learner.classes)
+    votes = []
+    for game in games or [None]:
+        part, samples = fold, slice(None)
+        if game is not None:
+            part, samples = part_of_game(fold, game)
+        if not len(part.codes):
+            votes.append(np.zeros((len(test), 2), dtype=np.int64))
+            continue
+        board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
+        rng = check_random_state(seed)
+        state = boost(part, board, schedule, rng, measured=False)
+        hypotheses = state.hypotheses or [state.best_failure]
+        X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
+        votes.append(part.votes(hypotheses, X))
+    return class_scores(np.hstack(votes), games)
+
+
+def part_of_game(weak_learner, game):
+    """Make the weak learner of the two classes of a game; return its samples too."""
+    samples, codes = samples_of_game(weak_learner.codes, game)
+    classes = np.arange(2)
+    if game.first is not None:
+        classes = weak_learner.classes[list(game)]
+    return weak_learner.take(samples, codes, classes), samples
