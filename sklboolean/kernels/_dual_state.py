@@ -62,6 +62,11 @@ class DualConfig:
     is_precomputed: bool = False
     normalize: bool = False
 
+    @property
+    def n_problems(self):
+        """Number of perceptrons: one for each score unless classes are joint."""
+        return 1 if self.joint else self.n_scores
+
 
 @dataclass
 class DualState:
