@@ -21,6 +21,7 @@ from scipy import sparse
 
 from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, BitRows, as_words
+from sklboolean.kernels._count_table import smaller_values
 from sklboolean.kernels._evaluators import (
     CountEvaluator,
     FormulaEvaluator,
@@ -149,7 +150,7 @@ class BitKernel:
         """Tabulate 1 / sqrt(K(x, x)) for each number of true features."""
         values = table.values()
         if np.isinf(values).any():
-            raise ValueError(too_large_message("max_literals"))
+            raise ValueError(too_large_message(smaller_values(self.kernel.decay)))
         if table.count == "same":
             values = np.full(self.n_features + 1, values[-1])
         self._factors = np.zeros(len(values))
