@@ -21,7 +21,6 @@ from math import copysign, frexp, ldexp, nextafter
 import numpy as np
 
 SMALLEST = nextafter(0.0, 1.0)
-CONJUNCTION_REMEDY = "max_literals or normalize=True"
 
 
 def split_integer(value, exponent=0):
@@ -233,7 +232,8 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     longest = max_count if max_literals is None else min(max_literals, max_count)
     top, bottom = float(decay).as_integer_ratio()
     q = bottom.bit_length() - 1  # decay = top / 2**q
-    scale, options = q * longest, {"remedy": CONJUNCTION_REMEDY}
+    remedy = f"{smaller_values(decay)} or normalize=True"
+    scale, options = q * longest, {"remedy": remedy}
     is_bounded = longest < max_count
     if is_bounded:
         lengths = range(min_literals, longest + 1)
@@ -262,6 +262,13 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     else:
         values = _split_all(list(map(numerator, range(max_count + 1))), -scale)
     return CountTable(count, *values, numerator, scale, **options)
+
+
+def smaller_values(decay):
+    """Name the parameter that makes the values of a conjunction kernel smaller."""
+    if decay <= 1:
+        return "a smaller max_literals"
+    return f"a decay of at most 1 in place of {decay:g}"
 
 
 def newton_values(weights, max_count):

@@ -62,6 +62,11 @@ class DualConfig:
     is_precomputed: bool = False
     normalize: bool = False
 
+    @property
+    def n_problems(self):
+        """Number of perceptrons: one for each score unless classes are joint."""
+        return 1 if self.joint else self.n_scores
+
 
 @dataclass
 class DualState:
@@ -237,51 +242,36 @@ class DualState:
         """
         first = self.n_seen if self.first_number is None else self.first_number
         firsts = first + np.cumsum([0, *n_samples[:-1]])
-        # A sample has the same number in every epoch; one that erred again occurs
-        # twice: among the earlier support samples and as new.
-        supports = [self.support] + [
-            np.where(
-                state.support < self.n_seen,
-                state.support,
-                state.support - self.n_seen + first,
-            )
-            for state, first in zip(states, firsts, strict=True)
-        ]
-        states = self, *states
-        finest = max(RESOLUTION, *(state.resolution for state in states))
-        states = [state.with_resolution(finest) for state in states]
-        before, *afters = states
-        n_seen = before.n_seen + sum(n_samples)
-        largest = max(np.abs(state.coef).max(initial=0) for state in states)
-        if int(largest) * max(RESOLUTION, n_seen + 1) >= 2**61:
-            raise ValueError(TOO_LONG)
+        n_seen = self.n_seen + sum(n_samples)
+        supports = [self.support]
+        for state, first_of_part in zip(states, firsts, strict=True):
+            # A sample has the same number in every epoch.
+            is_new = state.support >= self.n_seen
+            shift = is_new * (first_of_part - self.n_seen)
+            supports.append(state.support + shift)
+        before, *afters = states = with_one_resolution([self, *states], n_seen)
+        # A sample that erred again occurs twice: among the earlier ones and as new.
         numbers, rows, where = np.unique(
             np.concatenate(supports), return_index=True, return_inverse=True
         )
         places = np.split(where, np.cumsum([len(support) for support in supports])[:-1])
-
-        def spread(columns, place):
-            total = np.zeros((len(columns), len(numbers)), dtype=np.int64)
-            np.add.at(total.T, place, columns.T)
-            return total
-
         # The mean is over all examples of all partitions: add what each added.
-        start = spread(before.summed(), places[0])
+        start = spread(before.summed(), places[0], len(numbers))
         coef, summed = np.zeros_like(start), start.copy()
         for weight, after, place in zip(
             mixing_weights(updates), afters, places[1:], strict=True
         ):
-            coef += weight * spread(after.coef, place)
-            summed += spread(after.summed(), place) - start
+            coef += weight * spread(after.coef, place, len(numbers))
+            summed += spread(after.summed(), place, len(numbers)) - start
         coef = (coef + RESOLUTION // 2) // RESOLUTION
         time_sums = (n_seen + 1) * coef - summed
         if self.config.average != "mean":
             time_sums[:] = 0
-        kept = coef.any(axis=0) | time_sums.any(axis=0)
+        used = coef.any(axis=0) | time_sums.any(axis=0)
         table = join_tables([state.table for state in states], self.config.n_features)
         return replace(
-            before, table=table[rows[kept]], support=numbers[kept], coef=coef[:, kept],
-            coef_time_sums=time_sums[:, kept], n_seen=n_seen, first_number=first,
+            before, table=table[rows[used]], support=numbers[used], coef=coef[:, used],
+            coef_time_sums=time_sums[:, used], n_seen=n_seen, first_number=first,
         )  # fmt: skip
 
     def check(self):
@@ -324,6 +314,23 @@ def kernel_norms(evaluator, rows):
     """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
     diagonal = np.ldexp(evaluator.diagonal(rows), evaluator.shift)
     return np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+
+def with_one_resolution(states, n_seen):
+    """Give states the finest resolution among them, for a mix after ``n_seen``."""
+    finest = max(RESOLUTION, *(state.resolution for state in states))
+    states = [state.with_resolution(finest) for state in states]
+    largest = max(np.abs(state.coef).max(initial=0) for state in states)
+    if int(largest) * max(RESOLUTION, n_seen + 1) >= 2**61:
+        raise ValueError(TOO_LONG)
+    return states
+
+
+def spread(columns, places, n_places):
+    """Add up columns of integers by their places, shape (n_rows, n_places)."""
+    total = np.zeros((len(columns), n_places), dtype=np.int64)
+    np.add.at(total.T, places, columns.T)
+    return total
 
 
 def mixing_weights(updates):

@@ -273,7 +273,7 @@ def too_large_message(remedy):
     """Write the error message for a kernel value that does not fit float64."""
     return (
         "A kernel value exceeds float64 (about 2**1024): these samples satisfy too "
-        f"many formulas together. Use {remedy}."
+        f"many formulas together, or the formulas have too much weight. Use {remedy}."
     )
 
 

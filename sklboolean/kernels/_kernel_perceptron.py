@@ -1,16 +1,12 @@
 """Kernel perceptron over Boolean samples."""
 
-from dataclasses import replace
-from itertools import product, zip_longest
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import History, OnlineClassifier
+from sklboolean._core.base import OnlineClassifier
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -19,28 +15,13 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
-from sklboolean.kernels._dual_state import (
-    TOO_LONG,
-    DualConfig,
-    DualState,
-    join_tables,
-    kernel_norms,
-)
-from sklboolean.kernels._dual_training import (
-    RESOLUTION,
-    BudgetRun,
-    DualRun,
-    UpdateRule,
-)
-from sklboolean.kernels._evaluators import GramRows, make_evaluator
+from sklboolean.kernels._dual_state import TOO_LONG, DualConfig, DualState
+from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
+from sklboolean.kernels._orders import Layout, Orders, merge_histories
 
-# Numbers of passes among which early stopping chooses, besides max_iter.
-PASSES = (1, 3)
 LEAST_FOR_THREADS = 8192  # samples
-N_FOLDS = 5
-ENOUGH_HELD_OUT = 1000
 
 
 class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
@@ -236,6 +217,34 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         tags.input_tags.sparse = not self._is_precomputed()
         return tags
 
+    def fit(self, X, y, sample_weight=None):
+        """Fit the classifier to labelled samples.
+
+        Training is in ``_train``: a perceptron in each of several orders, added up.
+        The checks around it are those of all classifiers that resume training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features, or the square kernel matrix if "precomputed".
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite weights of at least 0. A weight, times the class weight, is what an
+            update with the sample adds. A sample of weight 0 is left out. None: 1.
+
+        Returns
+        -------
+        self : KernelPerceptron
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. The classifier stays as it was.
+        """
+        return super().fit(X, y, sample_weight)
+
     def decision_function(self, X):
         """Compute the score of each sample for each class.
 
@@ -386,106 +395,54 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     def _train(
         self, state, data, codes, weights, samples=None, one_pass=False, progress=SILENT
     ):
-        """Train a state by epochs, or by one pass in the order of the samples."""
+        """Train a perceptron in each order of the samples, and add them up.
+
+        One pass is in the order of the samples.
+        """
         samples = np.arange(len(codes)) if samples is None else samples
-        codes, config = codes[samples], state.config
+        codes, n_problems = codes[samples], state.config.n_problems
         weights = np.ones(len(codes)) if weights is None else weights[samples]
-        n_problems = 1 if config.joint else config.n_scores
-        # Only means of new models in random orders are added up.
+        max_iter = 1 if one_pass else self.max_iter
         shuffle = self.shuffle and not one_pass
-        adds_up = shuffle and self.average == "mean" and self.max_support is None
-        adds_up = adds_up and not state.n_seen
+        # Only means of new models in random orders are added up.
+        is_mean = self.average == "mean" and self.max_support is None
+        adds_up = shuffle and is_mean and not state.n_seen
         n_orders = self.n_orders if adds_up else 1
         # Of short blocks each thread waits for the GIL of the others.
         n_jobs = self.n_jobs if len(samples) >= LEAST_FOR_THREADS else 1
-        own_jobs = n_jobs if n_problems * n_orders == 1 else None
-        evaluator, table, numbers, rows = self._lay_out(state, data, samples, own_jobs)
-        max_iter = 1 if one_pass else self.max_iter
-        sizes = weights * state.n_orders
-        if config.normalize:
-            norms = kernel_norms(evaluator, rows)[len(rows) - len(codes) :]
-            sizes = sizes / norms
-        state, sizes = self._whole_sizes(state, sizes, max_iter)
-        rule = UpdateRule(
-            config.n_scores // n_problems, self.tie == "positive",
-            float(self.margin) * state.n_orders, self.margin_type == "relative",
-            state.resolution,
-        )  # fmt: skip
-        more = ((0, 0), (0, len(codes)))
-        coef, sums = np.pad(state.coef, more), np.pad(state.coef_time_sums, more)
+        kernel_jobs = n_jobs if n_orders * n_problems == 1 else None
+        layout = Layout.of(state, data, samples, kernel_jobs)
+        state, sizes = self._whole_sizes(state, layout, weights, max_iter)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-
-        def train(order, problem, max_iter, chosen=None, progress=SILENT):
-            rng = np.random.RandomState((seed + order) % 2**32)
-            own_codes = codes if n_problems == 1 else codes == problem
-            own = slice(problem * rule.n_scores, (problem + 1) * rule.n_scores)
-            data = rows, own_codes.astype(np.int32), sizes
-            if chosen is not None:
-                data = rows.take(chosen), data[1][chosen], sizes[chosen]
-            arrays = coef[own, : len(data[0])], sums[own, : len(data[0])]
-            if n_orders > 1 or chosen is not None:
-                arrays = tuple(map(np.zeros_like, arrays))
-            data = (evaluator, rule, *data, *arrays, state.n_seen)
-            if self.max_support is None:
-                run = DualRun(*data)
-            else:
-                run = BudgetRun(*data, max_support=self.max_support, rng=rng)
-            keep = () if chosen is None else PASSES
-            run.train(max_iter, rng if shuffle else None, progress, keep)
-            return run
-
+        orders = Orders(
+            state, layout, codes, weights, sizes, self._update_rule(state),
+            self.max_support, shuffle, seed, n_jobs,
+        )  # fmt: skip
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
-            max_iter, held_out = self._choose_passes(
-                state, evaluator, rows, codes, weights, n_problems, train, n_jobs
-            )
-        tasks = product(range(n_orders), range(n_problems), [max_iter])
-        runs = run_all(train, list(tasks), n_jobs, progress)
-        # A class that converged early makes no mistakes in later epochs.
-        mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
-        updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
-        history = History(list(map(sum, mistakes)), list(map(sum, updates)), held_out)
-        n_seen = state.n_seen + len(history.mistakes) * len(codes)
-        if n_orders > 1:
-            n_orders = len(runs) // n_problems  # fewer if a callback stopped the fit
-            shape = n_orders, *coef.shape
-            coef = np.concatenate([run.coef for run in runs])
-            sums = np.concatenate([run.time_sums for run in runs])
-            coef, sums = (
-                coef.reshape(shape).sum(axis=0),
-                sums.reshape(shape).sum(axis=0),
-            )
-            state = replace(state, n_orders=n_orders)
-        state = state.after(table, numbers, coef, sums, n_seen, runs)
-        if config.is_precomputed:
-            diagonal = evaluator.diagonal(GramRows(data, state.support))
-            state.largest_diagonal = float(np.abs(diagonal).max(initial=0))
-        return state, history
+            max_iter, held_out = orders.choose_passes(max_iter)
+        tasks = [(order, k) for order in range(n_orders) for k in range(n_problems)]
+        runs = orders.train(tasks, max_iter, progress=progress)
+        history = merge_histories(runs, held_out)
+        return orders.add_up(runs, n_passes=len(history.mistakes)), history
 
-    def _lay_out(self, state, data, samples, n_jobs):
-        """Lay out the support samples of earlier training, and the new samples.
+    def _update_rule(self, state):
+        return UpdateRule(
+            state.config.n_scores // state.config.n_problems,
+            tie_positive=self.tie == "positive",
+            margin=float(self.margin) * state.n_orders,
+            relative=self.margin_type == "relative",
+            resolution=state.resolution,
+        )
 
-        Returns the evaluator, the table, the numbers of its samples in the stream, and
-        the laid-out samples.
-        """
-        config = state.config
-        if config.is_precomputed:
-            return make_evaluator(config), None, samples, GramRows(data, samples)
-        table = data if len(samples) == data.shape[0] else data[samples]
-        numbers = state.n_seen + np.arange(len(samples))
-        numbers = np.concatenate([state.support, numbers])
-        if state.table is not None:
-            table = join_tables([state.table, table], config.n_features)
-        evaluator = make_evaluator(config, table, n_jobs)
-        rows = evaluator.layout(table, sparse.issparse(table))(table)
-        return evaluator, table, numbers, rows
-
-    def _whole_sizes(self, state, sizes, max_iter):
+    def _whole_sizes(self, state, layout, weights, max_iter):
         """Make sizes of updates integers over a power of two, the state's resolution.
 
         The largest has 16 binary digits or more.
         """
-        resolution = 1
+        sizes, resolution = weights * state.n_orders, 1
+        if state.config.normalize:
+            sizes = sizes / layout.norms(len(sizes))
         is_whole = self.class_weight is None and (sizes == np.rint(sizes)).all()
         if not is_whole or sizes.max() >= RESOLUTION:
             n_places = 1 - int(np.frexp(sizes.max())[1])
@@ -506,62 +463,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         if last * max_iter * self.n_orders * int(whole.max()) >= 2**62:
             raise ValueError(TOO_LONG)
         return state, whole
-
-    def _choose_passes(
-        self, state, evaluator, rows, codes, weights, n_problems, train, n_jobs
-    ):
-        """Choose the number of passes by the accuracy on held-out samples.
-
-        A fifth of each class is held out from one order; with few samples each fifth
-        in turn. Returns the number, and the scores of the held-out samples by the
-        models of so many passes.
-        """
-        n, config = len(codes), state.config
-        order = np.random.default_rng(0).permutation(n)
-        order = order[np.argsort(codes[order], kind="stable")]
-        fold = np.empty(n, dtype=np.int64)
-        fold[order] = np.arange(n) % N_FOLDS
-        passes = [*[p for p in PASSES if p < self.max_iter], self.max_iter]
-        parts = []  # numbers of held-out samples, and their scores by passes
-        for part in range(N_FOLDS):
-            own = np.flatnonzero(fold != part)
-            test = np.flatnonzero(fold == part)
-            if not len(test) or (parts and part * len(test) >= ENOUGH_HELD_OUT):
-                break
-            tasks = [(part, k, self.max_iter, own) for k in range(n_problems)]
-            runs = run_all(train, tasks, n_jobs)
-            queries, norms = rows.take(test), 1.0
-            if config.normalize:
-                norms = kernel_norms(evaluator, queries)
-            scores = []
-            for number in passes:
-                # Those that converged earlier have stopped.
-                last = [run.kept.get(number, (run.coef, run.time_sums)) for run in runs]
-                coef = np.concatenate([pair[0] for pair in last])
-                sums = np.concatenate([pair[1] for pair in last])
-                n_means = number * len(own) + 1
-                summed = (n_means * coef - sums).astype(np.float64)
-                used = np.flatnonzero(summed.any(axis=0))
-                out = np.zeros((len(summed), len(test)))
-                evaluator.add_queries(
-                    rows.take(own[used]), np.ascontiguousarray(summed[:, used]),
-                    queries, out,
-                )  # fmt: skip
-                scale = state.resolution * (n_means if config.normalize else 1)
-                scores.append((out / (scale * norms)).T)
-            parts.append((test, scores))
-        test = np.concatenate([part for part, _ in parts])
-        scores = [
-            np.concatenate(own) for own in zip(*[s for _, s in parts], strict=True)
-        ]
-        accuracies = []
-        for own in scores:
-            predicted = own[:, 0] > 0 if own.shape[1] == 1 else own.argmax(axis=1)
-            accuracies.append(weights[test] @ (predicted == codes[test]))
-        best = int(np.argmax(accuracies))
-        own = scores[best][:, 0] if config.n_scores == 1 else scores[best]
-        held_out = own, codes[test], weights[test]
-        return passes[best], held_out if config.normalize else None
 
     def _has_converged(self, history, n_samples):
         return not history.updates[-1]
@@ -601,19 +502,3 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         self.intercept_ = coef.sum(axis=1) * bool(self.fit_intercept)
         self.t_ = state.n_seen
         self.score_exponent_ = state.model.score_exponent
-
-
-def run_all(train, tasks, n_jobs, progress=SILENT):
-    """Train one model for each task, in threads; each is a step of the progress."""
-    if len(tasks) == 1:
-        return [train(*tasks[0], progress=progress)]
-    progress.count("model", len(tasks))
-    runs, stop = [], False
-    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-    for run in parallel([delayed(train)(*task) for task in tasks]):
-        runs.append(run)
-        # Stopped between two orders: each has a model of every class.
-        stop = progress.step(run.history.last) or stop
-        if stop and tasks[len(runs) - 1][1] == tasks[-1][1]:
-            break
-    return runs

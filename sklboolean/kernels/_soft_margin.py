@@ -21,6 +21,7 @@ from scipy import sparse
 
 from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, BitRows, as_words
+from sklboolean.kernels._count_table import smaller_values
 from sklboolean.kernels._evaluators import (
     CountEvaluator,
     FormulaEvaluator,
@@ -149,7 +150,7 @@ class BitKernel:
         """Tabulate 1 / sqrt(K(x, x)) for each number of true features."""
         values = table.values()
         if np.isinf(values).any():
-            raise ValueError(too_large_message("max_literals"))
+            raise ValueError(too_large_message(smaller_values(self.kernel.decay)))
         if table.count == "same":
             values = np.full(self.n_features + 1, values[-1])
         self._factors = np.zeros(len(values))
@@ -311,80 +312,139 @@ def solve_dual(bits, y, box, tol, max_iter, report=None):
     -------
     solution : Solution
     """
-    n = len(y)
-    alpha, v = np.zeros(n), -y
-    size = block_size(n)
-    active = Active(bits, np.arange(n))
-    left_out = []  # pairs: samples, coefficients when they were left out
-    n_iter, block = 0, np.zeros(0, dtype=np.int64)
-    K = bits.whole_matrix if n <= size else None
+    descent, n_iter = BlockDescent(bits, y, box), 0
     while True:
-        here = active.samples
-        up, down = may_move(y[here], alpha[here], box[here], v[here])
-        least, most = up.min(), down.max()
-        gap = most - least
+        gap = descent.measure_gap()
         if gap < tol or n_iter == max_iter:
-            if not left_out:
+            if not descent.left_out:
                 break
-            catch_up(bits, left_out, alpha * y, v)
-            active, left_out = Active(bits, np.arange(n)), []
-            if n_iter < max_iter:
-                continue
-            here = active.samples
-            up, down = may_move(y, alpha, box, v)
-            least, most = up.min(), down.max()
-            gap = most - least
-            break
-        if n_iter % SHRINK_EVERY == SHRINK_EVERY - 1 and K is None:
-            # Samples that can move one way only, and not to anyone's gain.
-            stuck = ((up == np.inf) & (v[here] < least)) | (
-                (down == -np.inf) & (v[here] > most)
-            )
-            if stuck.mean() > SHRINK_SHARE and len(here) > 2 * size:
-                left_out.append((here[stuck], alpha * y))
-                active = Active(bits, here[~stuck])
-                n_iter += 1
-                continue
+            descent.take_back()
+            continue
         n_iter += 1
+        if n_iter % SHRINK_EVERY == 0 and descent.shrink():
+            continue
         if report is not None and report(gap):
             max_iter = n_iter
-        if K is None:
-            block = choose_block(up, down, here, block, size)
-            rows = bits.take(block)
-            K_block = bits.matrix(rows)
-        else:
-            block, K_block = here, K
-        own_alpha, own_v = alpha[block], v[block]
-        solve_block(
-            K_block, y[block], box[block], own_alpha, own_v,
-            max(BLOCK_PRECISION * gap, 0.5 * tol) if K is None else 0.2 * tol,
-            STEPS_PER_SAMPLE * len(block),
-        )  # fmt: skip
-        changes = (own_alpha - alpha[block]) * y[block]
-        alpha[block] = own_alpha
-        if K is not None:
-            v[block] = own_v
-            continue
+        if not descent.improve(tol):
+            break
+    return descent.solution(n_iter)
+
+
+class BlockDescent:
+    """The coefficients of one dual while it is solved, and v of its samples.
+
+    Parameters
+    ----------
+    bits, y, box
+        As for `solve_dual`.
+
+    Attributes
+    ----------
+    alpha, v : ndarrays of shape (n_samples,), float64
+    active : ndarray of int
+        The samples whose v is kept up to date. They are laid out as columns.
+    left_out : list of pairs
+        Samples, and the coefficients of all samples when these were left out.
+    """
+
+    def __init__(self, bits, y, box):
+        self.bits, self.y, self.box = bits, y, box
+        self.alpha, self.v = np.zeros(len(y)), -y
+        self.block, self.block_size = np.zeros(0, dtype=np.int64), block_size(len(y))
+        # Few samples are one block, whose matrix is formed once.
+        self.K = bits.whole_matrix if len(y) <= self.block_size else None
+        self.left_out = []
+        self._activate(np.arange(len(y)))
+
+    def _activate(self, samples):
+        """Keep v of these samples up to date."""
+        is_whole = len(samples) == len(self.bits.rows)
+        self.active = samples
+        self.rows = self.bits.rows if is_whole else self.bits.take(samples)
+        self.columns = self.bits.columns(self.rows)
+
+    def measure_gap(self):
+        """Compute the gap of the active samples."""
+        active, v = self.active, self.v[self.active]
+        positive = self.y[active] > 0
+        below = self.alpha[active] < self.box[active]
+        above = self.alpha[active] > 0
+        # v of the samples that may move up, else inf, and down, else -inf.
+        self.up = np.where(np.where(positive, below, above), v, np.inf)
+        self.down = np.where(np.where(positive, above, below), v, -np.inf)
+        self.least, self.most = self.up.min(), self.down.max()
+        self.gap = self.most - self.least
+        return self.gap
+
+    def shrink(self):
+        """Leave out samples that cannot be chosen; return whether these were enough."""
+        if self.K is not None or len(self.active) <= 2 * self.block_size:
+            return False
+        v = self.v[self.active]
+        # They can move one way only, and no sample gains from it.
+        stuck = ((self.up == np.inf) & (v < self.least)) | (
+            (self.down == -np.inf) & (v > self.most)
+        )
+        if stuck.mean() <= SHRINK_SHARE:
+            return False
+        self.left_out.append((self.active[stuck], self.alpha * self.y))
+        self._activate(self.active[~stuck])
+        return True
+
+    def take_back(self):
+        """Bring v of the samples that were left out up to date; activate them."""
+        bits, coef = self.bits, self.alpha * self.y
+        for samples, earlier in self.left_out:
+            changed = np.flatnonzero(coef != earlier)
+            if len(changed):
+                changes = coef[changed] - earlier[changed]
+                rows = bits.take(samples)
+                sums = bits.sums(bits.take(changed), changes[None, :], rows)
+                self.v[samples] += sums[0]
+        self.left_out = []
+        self._activate(np.arange(len(coef)))
+
+    def improve(self, tol):
+        """Solve one block; return whether that changed a coefficient."""
+        if self.K is not None:
+            _, self.v = self._solve_block(self.active, self.K, 0.2 * tol)
+            return True
+        self.block = choose_block(
+            self.up, self.down, self.active, self.block, self.block_size
+        )
+        rows = self.bits.take(self.block)
+        precision = max(BLOCK_PRECISION * self.gap, 0.5 * tol)
+        changes, _ = self._solve_block(self.block, self.bits.matrix(rows), precision)
         changed = np.flatnonzero(changes)
         if not len(changed):
-            break
-        v[here] = active.add(rows.take(changed), changes[changed], v[here])
-    coef = alpha * y
-    free = (alpha > 0) & (alpha < box)
-    intercept = -v[free].mean() if free.any() else -(least + most) / 2
-    scores = v + y
-    loss = box @ np.maximum(0, 1 - y * (scores + intercept))
-    dual_gap = coef @ scores + loss - alpha.sum()
-    return Solution(coef, float(intercept), n_iter, float(gap), float(dual_gap))
+            return False
+        self.v[self.active] += self.bits.sums(
+            rows.take(changed), changes[None, changed], self.rows, self.columns
+        )[0]
+        return True
 
+    def _solve_block(self, block, K, precision):
+        """Solve the dual of some samples; return changes of a_i y_i, and their v."""
+        alpha, y, v = self.alpha[block], self.y[block], self.v[block]
+        solve_block(
+            K, y, self.box[block], alpha, v, precision, STEPS_PER_SAMPLE * len(block)
+        )
+        changes = (alpha - self.alpha[block]) * y
+        self.alpha[block] = alpha
+        return changes, v
 
-def may_move(y, alpha, box, v):
-    """Give v of the samples that may move up (else inf) and down (else -inf)."""
-    positive = y > 0
-    below, above = alpha < box, alpha > 0
-    up = np.where(np.where(positive, below, above), v, np.inf)
-    down = np.where(np.where(positive, above, below), v, -np.inf)
-    return up, down
+    def solution(self, n_iter):
+        """Make the `Solution`, with the intercept and the duality gap."""
+        alpha, y, box = self.alpha, self.y, self.box
+        coef, scores = alpha * y, self.v + y
+        free = (alpha > 0) & (alpha < box)
+        middle = (self.least + self.most) / 2
+        intercept = -self.v[free].mean() if free.any() else -middle
+        loss = box @ np.maximum(0, 1 - y * (scores + intercept))
+        dual_gap = coef @ scores + loss - alpha.sum()
+        return Solution(
+            coef, float(intercept), n_iter, float(self.gap), float(dual_gap)
+        )
 
 
 def block_size(n_samples):
@@ -394,43 +454,17 @@ def block_size(n_samples):
     return min(512, max(256, n_samples // 32))
 
 
-def choose_block(up, down, here, last, size):
+def choose_block(up, down, active, last, size):
     """Choose half a block of the worst violators, and half of the last block."""
     half = (size - len(last) // 2) // 2
-    if 2 * half >= len(here):
-        return here
-    chosen = np.zeros(1 + max(here.max(), last.max(initial=0)), dtype=bool)
+    if 2 * half >= len(active):
+        return active
+    chosen = np.zeros(1 + max(active.max(), last.max(initial=0)), dtype=bool)
     chosen[last[len(last) // 2 :]] = True
-    is_kept = chosen[here]  # without those that are left out by now
+    is_kept = chosen[active]  # without those that are left out by now
     chosen[:] = False
-    chosen[here[np.argpartition(up, half)[:half]]] = True
-    chosen[here[np.argpartition(-down, half)[:half]]] = True
-    kept = here[is_kept]
+    chosen[active[np.argpartition(up, half)[:half]]] = True
+    chosen[active[np.argpartition(-down, half)[:half]]] = True
+    kept = active[is_kept]
     chosen[kept] = False
     return np.concatenate([kept, np.flatnonzero(chosen)])
-
-
-class Active:
-    """The samples whose v is kept up to date, laid out as columns."""
-
-    def __init__(self, bits, samples):
-        self.bits, self.samples = bits, samples
-        whole = len(samples) == len(bits.rows)
-        self.rows = bits.rows if whole else bits.take(samples)
-        self.columns = bits.columns(self.rows)
-
-    def add(self, rows, changes, v):
-        """Add the kernel rows times changes to v of the active samples."""
-        return v + self.bits.sums(rows, changes[None, :], self.rows, self.columns)[0]
-
-
-def catch_up(bits, left_out, coef, v):
-    """Bring v of the samples that were left out up to date, in place."""
-    for samples, earlier in left_out:
-        changed = np.flatnonzero(coef != earlier)
-        if len(changed):
-            changes = coef[changed] - earlier[changed]
-            rows = bits.take(samples)
-            columns = bits.columns(rows)
-            sums = bits.sums(bits.take(changed), changes[None, :], rows, columns)
-            v[samples] += sums[0]

@@ -106,6 +106,11 @@ def encode_conjunctions(conjunctions):
     return indptr, np.array(literals, dtype=np.int32)
 
 
+def is_past(time):
+    """Test whether a time has passed; None has not, and the clock is not read."""
+    return time is not None and monotonic() >= time
+
+
 def bit_columns(words, n_features):
     """Transpose packed samples: the samples in which each feature is true, as words."""
     columns = np.empty((n_features, -(-len(words) // 64)), dtype=np.uint64)
@@ -216,39 +221,44 @@ class ColumnGeneration:
             Whether neither a limit nor ``is_enough`` ended the minimization.
         """
         problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
-        width, worst, self.gap = WIDTH, 1.0, np.inf
-        if self.space.max_literals == 1:
-            width = None
-        most = self.work + max_work
+        width = None if self.space.max_literals == 1 else WIDTH
+        worst, self.gap, most = 1.0, np.inf, self.work + max_work
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            start = problem.work
-            problem.solve(
-                self.columns, self.prices, self.coefficients, inner,
-                start + most - self.work,
-            )  # fmt: skip
-            self.work += problem.work - start
-            means = problem.means[:, : len(self.words)]
-            if width is None:
-                means = self._balance(means)
+            means = self._solve(problem, inner, most, balance=width is None)
             if is_enough is not None and is_enough():
                 return False
             residuals = C * self.weights * (self.targets - means)
             found, bound = self._search(residuals, tol, width, until, most)
-            # What is found again asks for a closer solution.
-            worst = bound - 1 if any(c not in self.known for c in found) else 0.0
-            self.objective = problem.value
             if width is None:
                 self.gap = self._gap(C, means, bound)
-            is_over = self.work >= most
-            if until is not None and (width is None or not exact):
-                is_over |= monotonic() >= until
-            if (self.add(found) or (found and inner > 0.3 * tol)) and not is_over:
+            n_new = self.add(found)
+            worst = bound - 1 if n_new else 0.0
+            is_last = width is None or not exact
+            is_over = self.work >= most or (is_last and is_past(until))
+            # What is found again asks for a closer solution.
+            goes_on = n_new or (found and inner > 0.3 * tol)
+            if goes_on and not is_over:
                 continue
-            if width is None or not exact:
+            if is_last:
                 return not is_over
             self.drop_unused()
             width, most = None, self.work + max_work
+
+    def _solve(self, problem, precision, most, *, balance):
+        """Solve for the present conjunctions; return the means of all outputs.
+
+        ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
+        """
+        work = problem.work
+        problem.solve(
+            self.columns, self.prices, self.coefficients, precision,
+            work + most - self.work,
+        )  # fmt: skip
+        self.work += problem.work - work
+        self.objective = problem.value
+        means = problem.means[:, : len(self.words)]
+        return self._balance(means) if balance else means
 
     def _search(self, residuals, tol, width, until, most):
         """Find conjunctions that are worth their price.

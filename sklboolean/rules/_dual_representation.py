@@ -7,6 +7,7 @@ that satisfy T.
 
 import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
 
 import numpy as np
@@ -221,7 +222,8 @@ def _without_norms(kernel, n_features, samples, coefficients):
         return kernel, coefficients
     norms = BitKernel(kernel, n_features, samples).norms()
     kernel = clone(kernel).set_params(normalize=False)
-    return kernel, coefficients / (norms * norms.mean())
+    mean = norms.mean() if len(norms) else 1.0
+    return kernel, coefficients / (norms * mean)
 
 
 def _from_linear(model, target):
@@ -327,40 +329,47 @@ def _from_kernel(model, X, support, coefficients, intercept, kernel, score):
         )
     support = _dense(support).astype(np.float64)
     n = support.shape[1]
-    compared = support[
-        np.unique(np.linspace(0, len(support) - 1, MAX_COMPARED).astype(int))
-        if len(support)
-        else []
-    ]
     if is_matrix or callable(model.kernel):
         kernel = model.kernel if kernel is None else kernel
         samples = as_boolean(support, getattr(kernel, "binarize", 0.0), "X")
-        plain, own = _without_norms(kernel, n, samples, coefficients)
+        plain, signed = _without_norms(kernel, n, samples, coefficients)
         weights = _weights_of_object(plain, n)
-        K = kernel(compared, support)
-        scored = kernel(compared, X) if is_matrix else compared
     else:
-        (samples, plus_minus), own = _as_boolean_support(support), coefficients
+        (samples, plus_minus), signed = _as_boolean_support(support), coefficients
         params = {
             "gamma": _gamma_of(model, X, n),
             "degree": model.degree,
             "coef0": model.coef0,
         }
         weights = _weights_of_name(model.kernel, n, plus_minus, **params)
-        K = pairwise_kernels(
-            compared, support, metric=model.kernel, filter_params=True, **params
+        kernel = partial(
+            pairwise_kernels, metric=model.kernel, filter_params=True, **params
         )
-        scored = compared
-    scores = score(scored) if len(compared) else np.zeros(0)
-    scale = np.abs(K).max(initial=0.0) * np.abs(coefficients).sum() + abs(intercept)
-    if (np.abs(K @ coefficients + intercept - scores) > TOLERANCE * scale).any():
+    training = X if is_matrix else None
+    _check_scores(model, score, support, coefficients, intercept, kernel, training)
+    return DualRepresentation(samples, n, signed, weights, intercept)
+
+
+def _check_scores(model, score, support, coefficients, intercept, kernel, training):
+    """Check that the kernel gives the model's scores of some support vectors.
+
+    ``training``: the samples that a precomputed matrix is made with, else None.
+    """
+    if not len(support):
+        return
+    numbers = np.linspace(0, len(support) - 1, MAX_COMPARED).astype(int)
+    compared = support[np.unique(numbers)]
+    K = kernel(compared, support)
+    scale = np.abs(K).max() * np.abs(coefficients).sum() + abs(intercept)
+    scores = score(compared if training is None else kernel(compared, training))
+    difference = np.abs(K @ coefficients + intercept - scores)
+    if (difference > TOLERANCE * scale).any():
         raise ValueError(
             f"The scores of {type(model).__name__} on its support vectors are not "
             "those of its kernel: X, or kernel, is not what it was fitted with, or its "
             "parameters were changed afterwards. Give the data and the kernel that the "
             "model was fitted with, or fit it again."
         )
-    return DualRepresentation(samples, n, own, weights, intercept)
 
 
 def _weights_of_object(kernel, n_features):

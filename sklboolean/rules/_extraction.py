@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from operator import itemgetter
 
 import numpy as np
 from sklearn.svm import OneClassSVM
@@ -121,43 +122,19 @@ def extract_dnf(
     checked = _check_X(X, dual.n_features)
     if dual.feature_names is None and hasattr(X, "columns"):
         dual = replace(dual, feature_names=list(map(str, X.columns)))
-    names = dual.feature_names
-    groups = encode_groups(feature_groups, dual.n_features, names)
+    groups = encode_groups(feature_groups, dual.n_features, dual.feature_names)
     params = replace(params, feature_groups=groups)
     samples, binarize = _binarized(checked, getattr(model, "binarize", 0.0))
     labels, positive = _labels_to_explain(model, X, checked, y, target, kernel)
-
-    found, words, weights = [], as_words(samples), np.ones(len(positive))
-    searches = {
-        (penalty, sign): GainSearch(
-            words, dual.n_features, positive == (sign == 1), weights, (1, 0), penalty,
-            params,
-        )
-        for penalty, sign in product(params.penalties, (1, -1))
-    }  # fmt: skip
-    for price, ((_, sign), search) in product(params.prices, searches.items()):
-        wanted = search.codes
-        chosen = [literals for literals, _ in search.rule_list(price)]
-        n_errors = int(np.count_nonzero(any_satisfied(samples, chosen) != wanted))
-        default, label = labels[::sign]
-        rules = []
-        for literals in chosen:
-            rule = dual.rule(literals, sign * dual.weight(literals), label)
-            rules.append(with_precision(rule, samples, wanted))
-        fidelity = 1 - n_errors / len(wanted)
-        dnf = DNF(
-            tuple(rules), label, default, fidelity, dual.n_features, names, binarize
-        )
-        found.append((n_errors + sum(map(len, chosen)), dnf))
-    dnf = min(found, key=lambda pair: pair[0])[1]
+    dnf = _best_dnf(dual, samples, positive, labels, binarize, params)
     if dnf.fidelity >= min_fidelity:
         return dnf
     rules, intercept, fidelity = _ensemble_rules(dual, samples, positive, params)
     if fidelity <= dnf.fidelity:
         return dnf
     return RuleEnsemble(
-        rules, intercept, labels[1], labels[0], fidelity, dnf.n_features, names,
-        binarize,
+        rules, intercept, labels[1], labels[0], fidelity, dnf.n_features,
+        dual.feature_names, binarize,
     )  # fmt: skip
 
 
@@ -208,6 +185,42 @@ def _labels_to_explain(model, X, checked, y, target, kernel):
         return (False, True), codes == index
     labels = python_value(classes[1 - index]), python_value(classes[index])
     return labels, codes == index
+
+
+def _best_dnf(dual, samples, positive, labels, binarize, params):
+    """Search rule lists for both classes and make the best one a DNF.
+
+    It has the fewest errors, where a literal counts as one.
+    """
+    words, weights = as_words(samples), np.ones(len(positive))
+    searches = {
+        (penalty, sign): GainSearch(
+            words, dual.n_features, positive == (sign == 1), weights, (1, 0), penalty,
+            params,
+        )
+        for penalty, sign in product(params.penalties, (1, -1))
+    }  # fmt: skip
+    candidates = []
+    for price, ((_, sign), search) in product(params.prices, searches.items()):
+        conjunctions = [literals for literals, _ in search.rule_list(price)]
+        is_wrong = any_satisfied(samples, conjunctions) != search.codes
+        n_errors = int(np.count_nonzero(is_wrong))
+        n_literals = sum(map(len, conjunctions))
+        candidates.append((n_errors + n_literals, n_errors, sign, conjunctions))
+    _, n_errors, sign, conjunctions = min(candidates, key=itemgetter(0))
+    default, label = labels[::sign]
+    rules = [
+        with_precision(
+            dual.rule(literals, sign * dual.weight(literals), label),
+            samples,
+            positive == (sign == 1),
+        )
+        for literals in conjunctions
+    ]
+    return DNF(
+        tuple(rules), label, default, 1 - n_errors / len(positive), dual.n_features,
+        dual.feature_names, binarize,
+    )  # fmt: skip
 
 
 def _ensemble_rules(dual, samples, positive, params):

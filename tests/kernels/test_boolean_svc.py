@@ -335,6 +335,7 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"C": 0.0}, "C must be greater than 0"),
         ({"C": "scale"}, "C"),
         ({"decay": 0.0}, "decay must be greater than 0"),
+        ({"decay": 1e300}, r"Use a decay of at most 1 in place of 1e\+300"),
         ({"decay": "slow"}, 'decay must be "auto" or a number'),
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"max_iter": 0}, "max_iter == 0, must be >= 1"),

@@ -363,6 +363,13 @@ def test_samples_of_other_data_are_refused():
         top_conjunctions(changed)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", ConjunctionKernel(max_literals=2)], ids=str)
+def test_a_model_without_support_vectors_has_no_conjunctions(kernel):
+    X = np.random.default_rng(0).integers(0, 2, (30, 4))
+    model = SVR(kernel=kernel, gamma=0.1, epsilon=10).fit(X, X[:, 0])
+    assert top_conjunctions(model, X=X) == []
+
+
 def test_bad_parameters():
     model = fitted(SVC(gamma=0.1))
     with pytest.raises(ValueError, match="rank must be one of"):

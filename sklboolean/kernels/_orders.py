@@ -1,0 +1,255 @@
+"""Dual perceptrons in several orders of the samples, one for each class if need be."""
+
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklboolean._core.base import History
+from sklboolean._core.progress import SILENT
+from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
+from sklboolean.kernels._dual_training import BudgetRun, DualRun, UpdateRule
+from sklboolean.kernels._evaluators import GramRows, make_evaluator
+
+# Numbers of passes among which early stopping chooses, besides the largest.
+PASSES = (1, 3)
+N_FOLDS = 5
+ENOUGH_HELD_OUT = 1000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The support samples of earlier training and the new samples, laid out.
+
+    Attributes
+    ----------
+    evaluator : evaluator of the kernel
+    table : ndarray of uint64 words, csr_array, or None
+        The samples; None if the kernel is precomputed.
+    numbers : ndarray of shape (n_samples,), int64
+        Numbers of the samples in the stream.
+    rows : laid-out samples
+        The support samples first, then the new ones.
+    """
+
+    evaluator: object
+    table: object
+    numbers: np.ndarray
+    rows: object
+
+    @classmethod
+    def of(cls, state, data, samples, n_jobs):
+        """Lay out the support of a state and some samples of the data."""
+        config = state.config
+        if config.is_precomputed:
+            return cls(make_evaluator(config), None, samples, GramRows(data, samples))
+        table = data if len(samples) == data.shape[0] else data[samples]
+        numbers = state.n_seen + np.arange(len(samples))
+        numbers = np.concatenate([state.support, numbers])
+        if state.table is not None:
+            table = join_tables([state.table, table], config.n_features)
+        evaluator = make_evaluator(config, table, n_jobs)
+        rows = evaluator.layout(table, sparse.issparse(table))(table)
+        return cls(evaluator, table, numbers, rows)
+
+    def norms(self, n_samples):
+        """Compute sqrt(K(x, x)) of the last samples; 1 for 0."""
+        norms = kernel_norms(self.evaluator, self.rows)
+        return norms[len(norms) - n_samples :]
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The samples of one training call, and what all perceptrons over them share.
+
+    Attributes
+    ----------
+    state : DualState
+        The state before training. Only an empty one is trained in several orders.
+    layout : Layout
+    codes : ndarray of shape (n_samples,), int
+        Class numbers of the new samples.
+    weights : ndarray of shape (n_samples,), float64
+        For the accuracy on held-out samples.
+    sizes : ndarray of shape (n_samples,), int64
+        What an update adds, over the resolution of the state.
+    rule : UpdateRule
+    max_support : int or None
+    shuffle : bool
+        False: each pass keeps the order of the samples.
+    seed : int
+        Order number k has the seed ``seed + k``.
+    n_jobs : int or None
+    """
+
+    state: DualState
+    layout: Layout
+    codes: np.ndarray
+    weights: np.ndarray
+    sizes: np.ndarray
+    rule: UpdateRule
+    max_support: int | None
+    shuffle: bool
+    seed: int
+    n_jobs: int | None
+
+    def train(self, tasks, max_iter, subset=None, progress=SILENT):
+        """Train a perceptron for each task, in threads.
+
+        Parameters
+        ----------
+        tasks : iterable of (order, problem)
+            Numbers of an order and of a problem, the problems of one order together.
+        max_iter : int
+            Largest number of passes.
+        subset : ndarray of int or None
+            The samples to train on; None: all.
+        progress : Progress
+            Each perceptron is a step; of a single one, each pass.
+
+        Returns
+        -------
+        runs : list of DualRun
+            Fewer than tasks if a callback stopped the fit.
+        """
+        tasks = list(tasks)
+        if len(tasks) == 1:
+            return [self._train_one(*tasks[0], max_iter, subset, progress)]
+        progress.count("model", len(tasks))
+        parallel = Parallel(
+            n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
+        )
+        train_one = delayed(self._train_one)
+        runs, stop = [], False
+        for run in parallel(train_one(*task, max_iter, subset) for task in tasks):
+            runs.append(run)
+            stop = progress.step(run.history.last) or stop
+            # Each order keeps a model of every class.
+            if stop and len(runs) % self.state.config.n_problems == 0:
+                break
+        return runs
+
+    def _train_one(self, order, problem, max_iter, subset=None, progress=SILENT):
+        """Train the perceptron of one problem in one order."""
+        state, n_scores = self.state, self.rule.n_scores
+        codes, sizes, rows = self.codes, self.sizes, self.layout.rows
+        if state.config.n_problems > 1:
+            codes = codes == problem
+        if subset is not None:
+            codes, sizes, rows = codes[subset], sizes[subset], rows.take(subset)
+        scores = slice(problem * n_scores, (problem + 1) * n_scores)
+        new = ((0, 0), (0, len(codes)))
+        rng = np.random.RandomState((self.seed + order) % 2**32)
+        data = (
+            self.layout.evaluator, self.rule, rows, codes.astype(np.int32), sizes,
+            np.pad(state.coef[scores], new), np.pad(state.coef_time_sums[scores], new),
+            state.n_seen,
+        )  # fmt: skip
+        if self.max_support is None:
+            run = DualRun(*data)
+        else:
+            run = BudgetRun(*data, max_support=self.max_support, rng=rng)
+        keep = () if subset is None else PASSES
+        run.train(max_iter, rng if self.shuffle else None, progress, keep)
+        return run
+
+    def choose_passes(self, max_iter):
+        """Choose the number of passes by the accuracy on held-out samples.
+
+        A fifth of each class is held out from one order; with few samples each fifth
+        in turn.
+
+        Returns
+        -------
+        n_passes : int
+        held_out : tuple of ndarrays (scores, codes, weights), or None
+            The held-out samples and their scores after so many passes. None without
+            normalisation: scores then grow with the number of passes.
+        """
+        passes = [*[n for n in PASSES if n < max_iter], max_iter]
+        folds = self._folds()
+        test_indices, scores_by_fold = [], []
+        for fold in range(N_FOLDS):
+            train_index = np.flatnonzero(folds != fold)
+            test_index = np.flatnonzero(folds == fold)
+            is_enough = fold and fold * len(test_index) >= ENOUGH_HELD_OUT
+            if is_enough or not len(test_index):
+                break
+            tasks = [(fold, k) for k in range(self.state.config.n_problems)]
+            runs = self.train(tasks, max_iter, train_index)
+            test_indices.append(test_index)
+            scores_by_fold.append(
+                [self._scores(runs, n, train_index, test_index) for n in passes]
+            )
+        test_index = np.concatenate(test_indices)
+        codes, weights = self.codes[test_index], self.weights[test_index]
+        scores_by_passes = list(map(np.concatenate, zip(*scores_by_fold, strict=True)))
+        n_right = [
+            weights @ (predicted_codes(scores) == codes) for scores in scores_by_passes
+        ]
+        best = int(np.argmax(n_right))
+        if not self.state.config.normalize:
+            return passes[best], None
+        scores = scores_by_passes[best]
+        scores = scores[:, 0] if scores.shape[1] == 1 else scores
+        return passes[best], (scores, codes, weights)
+
+    def _folds(self):
+        """Number the fold of each sample; each fold has its share of each class."""
+        n = len(self.codes)
+        order = np.random.default_rng(0).permutation(n)
+        order = order[np.argsort(self.codes[order], kind="stable")]
+        folds = np.empty(n, dtype=np.int64)
+        folds[order] = np.arange(n) % N_FOLDS
+        return folds
+
+    def _scores(self, runs, n_passes, train_index, test_index):
+        """Score held-out samples by the mean hypothesis after so many passes."""
+        evaluator, rows = self.layout.evaluator, self.layout.rows
+        # A perceptron that converged earlier has stopped.
+        ends = [run.kept.get(n_passes, (run.coef, run.time_sums)) for run in runs]
+        coef = np.concatenate([coef for coef, _ in ends])
+        time_sums = np.concatenate([time_sums for _, time_sums in ends])
+        n_means = n_passes * len(train_index) + 1
+        summed = (n_means * coef - time_sums).astype(np.float64)
+        used = np.flatnonzero(summed.any(axis=0))
+        support, queries = rows.take(train_index[used]), rows.take(test_index)
+        scores = np.zeros((len(summed), len(test_index)))
+        evaluator.add_queries(
+            support, np.ascontiguousarray(summed[:, used]), queries, scores
+        )
+        scale = self.state.resolution
+        if self.state.config.normalize:
+            scale = scale * n_means * kernel_norms(evaluator, queries)
+        return (scores / scale).T
+
+    def add_up(self, runs, n_passes):
+        """Make the state after training: the sum of the perceptrons of all orders."""
+        state, layout = self.state, self.layout
+        shape = -1, state.config.n_scores, len(layout.rows)
+        coef = np.concatenate([run.coef for run in runs]).reshape(shape)
+        time_sums = np.concatenate([run.time_sums for run in runs]).reshape(shape)
+        state = replace(state, n_orders=state.n_orders * len(coef)).after(
+            layout.table, layout.numbers, coef.sum(axis=0), time_sums.sum(axis=0),
+            state.n_seen + n_passes * len(self.codes), runs,
+        )  # fmt: skip
+        if state.config.is_precomputed:
+            support = GramRows(layout.rows.gram, state.support)
+            diagonal = np.abs(layout.evaluator.diagonal(support))
+            state.largest_diagonal = float(diagonal.max(initial=0))
+        return state
+
+
+def predicted_codes(scores):
+    """Predict class numbers from scores of shape (n_samples, n_scores)."""
+    return scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def merge_histories(runs, held_out=None):
+    """Add up the mistakes and updates of all perceptrons, pass by pass."""
+    # A perceptron that converged early makes no mistakes in later passes.
+    mistakes = zip_longest(*[run.history.mistakes for run in runs], fillvalue=0)
+    updates = zip_longest(*[run.history.updates for run in runs], fillvalue=0)
+    return History(list(map(sum, mistakes)), list(map(sum, updates)), held_out)
