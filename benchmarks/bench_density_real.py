@@ -30,7 +30,12 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import BernoulliRBM
 
-from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
+from sklboolean import (
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    SampledCombinationMachine,
+)
 
 N_UNITS = 16  # of BernoulliRBM, and of the machine that it is timed against
 RBM_ROWS = 2_000_000  # in all passes together, and 300 passes at most
@@ -65,11 +70,12 @@ def load_tables(folder):
 def models_for(name, n_samples):
     """Return the models to compare on a table."""
     # Small tables are learned by heart where nothing holds the weights.
-    machine = CombinationMachine(
-        alpha=3e-3 if n_samples < 2000 else 3e-4, random_state=0
-    )
+    alpha = 3e-3 if n_samples < 2000 else 3e-4
+    machine = CombinationMachine(alpha=alpha, random_state=0)
     tree = clone(machine).set_params(base="chow_liu")
-    chains = clone(tree).set_params(n_components=100, solver="pcd")
+    chains = SampledCombinationMachine(
+        100, base="chow_liu", alpha=alpha, random_state=0
+    )
     if n_samples < 3000:  # peaked rows part the chains: short steps, many of them
         chains.set_params(learning_rate=0.04, momentum=0.5, alpha=1e-3, max_iter=400)
     else:
@@ -167,16 +173,15 @@ def digits_of_16_by_16(folder, quick):
         X = np.unpackbits(arrays["X_train_packed"], axis=1)
     X = X[np.random.default_rng(0).permutation(len(X))[:1000]]
     train, test = X[:500], X[500:]
-    chains = CombinationMachine(
-        45, solver="pcd", alpha=1e-2, max_iter=2 if quick else 200, random_state=0
+    chains = SampledCombinationMachine(
+        45, alpha=1e-2, max_iter=2 if quick else 200, random_state=0
     )
+    pursuit = clone(chains).set_params(init="projection_pursuit")
     models = {
         "product": BernoulliMixture(1),
         "mixture, 45": BernoulliMixture(45, random_state=0),
-        "projection pursuit": clone(chains).set_params(solver="projection_pursuit"),
-        "projection pursuit, chains": clone(chains).set_params(
-            init="projection_pursuit"
-        ),
+        "projection pursuit": clone(pursuit).set_params(max_iter=0),
+        "projection pursuit, chains": pursuit,
         "chains": chains,
         "chains on a tree": clone(chains).set_params(base="chow_liu"),
     }

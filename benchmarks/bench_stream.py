@@ -31,13 +31,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
-    CombinationMachine,
     ConjunctionClassifier,
     FilteringBoostByMajority,
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
     QueryByCommittee,
+    SampledCombinationMachine,
     Winnow,
 )
 
@@ -108,7 +108,7 @@ def learners():
         DecisionTreeClassifier(max_depth=3), epsilon=None, n_members=2, random_state=0
     )  # fmt: skip
     budget = KernelPerceptron(max_support=500, random_state=0)
-    machine = CombinationMachine(32, solver="pcd", random_state=0)
+    machine = SampledCombinationMachine(32, random_state=0)
     line = OnlineBoostByMajority(n_estimators=11, random_state=0)
     mixture = BernoulliMixture(10, random_state=0)
     return {
@@ -122,7 +122,7 @@ def learners():
             boosters["theory"], by_stream, NARROW, 0.2, 1,
         ),
         "FilteringBoostByMajority": (boosters["practical"], by_parts, NARROW, 0.2, 10),
-        "CombinationMachine, pcd": (machine, by_parts, NARROW, 0.05, 10),
+        "SampledCombinationMachine": (machine, by_parts, NARROW, 0.05, 10),
         "HalvingClassifier, 8193": (
             HalvingClassifier(max_literals=2), by_parts, NARROW, None, 10,
         ),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         DensityMixture,
         DensityOutlierDetector,
         GaussianCombinationMachine,
+        SampledCombinationMachine,
     )
     from sklboolean.kernels import BooleanSVC, KernelPerceptron
     from sklboolean.linear_model import (
@@ -75,6 +76,7 @@ __all__ = [
     "OnlineBoostByMajority",
     "QueryByCommittee",
     "RuleClassifier",
+    "SampledCombinationMachine",
     "Winnow",
     "show_versions",
 ]
@@ -92,7 +94,7 @@ _ESTIMATORS = {
     "density": (
         "BernoulliMixture", "ChowLiuTree", "CombinationMachine", "DensityClassifier",
         "DensityImputer", "DensityMixture", "DensityOutlierDetector",
-        "GaussianCombinationMachine",
+        "GaussianCombinationMachine", "SampledCombinationMachine",
     ),
     "inspection": (),
     "kernels": ("BooleanSVC", "KernelPerceptron"),

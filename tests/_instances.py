@@ -48,6 +48,7 @@ from sklboolean import (
     OnlineBoostByMajority,
     QueryByCommittee,
     RuleClassifier,
+    SampledCombinationMachine,
     Winnow,
 )
 from sklboolean.active_learning import (
@@ -339,9 +340,12 @@ CASES = {
     "combination_machine_pursuit": Case(
         CombinationMachine("auto", solver="projection_pursuit", n_init=2, max_iter=30)
     ),
-    "combination_machine_tree": Case(
-        CombinationMachine(3, base="chow_liu", solver="pcd", max_iter=5),
-        {"n_components": 2, "n_init": 1, "max_iter": 3},
+    "sampled_combination_machine": Case(
+        SampledCombinationMachine(), {"n_components": 2, "max_iter": 3}
+    ),
+    "sampled_combination_machine_tree": Case(
+        SampledCombinationMachine(3, base="chow_liu", max_iter=5),
+        {"n_components": 2, "max_iter": 3},
     ),
     # active_learning; as few labels as it takes to be accurate in the checks
     "query_by_committee": Case(QueryByCommittee(n_members=3, max_queries=20), QUERIES),

@@ -20,7 +20,7 @@ LIMITS = {
     "KernelPerceptron": (95, 55),
     "AveragedPerceptron": (34, 30),
     "BoostByMajority": (91, 60),
-    "CombinationMachine": (76, 55),
+    "CombinationMachine": (81, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (74, 85),
 }

@@ -25,6 +25,7 @@ from sklboolean import (
     OnlineBoostByMajority,
     QueryByCommittee,
     RuleClassifier,
+    SampledCombinationMachine,
     Winnow,
 )
 
@@ -38,7 +39,6 @@ ESTIMATORS = {
     "boost_by_majority_auto": BoostByMajority(n_estimators=11),
     "boost_by_majority_regressor": BoostByMajorityRegressor(n_estimators=11),
     "combination_machine": CombinationMachine(2, max_iter=9),
-    "combination_machine_pcd": CombinationMachine(2, solver="pcd", max_iter=4),
     "combination_machine_tree": CombinationMachine(2, base="chow_liu", max_iter=9),
     "conjunction_logistic_regression": ConjunctionLogisticRegression(),
     "conjunction_regressor": ConjunctionRegressor(),
@@ -49,6 +49,7 @@ ESTIMATORS = {
     "online_boost_by_majority": OnlineBoostByMajority(n_estimators=11, max_iter=3),
     "query_by_committee": QueryByCommittee(max_queries=20),
     "rule_classifier": RuleClassifier(),
+    "sampled_combination_machine": SampledCombinationMachine(2, max_iter=4),
 }
 LINE = re.compile(r"^\[(\w+)\] (\w+) (\d+)( of \d+)?, \d+\.\d s: .+$")
 

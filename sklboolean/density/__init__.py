@@ -7,6 +7,7 @@ from sklboolean.density._density_imputer import DensityImputer
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._gaussian_machine import GaussianCombinationMachine
 from sklboolean.density._outlier_detector import DensityOutlierDetector
+from sklboolean.density._sampled_machine import SampledCombinationMachine
 from sklboolean.density._tree import ChowLiuTree
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "DensityMixture",
     "DensityOutlierDetector",
     "GaussianCombinationMachine",
+    "SampledCombinationMachine",
 ]

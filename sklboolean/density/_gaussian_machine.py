@@ -21,8 +21,8 @@ from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._conditionals import group_rows, members_of
+from sklboolean.density._exact_training import ExactTrainingMixin
 from sklboolean.density._initialization import gaussian_inputs
-from sklboolean.density._machine import MachineMixin
 from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import Moments, RBMParams, hidden_posteriors
 from sklboolean.density._state_sums import split_units
@@ -275,7 +275,7 @@ def complete_at_random(params, X, rng):
 
 
 class GaussianCombinationMachine(
-    CallbackSupportMixin, MachineMixin, IncompleteDensityMixin, BaseEstimator
+    CallbackSupportMixin, ExactTrainingMixin, IncompleteDensityMixin, BaseEstimator
 ):
     """Density of real samples as combinations of hidden units; exact likelihood.
 
@@ -388,7 +388,6 @@ class GaussianCombinationMachine(
     array([[4. , 4.1, 3.8]])
     """
 
-    _solvers = ("lbfgs", "gradient", "projection_pursuit")
     _state_params = ("n_components", "visible_bias")
     _log_base = staticmethod(log_base)
     _completions = MappingProxyType(
@@ -469,11 +468,8 @@ class GaussianCombinationMachine(
     def _fit_inputs(self, samples, weights, centre):
         return gaussian_inputs(centre, self.visible_bias, self.max_active)
 
-    def _set_state(self, state, log_likelihoods=(), n_iter=None):
-        super()._set_state(state, log_likelihoods, n_iter)
-        self.log_partition_ = state.log_partition
-        if state.log_partition is None:
-            self.log_partition_ = gaussian_moments(state.params, self.n_jobs)[0]
+    def _log_partition(self, params):
+        return gaussian_moments(params, self.n_jobs)[0]
 
     def _read(self, X, *, reset=False, allow_missing=True):
         """Validate a data set of real numbers; NaN is a missing value."""

@@ -58,7 +58,6 @@ class TrainingOptions:
     max_iter: int
     tol: float
     n_jobs: int | None
-    batch_size: int = 1
     tree_updates: int = 0
     moments: Callable = partition_moments  # of the machine, with its log Z
     report: Callable | None = None  # of (text, parameters, log Z), after a step
@@ -459,7 +458,7 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     return ascend(state, options.max_iter, options, *tables)
 
 
-def warn_of_large_weights(params, alpha):
+def warn_of_large_weights(params, remedy):
     """Warn if samples are separated so well that weights grow without bound."""
     largest = np.abs(params.components).max()
     if params.couplings is not None:
@@ -467,9 +466,8 @@ def warn_of_large_weights(params, alpha):
     if largest > LARGE:
         warn_user(
             f"A weight has grown to {largest:.3g}: some samples can be separated from "
-            "all others, and weights without bound increase their likelihood. Raise "
-            f"alpha, now {alpha}, set early_stopping=True (not for solver='pcd'), or "
-            "take a smaller learning_rate (not for solver='lbfgs').",
+            "all others, and weights without bound increase their likelihood. "
+            f"{remedy}",
             ConvergenceWarning,
         )
 

@@ -11,6 +11,7 @@ give weights, whose mean estimates the ratio of the partition functions. In expe
 forward weights give a lower bound of log Z, weights of the reverse path an upper bound.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -61,6 +62,19 @@ def sample_by_chains(params, states, n_samples, rng):
 
 
 # Persistent contrastive divergence
+
+
+@dataclass(frozen=True)
+class ChainOptions:
+    """Checked parameters of a machine that learning by chains needs; see there."""
+
+    alpha: float
+    visible_bias: bool
+    learning_rate: float
+    momentum: float
+    batch_size: int
+    max_iter: int
+    report: Callable | None = None  # of (text, parameters, chains), after a pass
 
 
 @dataclass(frozen=True)
@@ -178,7 +192,7 @@ def pcd_step(state, signs, weights, forest, options, rate):
     weights : ndarray of shape (n_samples,)
         Their sum is the weight of the step.
     forest : Forest or None
-    options : TrainingOptions
+    options : ChainOptions
         alpha and momentum.
     rate : float
 
@@ -215,7 +229,7 @@ def fit_epoch(state, signs, sample_weight, options, rate_of):
     signs : ndarray of shape (n_samples, n)
         -1 or 1.
     sample_weight : ndarray of shape (n_samples,)
-    options : TrainingOptions
+    options : ChainOptions
         alpha, momentum, batch_size and learning_rate (for the error message).
     rate_of : callable
         Receives the number of a batch and returns the length of its step.
@@ -246,7 +260,7 @@ def fit_pcd(start, signs, sample_weight, options, rng):
     start : RBMParams
     signs, sample_weight
         As for ``fit_epoch``.
-    options : TrainingOptions
+    options : ChainOptions
         As for ``fit_epoch``, with visible_bias, max_iter and report.
     rng : RandomState
         Of the chains and the shuffles.

@@ -209,7 +209,7 @@ def test_partitions_with_codes_names_and_empty_ones():
         (ChowLiuTree(), [(samples()[:0], None)], "All partitions are empty"),
         (ChowLiuTree(), [(samples(), None), (samples()[:, 1:], None)], "Partition 1"),
         (ChowLiuTree(feature_groups=GROUPS), [(np.ones((2, 8)), None)], "Partition 0"),
-        (CombinationMachine(2, solver="pcd"), parts(2), "needs solver='lbfgs'"),
+        (CombinationMachine(2, early_stopping=True), parts(2), "needs solver='lbfgs'"),
         (CombinationMachine(2, alpha="auto"), parts(2), "numbers as n_components and"),
         (GaussianCombinationMachine(2, alpha="auto"), parts(2), "numbers as n_comp"),
         (GaussianCombinationMachine(2), parts(2, 0.2), "without missing values"),

@@ -226,7 +226,6 @@ def test_many_missing_attributes_are_completed_by_ascents():
     ("model", "change", "match"),
     [
         (CombinationMachine(2), {"feature_groups": [1]}, "one label for each"),
-        (CombinationMachine(2, solver="pcd"), {}, "feature_groups"),
         (DensityMixture(DensityMixture()), {"feature_groups": [1]}, "one label"),
     ],
 )

@@ -155,7 +155,6 @@ def test_methods_about_bits_do_not_exist():
         "scaled_log_loss",
         "reconstruction_error",
         "to_bernoulli_rbm",
-        "partial_fit",
     ):
         assert hasattr(CombinationMachine(), name)
         assert not hasattr(machine(), name)

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import chi2, multivariate_normal
 
-from sklboolean import CombinationMachine
+from sklboolean import CombinationMachine, SampledCombinationMachine
 from sklboolean.density._initialization import (
     MIN_ACTIVE,
     Unit,
@@ -312,25 +312,27 @@ def test_without_sums_the_units_stay_as_they_were_found():
     rows = rows_of_blocks(2, 5, 1.0)
     machine = CombinationMachine(2, solver="projection_pursuit", random_state=0)
     refitted = machine.fit(rows).components_
-    raw = machine.set_params(exact_limit=1).fit(rows).components_
+    machine = SampledCombinationMachine(
+        2, init="projection_pursuit", max_iter=0, exact_limit=1, random_state=0
+    )
+    raw = machine.fit(rows).components_
     cosines = (raw * refitted).sum(axis=1) / (
         np.linalg.norm(raw, axis=1) * np.linalg.norm(refitted, axis=1)
     )
     np.testing.assert_allclose(cosines, 1.0)
     assert not np.allclose(raw, refitted)
-    assert len(machine.log_likelihoods_) == 0
+    assert machine.n_iter_ == 0
     forward, reverse = machine.log_partition_bounds_
     assert forward != reverse
     with pytest.warns(UserWarning, match="an estimate"):
         machine.score(rows[:10])
 
 
-@pytest.mark.parametrize("parameters", [{"early_stopping": True}, {"max_active": 2}])
-def test_without_sums_what_needs_them_is_refused(parameters):
+def test_scales_are_learned_by_sums_or_not_at_all():
     rows = rows_of_blocks(2, 5, 1.0)
-    machine = CombinationMachine(3, solver="projection_pursuit", **parameters)
-    with pytest.raises(ValueError, match=f"{next(iter(parameters))}.*exact_limit=1"):
-        machine.set_params(exact_limit=1).fit(rows)
+    machine = CombinationMachine(3, solver="projection_pursuit", exact_limit=1)
+    with pytest.raises(ValueError, match=r"SampledCombinationMachine.*exact_limit"):
+        machine.fit(rows)
     assert not hasattr(machine, "components_")
     machine.set_params(exact_limit=3, max_iter=5, n_init=1, random_state=0).fit(rows)
 
@@ -352,11 +354,12 @@ def test_refit_of_given_directions_finds_the_truth():
 
 
 def test_auto_is_refused_where_no_likelihood_is_compared():
-    for options in ({"solver": "pcd"}, {"init": np.ones((1, 2))}):
-        with pytest.raises(ValueError, match="n_components"):
-            CombinationMachine("auto", **options).fit([[0, 1], [1, 0]])
-    with pytest.raises(ValueError, match="n_components='auto' needs fit"):
-        CombinationMachine("auto").partial_fit([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="n_components"):
+        CombinationMachine("auto", init=np.ones((1, 2))).fit([[0, 1], [1, 0]])
+    machine = SampledCombinationMachine("auto")
+    for learn in (machine.fit, machine.partial_fit):
+        with pytest.raises(ValueError, match="'auto' needs init='projection_pursuit'"):
+            learn([[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="init"):
         CombinationMachine(2, init="best").fit([[0, 1], [1, 0]])
 

@@ -118,13 +118,6 @@ def test_warm_start_continues_with_gaps():
     assert machine.fit(X).score(X) > before - 0.05
 
 
-def test_chains_refuse_gaps():
-    X, _ = samples()
-    machine = CombinationMachine(2, solver="pcd")
-    with pytest.raises(ValueError, match="contains NaN in column"):
-        machine.fit(X)
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -23,14 +23,6 @@ FIXED = {
         "learning_rate_schedule": "constant",
     },
     "bernoulli_mixture": {"binarize": 0.5, "n_components": 3},
-    "combination_machine": {
-        "base": "chow_liu", "binarize": 0.5, "n_components": 3,
-        "visible_bias": False,
-    },
-    "combination_machine_tree": {
-        "base": "independent", "binarize": None, "n_components": 1,
-        "visible_bias": False,
-    },
     "conjunction_classifier": {
         "binarize": None, "monotone": True, "target": "disjunction",
     },
@@ -57,6 +49,14 @@ FIXED = {
     "online_boost_by_majority_bayes": {
         "estimator": AveragedPerceptron(), "estimator__alpha": 2.0, "n_estimators": 5,
         "sampling": "weight",
+    },
+    "sampled_combination_machine": {
+        "base": "chow_liu", "binarize": 0.5, "n_components": 3,
+        "visible_bias": False,
+    },
+    "sampled_combination_machine_tree": {
+        "base": "independent", "binarize": None, "n_components": 1,
+        "visible_bias": False,
     },
     "winnow": {
         "average": None, "binarize": 0.0, "fit_intercept": False,

@@ -24,6 +24,7 @@ from sklboolean import (
     ConjunctionFeatures,
     OnlineBoostByMajority,
     RuleClassifier,
+    SampledCombinationMachine,
     Winnow,
 )
 from sklboolean.kernels import tanimoto_kernel
@@ -124,7 +125,7 @@ CASES |= {
         CombinationMachine(20, max_iter=1000, tol=0), bits(500, 60)
     ),
     "trees of inputs": lambda: learn(
-        CombinationMachine(30, base="chow_liu", solver="pcd", max_iter=10_000),
+        SampledCombinationMachine(30, base="chow_liu", max_iter=10_000),
         bits(2_000, 100),
     ),
     "search": lambda: learn(

@@ -58,7 +58,7 @@ VALUES = {
     "sampler": ["auto", "expectation_propagation"],
     "sampling": ["auto", "weight", "reject", "bootstrap", "subsample", "all"],
     "schedule": ["constant", "inverse_sqrt", "adagrad"],
-    "solver": ["lbfgs", "gradient", "pcd", "projection_pursuit"],
+    "solver": ["lbfgs", "gradient", "projection_pursuit"],
     "target": ["conjunction", "disjunction"],
     "variant": ["balanced", "positive", "complement", "auto", "resample"],
     "verbose": [0],

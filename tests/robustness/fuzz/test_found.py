@@ -23,6 +23,7 @@ from sklboolean import (
     ConjunctionClassifier,
     OnlineBoostByMajority,
     QueryByCommittee,
+    SampledCombinationMachine,
     Winnow,
 )
 from sklboolean._core.parameters import check_choice
@@ -118,7 +119,7 @@ def test_weights_without_a_finite_sum_are_refused_on_line():
 DENSITIES = [
     BernoulliMixture(2, n_init=1, random_state=0), ChowLiuTree(),
     CombinationMachine(2, n_init=1, random_state=0),
-    CombinationMachine(2, n_init=1, solver="pcd", max_iter=3, random_state=0),
+    SampledCombinationMachine(2, max_iter=3, random_state=0),
     CombinationMachine("auto", n_init=1, init="projection_pursuit", random_state=0),
 ]  # fmt: skip
 
