@@ -6,8 +6,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.dummy import DummyClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
@@ -226,3 +227,21 @@ def predict_member(member, X, options, with_probabilities):
         probabilities = member.predict_proba(X, **options)
         return member.classes_[probabilities.argmax(axis=1)], probabilities
     return member.predict(X, **options), None
+
+
+def check_bases(bases, final_estimator):
+    """Check the classifiers of a committee, and the final estimator among them."""
+    for base in bases:
+        if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
+            is_final = base is final_estimator
+            name = "final_estimator" if is_final else "committee"
+            others = "" if is_final else ", a list of them, or a version space"
+            raise TypeError(
+                f"{name} must be a classifier, such as DecisionTreeClassifier()"
+                f"{others}; got {base!r}."
+            )
+        if get_tags(base).input_tags.pairwise:
+            raise ValueError(
+                f"{base!r} takes a matrix of kernels or distances, but the samples "
+                "to query are not known in advance: pass the kernel as a function."
+            )

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
@@ -31,6 +31,7 @@ from sklboolean._core.validation import readable_errors, validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.active_learning._ensemble_committee import (
     EnsembleCommittee,
+    check_bases,
     check_weighable,
 )
 from sklboolean.active_learning._oracles import (
@@ -608,24 +609,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
         check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
-        self._check_bases()
-
-    def _check_bases(self):
-        """Check the committee and the final estimator."""
-        for base in self._bases():
-            if isinstance(base, type) or not hasattr(base, "fit") or is_regressor(base):
-                is_final = base is self.final_estimator
-                name = "final_estimator" if is_final else "committee"
-                others = "" if is_final else ", a list of them, or a version space"
-                raise TypeError(
-                    f"{name} must be a classifier, such as DecisionTreeClassifier()"
-                    f"{others}; got {base!r}."
-                )
-            if get_tags(base).input_tags.pairwise:
-                raise ValueError(
-                    f"{base!r} takes a matrix of kernels or distances, but the samples "
-                    "to query are not known in advance: pass the kernel as a function."
-                )
+        check_bases(self._bases(), self.final_estimator)
 
     def _check_stream_params(self):
         """Reject parameters that compare samples: a stream is read one by one."""

@@ -108,7 +108,20 @@ default=None
         return parts / len(self.votes)
 
     def parts_of_score(self, members, classes):
-        """List each member, no game, and what it adds to the scores of the classes."""
+        """List what each member adds to the scores of the classes.
+
+        Parameters
+        ----------
+        members : list of classifiers
+            Not used where there is a posterior: a version space has no list of members.
+        classes : sequence of n_classes labels
+            Names of the classes.
+
+        Returns
+        -------
+        parts : list of (classifier or str, str, ndarray of shape (n_samples, n_classes))
+            A member or the posterior of a class, the empty text, and its part.
+        """
         if self.votes is None:  # a version space has no list of members
             members = [f"posterior of {label}" for label in classes]
         parts = self.consensus_parts()
