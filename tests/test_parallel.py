@@ -4,14 +4,15 @@ import inspect
 
 import numpy as np
 import pytest
-from _instances import MODELS
+from _instances import MODELS, data, target_for
 from joblib import parallel_config
 from numpy.testing import assert_array_equal, assert_equal
 from parallel_cases import PARALLEL, learned, streamed
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 import sklboolean
-from sklboolean import kernels
+from sklboolean import KernelPerceptron, kernels, rules
 from sklboolean._core import conjunction_search as search
 from sklboolean.kernels import _evaluators as blocks
 
@@ -52,6 +53,30 @@ def test_no_estimator_with_jobs_is_missing():
         if inspect.isclass(item) and "n_jobs" in inspect.signature(item).parameters
     }
     assert {type(MODELS[name]) for name in PARALLEL} == with_jobs
+
+
+@pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True], ids=repr)
+@pytest.mark.parametrize("name", PARALLEL)
+def test_other_numbers_of_jobs_are_errors(name, n_jobs):
+    model = clone(MODELS[name]).set_params(n_jobs=n_jobs)
+    X, y = data()
+    message = f"n_jobs must be None or an integer other than 0.*; got {n_jobs!r}"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, target_for(model, X, y))
+
+
+@pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True], ids=repr)
+def test_functions_and_kernels_check_their_numbers_of_jobs(n_jobs):
+    X, y = data()
+    model = KernelPerceptron().fit(X, y)
+    for function in (
+        lambda: kernels.conjunction_kernel(X, n_jobs=n_jobs),
+        lambda: kernels.RBFKernel(n_jobs=n_jobs)(X),
+        lambda: rules.top_conjunctions(model, n_jobs=n_jobs),
+        lambda: rules.extract_dnf(model, X, n_jobs=n_jobs),
+    ):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer"):
+            function()
 
 
 KERNELS = [

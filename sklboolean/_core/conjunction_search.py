@@ -19,7 +19,12 @@ from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
 from sklboolean._core.feature_names import exclusive_groups
-from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.parameters import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_real,
+)
 
 # The largest list of conjunctions that is written out.
 MAX_LISTED = 2**26
@@ -307,6 +312,7 @@ def search_conjunctions(
     max_literals = check_integer(max_literals, "max_literals", 1, 65535)
     check_choice(monotone, "monotone", (False, True))
     check_choice(sign, "sign", tuple(SIGNS))
+    check_n_jobs(n_jobs)
     if time_limit is not None:
         check_real(time_limit, "time_limit", 0, strict=True)
     # On a clock that other machines have too.

@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs, parallel_config
 
+from sklboolean._core.parameters import check_n_jobs
+
 
 def count_threads(n_jobs=None):
     """Count the threads of this process to use.
@@ -36,8 +38,7 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         A call covers so many at most, rounded to ``multiple``: an interrupt is seen
         between two calls, by every thread.
     """
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning. Use None, 1 or more, or -1.")
+    check_n_jobs(n_jobs)
     step = n if step is None else multiple * max(1, step // multiple)
     stopped = []  # an Event takes longer to make than a small call
 

@@ -31,6 +31,18 @@ def check_real(value, name, minimum=None, *, strict=False):
     return value
 
 
+def check_n_jobs(n_jobs):
+    """Check a number of jobs: None or an integer other than 0."""
+    if n_jobs is None:
+        return
+    is_integer = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if not is_integer or n_jobs == 0:
+        raise ValueError(
+            "n_jobs must be None or an integer other than 0, where -1 means all "
+            f"processors; got {n_jobs!r}."
+        )
+
+
 def is_same(one, other):
     """Test whether two parameters are equal; incomparable ones are not."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):

@@ -16,7 +16,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
 from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
-from sklboolean._core.parameters import check_binarize
+from sklboolean._core.parameters import check_binarize, check_n_jobs
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
 ENCODE_TEXT = "encode text first, for example with BooleanEncoder"
@@ -55,6 +55,7 @@ def validate_data_strict(
     matrix then has no duplicate entries, because scikit-learn's trees write all entries
     of a column into a buffer of one entry for each sample.
     """
+    check_n_jobs(getattr(estimator, "n_jobs", None))
     if _passes(estimator, X, y, **options):
         return X if isinstance(y, str) else (X, y)
     X_array = check_stored(X, "X")

@@ -119,8 +119,9 @@ default=None
 
         Returns
         -------
-        parts : list of (classifier or str, str, ndarray of shape (n_samples, n_classes))
-            A member or the posterior of a class, the empty text, and its part.
+        parts : list of (classifier or str, str, ndarray)
+            A member or the posterior of a class, the empty text, and its part, of
+            shape (n_samples, n_classes).
         """
         if self.votes is None:  # a version space has no list of members
             members = [f"posterior of {label}" for label in classes]

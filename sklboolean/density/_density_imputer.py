@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.parameters import check_n_jobs
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import fill_missing, read_columns
@@ -118,6 +119,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             earlier fit is kept.
         """
         with restore_on_error(self):
+            check_n_jobs(self.n_jobs)
             density = getattr(self.estimator, "estimator", self.estimator)
             if density is not None and not hasattr(density, "impute"):
                 raise ValueError(

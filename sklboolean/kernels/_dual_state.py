@@ -327,7 +327,7 @@ def with_one_resolution(states, n_seen):
 
 
 def spread(columns, places, n_places):
-    """Add up columns of integers by their places, shape (n_scores, n_places)."""
+    """Add up columns of integers at their places among so many."""
     total = np.zeros((len(columns), n_places), dtype=np.int64)
     np.add.at(total.T, places, columns.T)
     return total

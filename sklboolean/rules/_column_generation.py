@@ -237,8 +237,8 @@ class ColumnGeneration:
             is_last = width is None or not exact
             is_over = self.work >= most or (is_last and is_past(until))
             # What is found again asks for a closer solution.
-            has_more = n_new or (found and inner > 0.3 * tol)
-            if has_more and not is_over:
+            is_unfinished = n_new or (found and inner > 0.3 * tol)
+            if is_unfinished and not is_over:
                 continue
             if is_last:
                 return not is_over
