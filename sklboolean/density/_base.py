@@ -391,19 +391,25 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         if self._attributes is not None:
             self._check_groups(given, signs)
             signs = self._attributes.complete(signs)
-        if not allow_missing and not signs.all():
-            place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
-            remedy = "Fill them in with impute."
-            if reset:
-                remedy = (
-                    "BernoulliMixture and ChowLiuTree learn from samples with missing "
-                    "bits; their impute fills them in for other models. Or leave out "
-                    "those samples."
-                )
-            raise ValueError(f"Input X contains NaN in {place}. {remedy}")
+        if not allow_missing:
+            self._check_complete(given, signs, reset)
         if reset:
             self.codes_ = codes
         return signs
+
+    def _check_complete(self, given, signs, reset):
+        """Refuse samples with missing bits."""
+        if signs.all():
+            return
+        place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
+        remedy = "Fill them in with impute."
+        if reset:
+            remedy = (
+                "BernoulliMixture and ChowLiuTree learn from samples with missing "
+                "bits; their impute fills them in for other models. Or leave out those "
+                "samples."
+            )
+        raise ValueError(f"Input X contains NaN in {place}. {remedy}")
 
     def _check_groups(self, given, signs):
         """Refuse samples with a group that can have no true bit, or that has two."""
