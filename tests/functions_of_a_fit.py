@@ -20,7 +20,7 @@ LIMITS = {
     "KernelPerceptron": (84, 55),
     "AveragedPerceptron": (34, 30),
     "BoostByMajority": (91, 60),
-    "CombinationMachine": (81, 55),
+    "CombinationMachine": (85, 55),
     "QueryByCommittee": (65, 65),
     "RuleClassifier": (74, 85),
 }
