@@ -391,19 +391,25 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         if self._attributes is not None:
             self._check_groups(given, signs)
             signs = self._attributes.complete(signs)
-        if not allow_missing and not signs.all():
-            place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
-            remedy = "Fill them in with impute."
-            if reset:
-                remedy = (
-                    "BernoulliMixture and ChowLiuTree learn from samples with missing "
-                    "bits; their impute fills them in for other models. Or leave out "
-                    "those samples."
-                )
-            raise ValueError(f"Input X contains NaN in {place}. {remedy}")
+        if not allow_missing:
+            self._check_complete(given, signs, reset)
         if reset:
             self.codes_ = codes
         return signs
+
+    def _check_complete(self, given, signs, reset):
+        """Refuse samples with missing bits."""
+        if signs.all():
+            return
+        place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
+        remedy = "Fill them in with impute."
+        if reset:
+            remedy = (
+                "BernoulliMixture and ChowLiuTree learn from samples with missing "
+                "bits; their impute fills them in for other models. Or leave out those "
+                "samples."
+            )
+        raise ValueError(f"Input X contains NaN in {place}. {remedy}")
 
     def _check_groups(self, given, signs):
         """Refuse samples with a group that can have no true bit, or that has two."""
@@ -538,9 +544,9 @@ class BinaryDensityMixin(IncompleteDensityMixin):
                 continue
             joint = self._joint_probabilities(signs[unknown], [column, *columns])
             joint = joint.reshape(len(unknown), 2, -1)
-            apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
+            product = joint.sum(1, keepdims=True) * joint.sum(2, keepdims=True)
             # Rounding may leave a small negative sum.
-            gains[unknown, column] = rel_entr(joint, apart).sum(axis=(1, 2)).clip(0)
+            gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
         return gains
 
     def _complete_by_most_probable(self, signs, rng):
@@ -591,9 +597,9 @@ class BinaryDensityMixin(IncompleteDensityMixin):
                 signs = attributes.value_signs(attribute)[choices[attribute]]
                 trials = np.repeat(tops, len(signs), axis=0)
                 trials[:, columns] = np.tile(signs, (len(tops), 1))
-                found = self._log_density(trials).reshape(len(tops), -1)
-                chosen, logs = found.argmax(axis=1), found.max(axis=1)
-                tops = trials.reshape(*found.shape, -1)[np.arange(len(tops)), chosen]
+                scores = self._log_density(trials).reshape(len(tops), -1)
+                chosen, logs = scores.argmax(axis=1), scores.max(axis=1)
+                tops = trials.reshape(*scores.shape, -1)[np.arange(len(tops)), chosen]
         return tops[logs.argmax()], False
 
     def _column_numbers(self, columns):
@@ -611,8 +617,8 @@ class BinaryDensityMixin(IncompleteDensityMixin):
                 if column not in names:
                     known = f"the names are {names}" if names else "X had no names"
                     raise ValueError(
-                        f"columns holds {column!r}, which is no column: {known}. Give "
-                        f"a name, or a number from 0 to {n_features - 1}."
+                        f"columns holds {column!r}, which is not a column: {known}. "
+                        f"Give a name, or a number from 0 to {n_features - 1}."
                     )
                 numbers.append(names.index(column))
             else:
@@ -652,16 +658,16 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         n_wrong, n_known = 0, 0
         for attribute in range(len(self._attributes.sizes)):
             columns = self._attributes.columns_of(attribute)
-            own = signs[(signs[:, columns] != 0).all(axis=1)]
-            if not len(own):
+            known = signs[(signs[:, columns] != 0).all(axis=1)]
+            if not len(known):
                 continue
-            hidden = own.copy()
+            hidden = known.copy()
             hidden[:, columns] = 0
             means = apply_in_blocks(self._complete_by_means, hidden)[:, columns]
-            wrong = (means[:, 0] >= 0) != (own[:, columns[0]] > 0)
+            wrong = (means[:, 0] >= 0) != (known[:, columns[0]] > 0)
             if len(columns) > 1:
-                wrong = means.argmax(axis=1) != own[:, columns].argmax(axis=1)
-            n_wrong, n_known = n_wrong + np.count_nonzero(wrong), n_known + len(own)
+                wrong = means.argmax(axis=1) != known[:, columns].argmax(axis=1)
+            n_wrong, n_known = n_wrong + np.count_nonzero(wrong), n_known + len(known)
         return n_wrong / n_known
 
     def scaled_log_loss(self, X):

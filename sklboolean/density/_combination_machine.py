@@ -273,10 +273,8 @@ class CombinationMachine(
             check_affordable(*size, hidden_only, ADVICE)
 
     def _fit_inputs(self, signs, weights, centre):
-        return fit_binary_inputs(
-            signs, weights, centre, self.base, self.visible_bias, self.max_active,
-            self._attributes,
-        )  # fmt: skip
+        model = self.base, self.visible_bias, self.max_active, self._attributes
+        return fit_binary_inputs(signs, weights, centre, *model)
 
     def _fit_incomplete(self, signs, weights, options, rng):
         """Draw missing bits and maximise the likelihood, in turns: stochastic EM."""

@@ -81,9 +81,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [['rain', 'wet'], ['sun', 'dry']]
     """
 
-    def __init__(
-        self, estimator=None, *, encoder=None, random_state=None, n_jobs=None
-    ):  # fmt: skip
+    def __init__(self, estimator=None, *, encoder=None, random_state=None, n_jobs=None):
         self.estimator = estimator
         self.encoder = encoder
         self.random_state = random_state

@@ -426,9 +426,9 @@ class DensityMixture(
         reached[:, -1] = True  # rounding may leave the last sum below 1
         chosen, filled = reached.argmax(axis=1), signs.copy()
         for k in np.unique(chosen):
-            own = chosen == k
-            bits = self.estimators_[k].impute(as_bits(signs[own]), "sample", rng)
-            filled[own] = 2 * bits - 1
+            drawn_from = chosen == k
+            bits = self.estimators_[k].impute(as_bits(signs[drawn_from]), "sample", rng)
+            filled[drawn_from] = 2 * bits - 1
         return filled
 
     def _most_probable(self, signs, rng=None):

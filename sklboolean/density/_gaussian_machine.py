@@ -212,9 +212,9 @@ def _posteriors(group):
             np.hstack([right_shares @ right, left_shares @ left]) / divisors[:, None]
         )
         for i in np.flatnonzero(~safe):
-            own = logs + left_logs[i][:, None] + right_logs[i]
-            highest = own.max()
-            shares = np.exp(own - highest)
+            joint_logs = logs + left_logs[i][:, None] + right_logs[i]
+            highest = joint_logs.max()
+            shares = np.exp(joint_logs - highest)
             total = shares.sum()
             log_sums[start + i] = highest + np.log(total)
             by_unit = shares.sum(axis=0) @ right, shares.sum(axis=1) @ left
@@ -310,7 +310,7 @@ class GaussianCombinationMachine(
         leave unexplained. Arrays: components, or a tuple of components, hidden biases
         and (optionally) visible biases.
     n_init : int, default=4
-        Number of starts, if `init` is no array. The better half of short ascents
+        Number of starts, if `init` is not an array. The better half of short ascents
         continues until one is left.
     alpha : float, "auto" or None, default=1e-4
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
@@ -473,10 +473,9 @@ class GaussianCombinationMachine(
 
     def _read(self, X, *, reset=False, allow_missing=True):
         """Validate a data set of real numbers; NaN is a missing value."""
-        samples = validate_data_strict(
-            self, X, reset=reset, dtype=np.float64, order="C",
-            ensure_all_finite="allow-nan" if allow_missing else True,
-        )  # fmt: skip
+        finite = "allow-nan" if allow_missing else True
+        checks = {"dtype": np.float64, "order": "C", "ensure_all_finite": finite}
+        samples = validate_data_strict(self, X, reset=reset, **checks)
         large = np.abs(samples) > MAX_INPUT
         if large.any():
             column = np.flatnonzero(large.any(axis=0))[0]

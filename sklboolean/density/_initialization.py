@@ -54,13 +54,13 @@ def fit_inputs(signs, parents, sample_weight=None):
     """
     given = np.full(signs.shape[1], -1) if parents is None else parents
     tables = log_conditionals(signs, given, sample_weight, ALPHA)
-    # log p(x | p) is a constant + own x + other p + coupling x p.
-    own = (tables[:, :, 1] - tables[:, :, 0]).sum(axis=1) / 4
+    # log p(x | p) is a constant + biases x + other p + coupling x p.
+    biases = (tables[:, :, 1] - tables[:, :, 0]).sum(axis=1) / 4
     other = (tables[:, 1] - tables[:, 0]).sum(axis=1) / 4
     couplings = tables[:, 1, 1] - tables[:, 1, 0] - tables[:, 0, 1] + tables[:, 0, 0]
     child = given >= 0
-    np.add.at(own, given[child], other[child])
-    return own, None if parents is None else np.where(child, couplings / 4, 0.0)
+    np.add.at(biases, given[child], other[child])
+    return biases, None if parents is None else np.where(child, couplings / 4, 0.0)
 
 
 class InputModel(NamedTuple):

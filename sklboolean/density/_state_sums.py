@@ -30,7 +30,7 @@ MAX_LOG_RATIO = 500.0  # of the two factors of a column in a tree
 FOLD_AFTER = 256  # children, each of which may halve both factors of their parent
 MAX_SIZE = 1e12  # of a field: a log-weight is then known to 1e-4
 MAX_CACHED = 1 << 15  # numbers of a block of right states, in the second-level cache
-N_SLABS = 8  # blocks of left states with sums of their own, for any number of threads
+N_SLABS = 8  # parts of the left states; see SlabSums
 MAX_WORK = 1 << 25  # multiplications between two checks for an interrupt
 
 
@@ -171,21 +171,13 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
     """
     (left_fields, left_logs), (right_fields, right_logs) = left, right
     order = parents_first(parents)[::-1]
-    child = parents >= 0
-    strengths = np.where(child, couplings, 0.0)
-    signs = np.ones(len(parents))
-    # Bounds of log-ratios: a child pulls no more than it is pulled itself.
-    pulls = 2 * np.abs(strengths[child])
-    for _ in range(2):
-        ratios = 2 * sizes + np.bincount(parents[child], pulls, len(parents))
-        pulls = np.minimum(pulls, ratios[child])
-    wide = bool(ratios.max(initial=0) > MAX_LOG_RATIO)
+    strengths = np.where(parents >= 0, couplings, 0.0)
+    wide = _is_wide(parents, strengths, sizes)
     if wide:
-        for column in order[::-1]:
-            if child[column]:
-                signs[column] = signs[parents[column]] * (-1) ** (strengths[column] < 0)
+        signs = _attractive_signs(parents, strengths, order)
         differ, agree = _powers(-np.abs(strengths))
     else:
+        signs = np.ones(len(parents))
         agree = np.exp(np.minimum(2 * strengths, 0))
         differ = np.exp(np.minimum(-2 * strengths, 0))
     tables = []
@@ -201,16 +193,12 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
     left_table, right_table = tables
     right_table = right_table.reshape(-1, PANEL, len(order), 2).transpose(0, 2, 3, 1)
     places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
-    siblings = np.argsort(places, kind="stable")
-    number = np.arange(len(order)) - np.searchsorted(places[siblings], places[siblings])
-    fold = np.zeros(len(order), dtype=np.int64)
-    fold[siblings] = (number + 1) % FOLD_AFTER == 0
     others = {
         "signs": signs,
         "parents": places,
         "agree": agree[order],
         "differ": differ[order],
-        "fold": fold,
+        "fold": _folds(places),
         "wide": wide,
         "order": order,
     }
@@ -220,6 +208,37 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
     )
     left_logs = left_logs + left_rest + np.abs(strengths[order]).sum()
     return (left_table, left_logs, 0), (right_table, right_logs + right_rest), others
+
+
+def _is_wide(parents, strengths, sizes):
+    """Test whether the ratio of the factors of a column may leave a double's range."""
+    child = parents >= 0
+    # Bounds of log-ratios: a child pulls no more than it is pulled itself.
+    pulls = 2 * np.abs(strengths[child])
+    for _ in range(2):
+        ratios = 2 * sizes + np.bincount(parents[child], pulls, len(parents))
+        pulls = np.minimum(pulls, ratios[child])
+    return bool(ratios.max(initial=0) > MAX_LOG_RATIO)
+
+
+def _attractive_signs(parents, strengths, order):
+    """Find signs of the columns under which no coupling is negative."""
+    signs = np.ones(len(parents))
+    for column in order[::-1]:
+        if parents[column] >= 0:
+            signs[column] = signs[parents[column]] * (-1) ** (strengths[column] < 0)
+    return signs
+
+
+def _folds(places):
+    """Mark every 256th child of a column, after which its factors are rescaled."""
+    siblings = np.argsort(places, kind="stable")
+    number = np.arange(len(places)) - np.searchsorted(
+        places[siblings], places[siblings]
+    )
+    folds = np.zeros(len(places), dtype=np.int64)
+    folds[siblings] = (number + 1) % FOLD_AFTER == 0
+    return folds
 
 
 def _fill_factors(fields, factors):
@@ -260,6 +279,81 @@ def log_state_weights(tables, first, last, n_right):
     return logs
 
 
+@dataclass(frozen=True)
+class SlabSums:
+    """Sums over slabs of left states, which the compiled loop adds to.
+
+    Each slab has a scale and right sums of its own: the result is the same for any
+    number of threads.
+    """
+
+    ends: np.ndarray  # (n_slabs + 1,), the left states of each slab
+    scales: np.ndarray  # (n_slabs, 3), exponents of the sums
+    scratch: np.ndarray
+    left: np.ndarray  # (n_left,), weights of left states
+    right: np.ndarray  # (n_slabs, n_right)
+    left_means: np.ndarray | None  # (n_left, columns); this and the rest: gradient only
+    right_means: np.ndarray | None  # (n_slabs, n_right * columns)
+    edges: np.ndarray | None  # (n_slabs, columns)
+
+    @classmethod
+    def zeros(cls, n_slabs, n_left, n_right, columns, gradient):
+        left_means = right_means = edges = None
+        if gradient:
+            left_means = np.zeros((n_left, columns))
+            right_means = _aligned(np.zeros((n_slabs, n_right * columns)))
+            edges = np.zeros((n_slabs, columns))
+        return cls(
+            np.arange(n_slabs + 1) * n_left // n_slabs,
+            np.zeros((n_slabs, 3), dtype=np.int64),
+            _aligned(np.zeros((n_slabs, 32 * columns))),
+            np.zeros(n_left),
+            _aligned(np.zeros((n_slabs, n_right))),
+            left_means,
+            right_means,
+            edges,
+        )
+
+    def add(self, tables, slab, start, step):
+        """Add the weights of at most ``step`` left states of a slab, from ``start``."""
+        states = slice(self.ends[slab], self.ends[slab + 1])
+        stop = min(start + step, states.stop - states.start)
+        means = None, None, None
+        if self.edges is not None:
+            means = self.left_means[states], self.right_means[slab], self.edges[slab]
+        sums = self.left[states], self.right[slab]
+        scratch, scales = self.scratch[slab], self.scales[slab]
+        sum_states(tables, states.start, start, stop, scratch, scales, *sums, *means)
+
+    def merge(self):
+        """Bring all slabs to one scale, add them up and divide by the total.
+
+        Returns
+        -------
+        log_sum : float
+        left, right, left_means, right_means, edges : ndarray or None
+            Without gradient only the first is not None.
+        """
+        highest = self.scales[:, 0].max()
+        factors = np.exp2((self.scales[:, :1] - highest).astype(np.float64))
+        left_factors = np.repeat(factors, np.diff(self.ends), axis=0)
+        left = self.left * left_factors[:, 0]
+        total = left.sum()
+        log_sum = float(np.log(total) + highest * LOG_2)
+        if self.edges is None:
+            return log_sum, None, None, None, None, None
+        left_means = self.left_means
+        left_means *= left_factors
+        left_means /= total
+        for sums in (self.right, self.right_means, self.edges):
+            sums *= factors
+        right, right_means, edges = (
+            sums.sum(axis=0) / total
+            for sums in (self.right, self.right_means, self.edges)
+        )
+        return log_sum, left / total, right, left_means, right_means, edges
+
+
 def sum_tables(tables, gradient=True, n_jobs=None):
     """Sum up the weights of all pairs of states.
 
@@ -283,63 +377,47 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     n_left, columns = tables.left.shape[:2]
     n_right = len(tables.right_mantissas)
     work = n_left * n_right * columns
-    # Left states with sums of their own, for any number of threads.
     n_slabs = N_SLABS if work >= MAX_WORK // 4 and n_left >= N_SLABS else 1
-    ends = np.arange(n_slabs + 1) * n_left // n_slabs
-    scales = np.zeros((n_slabs, 3), dtype=np.int64)
-    scratch = _aligned(np.zeros((n_slabs, 32 * columns)))
-    left_sums, right_sums = np.zeros(n_left), _aligned(np.zeros((n_slabs, n_right)))
-    left_means = right_means = edges = None
-    if gradient:
-        left_means, edges = np.zeros((n_left, columns)), np.zeros((n_slabs, columns))
-        right_means = _aligned(np.zeros((n_slabs, n_right * columns)))
+    slabs = SlabSums.zeros(n_slabs, n_left, n_right, columns, gradient)
     step = max(1, MAX_WORK // max(1, n_right * columns))
-    for start in range(0, ends[-1] - ends[-2], step):
+    for start in range(0, slabs.ends[-1] - slabs.ends[-2], step):
         # An interrupt is seen between two steps.
 
         def add(first, last, start=start):
             for slab in range(first, last):
-                own = slice(ends[slab], ends[slab + 1])
-                stop = min(start + step, own.stop - own.start)
-                means = None, None, None
-                if gradient:
-                    means = left_means[own], right_means[slab], edges[slab]
-                sum_states(
-                    tables, own.start, start, stop, scratch[slab], scales[slab],
-                    left_sums[own], right_sums[slab], *means,
-                )  # fmt: skip
+                slabs.add(tables, slab, start, step)
 
         each_slice(add, n_slabs, n_jobs, small=work < MAX_WORK // 8)
-    highest = scales[:, 0].max()
-    factors = np.exp2((scales[:, :1] - highest).astype(np.float64))
-    left_factors = np.repeat(factors, np.diff(ends), axis=0)
-    left_sums *= left_factors[:, 0]
-    total = left_sums.sum()
-    log_sum = float(np.log(total) + highest * LOG_2)
+    log_sum, left, right, left_means, right_means, edges = slabs.merge()
     if not gradient:
         return log_sum
-    left_sums /= total
-    left_means *= left_factors
-    left_means /= total
-    for sums in (right_sums, right_means, edges):
-        sums *= factors
-    right_sums = right_sums.sum(axis=0) / total
-    right_means = right_means.sum(axis=0) / total
-    edges = edges.sum(axis=0) / total
     if tables.parents is None:
-        blocks, panels = n_right // tables.block, tables.block // PANEL
-        shape = (blocks, columns // GROUP, panels, GROUP, PANEL)
-        right_means = right_means.reshape(shape).transpose(0, 2, 4, 1, 3)
-        right_means = right_means.reshape(n_right, columns)
-        n = len(tables.signs)
-        left_means = 2 * UNIT * left_means[:, :n] - left_sums[:, None]
-        right_means = 2 * UNIT * right_means[:, :n] - right_sums[:, None]
-        left_means *= tables.signs
-        right_means *= tables.signs
+        means = _means_of_ratios(tables, left, right, left_means, right_means)
     else:
-        places, signs = np.argsort(tables.order), tables.signs[tables.order]
-        right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)
-        right_means = (signs * right_means.reshape(n_right, columns))[:, places]
-        left_means = (signs * left_means)[:, places]
-        edges = (signs * signs[tables.parents] * edges)[places]  # 0 at roots
-    return log_sum, (left_sums, left_means), (right_sums, right_means), edges
+        *means, edges = _means_of_pairs(tables, left_means, right_means, edges)
+    return log_sum, (left, means[0]), (right, means[1]), edges
+
+
+def _means_of_ratios(tables, left, right, left_means, right_means):
+    """Convert sums over tables of ratios to means of the columns."""
+    columns, n_right, n = tables.left.shape[1], len(right), len(tables.signs)
+    blocks, panels = n_right // tables.block, tables.block // PANEL
+    shape = (blocks, columns // GROUP, panels, GROUP, PANEL)
+    right_means = right_means.reshape(shape).transpose(0, 2, 4, 1, 3)
+    right_means = right_means.reshape(n_right, columns)
+    left_means = 2 * UNIT * left_means[:, :n] - left[:, None]
+    right_means = 2 * UNIT * right_means[:, :n] - right[:, None]
+    left_means *= tables.signs
+    right_means *= tables.signs
+    return left_means, right_means
+
+
+def _means_of_pairs(tables, left_means, right_means, edges):
+    """Convert sums over tables of a tree to means in the order of the columns."""
+    columns = len(tables.order)
+    places, signs = np.argsort(tables.order), tables.signs[tables.order]
+    right_means = right_means.reshape(-1, columns, PANEL).transpose(0, 2, 1)
+    right_means = (signs * right_means.reshape(-1, columns))[:, places]
+    left_means = (signs * left_means)[:, places]
+    edges = (signs * signs[tables.parents] * edges)[places]  # 0 at roots
+    return left_means, right_means, edges

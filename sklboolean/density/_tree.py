@@ -219,8 +219,9 @@ class TreeDistribution:
         evidence = log_evidence(signs)
         messages, below = np.empty_like(evidence), np.zeros_like(evidence)
         for bit in self.order[::-1]:
-            table, own = self.log_tables[bit], evidence[bit] + below[bit]
-            messages[bit] = combine(own[:, :1] + table[:, 0], own[:, 1:] + table[:, 1])
+            table, logs = self.log_tables[bit], evidence[bit] + below[bit]
+            sums = logs[:, :1] + table[:, 0], logs[:, 1:] + table[:, 1]
+            messages[bit] = combine(*sums)
             if self.parents[bit] >= 0:
                 below[self.parents[bit]] += messages[bit]
         return messages, below, evidence

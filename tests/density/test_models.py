@@ -322,11 +322,11 @@ def test_bad_questions_are_refused_by_name(make):
         ([], "1 to 20"),
         (range(21), "1 to 20"),
         ([3], "columns"),
-        (["z"], r"'z', which is no column: .*from 0 to 2"),
+        (["z"], r"'z', which is not a column: .*from 0 to 2"),
         (3, "columns"),
         ([-1], "columns"),
         ([0, 0], "twice"),
-        ("a", "is no column"),
+        ("a", "is not a column"),
     ]:
         with pytest.raises(ValueError, match=words):
             model.predict_proba_bits(X, columns)
