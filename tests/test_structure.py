@@ -168,14 +168,14 @@ def public_functions():
                     yield f"{name}.{method}", function
 
 
-@pytest.mark.parametrize(
-    ("name", "function"),
-    [pair for pair in public_functions() if is_ours(inspect.unwrap(pair[1]))],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_is_returned_has_a_public_class(name, function):
-    hidden = {c.__name__ for c in classes_returned(function) if c not in CLASSES}
-    assert hidden == set()
+def test_what_is_returned_has_a_public_class():
+    offenders = [
+        f"{name} returns {hidden.__name__}"
+        for name, function in public_functions()
+        if is_ours(inspect.unwrap(function))
+        for hidden in classes_returned(function) - set(CLASSES)
+    ]
+    assert not offenders
 
 
 def types_within(value):
@@ -186,11 +186,16 @@ def types_within(value):
     return {type(value)}
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_fitted_attributes_have_public_classes(name):
-    values = [v for k, v in vars(fitted(name)).items() if not k.startswith("_")]
-    ours = {each for each in types_within(values) if is_ours(each)}
-    assert {each.__name__ for each in ours - set(CLASSES)} == set()
+def test_fitted_attributes_have_public_classes():
+    offenders = [
+        f"{name}.{attribute} holds {each.__name__}"
+        for name in MODELS
+        for attribute, value in vars(fitted(name)).items()
+        if not attribute.startswith("_")
+        for each in types_within(value) - set(CLASSES)
+        if is_ours(each)
+    ]
+    assert not offenders
 
 
 # Functions that work on estimators
@@ -343,16 +348,14 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("word", RETIRED)
-def test_retired_words_are_not_used(word):
-    """The word to use stands beside it in `RETIRED`."""
-    pattern = re.compile(word)
-    found = {
-        str(file.relative_to(ROOT)): n
-        for file in TEXTS
-        if (n := len(pattern.findall(file.read_text("utf-8"))))
-    }
-    assert not found, f"write: {RETIRED[word]}"
+def test_retired_words_are_not_used():
+    offenders = [
+        f"{file.relative_to(ROOT)}: {word}; write: {instead}"
+        for file, text in ((file, file.read_text("utf-8")) for file in TEXTS)
+        for word, instead in RETIRED.items()
+        if re.search(word, text)
+    ]
+    assert not offenders
 
 
 def test_docstrings_say_what_the_caller_gets():

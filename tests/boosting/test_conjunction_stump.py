@@ -58,31 +58,33 @@ def test_one_literal_is_the_boolean_stump(samples):
     assert_array_equal(model.predict_proba(X), stump.predict_proba(X))
 
 
-@pytest.mark.parametrize("n_samples", [1, 31, 32, 33, 100])
-@pytest.mark.parametrize("n_features", [1, 16, 17, 70])
-def test_masked_sums_are_sums_over_the_samples_of_a_conjunction(n_samples, n_features):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (n_samples, n_features)).astype(np.uint8)
-    weights = rng.integers(-32767, 32768, n_samples).astype(np.int16)
-    columns = StumpColumns.from_boolean(pack_dense(X), n_features, dense=True)
-    conjunctions = [(), (1,), (0,), (2 * n_features - 1, 0)]
-    n_panels, n_words, n_lanes = columns.panels.shape
-    masks = np.zeros((len(conjunctions), n_words), dtype="<u4")
-    octets = masks.view(np.uint8)
-    for i, literals in enumerate(conjunctions):
-        bits = np.packbits(truth_of_conjunction(columns, literals), bitorder="little")
-        octets[i, : len(bits)] = bits
-    sums = np.zeros((len(masks), n_panels * n_lanes), dtype=np.int64)
-    scratch = np.empty(32 * n_words, dtype=np.int16)
-    add_masked_panel_sums(weights, masks, columns.panels, scratch, sums)
-    for literals, got in zip(conjunctions, sums, strict=True):
-        holds = np.ones(n_samples, dtype=bool)
-        for literal in literals:
-            holds &= X[:, literal >> 1] == (literal & 1)
-        assert_array_equal(truth_of_conjunction(columns, literals), holds)
-        expected = (weights.astype(np.int64) * holds) @ X
-        assert_array_equal(got[:n_features], expected)
-        assert not got[n_features:].any()
+def test_masked_sums_are_sums_over_the_samples_of_a_conjunction():
+    for n_features in [1, 16, 17, 70]:
+        for n_samples in [1, 31, 32, 33, 100]:
+            rng = np.random.default_rng(0)
+            X = rng.integers(0, 2, (n_samples, n_features)).astype(np.uint8)
+            weights = rng.integers(-32767, 32768, n_samples).astype(np.int16)
+            columns = StumpColumns.from_boolean(pack_dense(X), n_features, dense=True)
+            conjunctions = [(), (1,), (0,), (2 * n_features - 1, 0)]
+            n_panels, n_words, n_lanes = columns.panels.shape
+            masks = np.zeros((len(conjunctions), n_words), dtype="<u4")
+            octets = masks.view(np.uint8)
+            for i, literals in enumerate(conjunctions):
+                bits = np.packbits(
+                    truth_of_conjunction(columns, literals), bitorder="little"
+                )
+                octets[i, : len(bits)] = bits
+            sums = np.zeros((len(masks), n_panels * n_lanes), dtype=np.int64)
+            scratch = np.empty(32 * n_words, dtype=np.int16)
+            add_masked_panel_sums(weights, masks, columns.panels, scratch, sums)
+            for literals, got in zip(conjunctions, sums, strict=True):
+                holds = np.ones(n_samples, dtype=bool)
+                for literal in literals:
+                    holds &= X[:, literal >> 1] == (literal & 1)
+                assert_array_equal(truth_of_conjunction(columns, literals), holds)
+                expected = (weights.astype(np.int64) * holds) @ X
+                assert_array_equal(got[:n_features], expected)
+                assert not got[n_features:].any()
 
 
 @pytest.mark.parametrize("wrong", ["weights", "masks", "sums", "scratch"])

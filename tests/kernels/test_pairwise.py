@@ -107,25 +107,29 @@ def two_tables(draw, min_features=6, max_features=8):
 
 @pytest.mark.parametrize("decay", [1.0, 0.5, 0.3, 2.5, 1e-4])
 @pytest.mark.parametrize("monotone", [True, False])
-@pytest.mark.parametrize("n_features", [1, 3, 4])
-def test_conjunction_kernel_counts_shared_conjunctions(n_features, monotone, decay):
-    X = cube(n_features)
-    shared = []  # by length
-    for length in range(n_features + 1):
-        terms = list(conjunctions(n_features, length, length, monotone))
-        holds = np.array(truth_table(terms, conjunction_holds, X))
-        shared.append((holds @ holds.T).tolist())
-    for low in range(n_features + 2):
-        for high in [None, *range(low, n_features + 3)]:
-            K = all_conjunctions(
-                X, min_literals=low, max_literals=high, monotone=monotone, decay=decay
-            )
-            lengths = range(
-                low, 1 + min(n_features, n_features if high is None else high)
-            )
-            for i, j in product(range(len(X)), repeat=2):
-                weights = (Fraction(decay) ** k * shared[k][i][j] for k in lengths)
-                assert K[i, j] == float_of(sum(weights))
+def test_conjunction_kernel_counts_shared_conjunctions(monotone, decay):
+    for n_features in [1, 3, 4]:
+        X = cube(n_features)
+        shared = []  # by length
+        for length in range(n_features + 1):
+            terms = list(conjunctions(n_features, length, length, monotone))
+            holds = np.array(truth_table(terms, conjunction_holds, X))
+            shared.append((holds @ holds.T).tolist())
+        for low in range(n_features + 2):
+            for high in [None, *range(low, n_features + 3)]:
+                K = all_conjunctions(
+                    X,
+                    min_literals=low,
+                    max_literals=high,
+                    monotone=monotone,
+                    decay=decay,
+                )
+                lengths = range(
+                    low, 1 + min(n_features, n_features if high is None else high)
+                )
+                for i, j in product(range(len(X)), repeat=2):
+                    weights = (Fraction(decay) ** k * shared[k][i][j] for k in lengths)
+                    assert K[i, j] == float_of(sum(weights))
 
 
 @settings(deadline=None, max_examples=60)
@@ -151,16 +155,14 @@ def test_conjunction_kernel_weighs_shared_conjunctions_by_length(
 
 
 @pytest.mark.parametrize("monotone", [True, False])
-@pytest.mark.parametrize("n_features", [1, 4, 5])
-@pytest.mark.parametrize("n_literals", [1, 2, 3, 4, 5, 6])
-def test_disjunction_kernel_counts_shared_disjunctions(
-    n_literals, n_features, monotone
-):
-    X = cube(n_features)
-    clauses = list(conjunctions(n_features, n_literals, n_literals, monotone))
-    holds = np.array(truth_table(clauses, disjunction_holds, X))
-    K = disjunction_kernel(X, n_literals=n_literals, monotone=monotone)
-    assert K.tolist() == (holds @ holds.T).tolist()
+def test_disjunction_kernel_counts_shared_disjunctions(monotone):
+    for n_literals in [1, 2, 3, 4, 5, 6]:
+        for n_features in [1, 4, 5]:
+            X = cube(n_features)
+            clauses = list(conjunctions(n_features, n_literals, n_literals, monotone))
+            holds = np.array(truth_table(clauses, disjunction_holds, X))
+            K = disjunction_kernel(X, n_literals=n_literals, monotone=monotone)
+            assert K.tolist() == (holds @ holds.T).tolist()
 
 
 def sets_that_hold(X, size, n_literals, monotone, holds, quantifier):
@@ -180,25 +182,29 @@ NESTED = pytest.mark.parametrize(
 
 
 @NESTED
-@pytest.mark.parametrize("n_literals", [1, 2, 3])
-@pytest.mark.parametrize("n_terms", [1, 2, 3])
-def test_dnf_kernel_counts_shared_dnfs(n_terms, n_literals, n_features, monotone):
-    X = cube(n_features)
-    holds = sets_that_hold(X, n_terms, n_literals, monotone, conjunction_holds, np.any)
-    K = dnf_kernel(X, n_terms=n_terms, n_literals=n_literals, monotone=monotone)
-    assert K.tolist() == (holds @ holds.T).tolist()
+def test_dnf_kernel_counts_shared_dnfs(n_features, monotone):
+    for n_literals in [1, 2, 3]:
+        for n_terms in [1, 2, 3]:
+            X = cube(n_features)
+            holds = sets_that_hold(
+                X, n_terms, n_literals, monotone, conjunction_holds, np.any
+            )
+            K = dnf_kernel(X, n_terms=n_terms, n_literals=n_literals, monotone=monotone)
+            assert K.tolist() == (holds @ holds.T).tolist()
 
 
 @NESTED
-@pytest.mark.parametrize("n_literals", [1, 2, 3])
-@pytest.mark.parametrize("n_clauses", [1, 2, 3])
-def test_cnf_kernel_counts_shared_cnfs(n_clauses, n_literals, n_features, monotone):
-    X = cube(n_features)
-    holds = sets_that_hold(
-        X, n_clauses, n_literals, monotone, disjunction_holds, np.all
-    )
-    K = cnf_kernel(X, n_clauses=n_clauses, n_literals=n_literals, monotone=monotone)
-    assert K.tolist() == (holds @ holds.T).tolist()
+def test_cnf_kernel_counts_shared_cnfs(n_features, monotone):
+    for n_literals in [1, 2, 3]:
+        for n_clauses in [1, 2, 3]:
+            X = cube(n_features)
+            holds = sets_that_hold(
+                X, n_clauses, n_literals, monotone, disjunction_holds, np.all
+            )
+            K = cnf_kernel(
+                X, n_clauses=n_clauses, n_literals=n_literals, monotone=monotone
+            )
+            assert K.tolist() == (holds @ holds.T).tolist()
 
 
 @settings(deadline=None, max_examples=25)
@@ -451,15 +457,13 @@ def test_values_beyond_float32_are_an_error(n_features, monotone):
 
 
 @every_kernel
-@pytest.mark.parametrize("n_samples", [1, 31, 33, 257, 600])
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_half_of_a_symmetric_matrix_makes_the_whole(
-    kernel, n_samples, n_jobs, monkeypatch
-):
-    # Done for wide rows only; columns before the diagonal are left out by the 256.
-    monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
-    X = random_rows(n_samples, 90, 0.1)
-    assert np.array_equal(kernel(X, n_jobs=n_jobs), kernel(X, X.copy()))
+def test_half_of_a_symmetric_matrix_makes_the_whole(kernel, n_jobs, monkeypatch):
+    for n_samples in [1, 31, 33, 257, 600]:
+        # Done for wide rows only; columns before the diagonal are left out by the 256.
+        monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
+        X = random_rows(n_samples, 90, 0.1)
+        assert np.array_equal(kernel(X, n_jobs=n_jobs), kernel(X, X.copy()))
 
 
 @pytest.mark.parametrize("n_features", [48 * 64 - 64, 48 * 64, 48 * 64 + 1])
@@ -484,9 +488,7 @@ def test_sparse_dense_and_mixed_tables_have_the_same_kernel(kernel, share):
         assert np.array_equal(kernel(kind(X)), gram)
 
 
-@every_kernel
-@pytest.mark.parametrize("n_packed", [0, 1, 63, 64, 70, 129, 130])
-def test_any_split_of_sparse_tables_has_the_same_kernel(kernel, n_packed, monkeypatch):
+def check_any_split_of_sparse_tables_has_the_same_kernel(kernel, n_packed, monkeypatch):
     X, Y = random_rows(40, 130, 0.2), random_rows(35, 130, 0.2, seed=1)
     expected, gram = kernel(X, Y), kernel(X)
     seen = []
@@ -508,12 +510,20 @@ def test_any_split_of_sparse_tables_has_the_same_kernel(kernel, n_packed, monkey
 
 
 @every_kernel
+def test_any_split_of_sparse_tables_has_the_same_kernel(kernel, monkeypatch):
+    for n_packed in [0, 1, 63, 64, 70, 129, 130]:
+        check_any_split_of_sparse_tables_has_the_same_kernel(
+            kernel, n_packed, monkeypatch
+        )
+
+
+@every_kernel
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("n_jobs", [3, 50])
-def test_threads_do_not_change_the_kernel(kernel, make, n_jobs):
-    X, Y = make(random_rows(47, 100, 0.1)), make(random_rows(33, 100, 0.1, seed=1))
-    assert np.array_equal(kernel(X, Y, n_jobs=n_jobs), kernel(X, Y))
-    assert np.array_equal(kernel(X, n_jobs=n_jobs), kernel(X))
+def test_threads_do_not_change_the_kernel(kernel, make):
+    for n_jobs in [3, 50]:
+        X, Y = make(random_rows(47, 100, 0.1)), make(random_rows(33, 100, 0.1, seed=1))
+        assert np.array_equal(kernel(X, Y, n_jobs=n_jobs), kernel(X, Y))
+        assert np.array_equal(kernel(X, n_jobs=n_jobs), kernel(X))
 
 
 @pytest.mark.parametrize("n_packed", [0, 64, 100])
@@ -658,15 +668,15 @@ def test_a_dnf_of_one_term_is_a_conjunction_and_a_cnf_of_one_clause_a_disjunctio
         )
 
 
-@pytest.mark.parametrize("n_terms", [1, 2, 3, 5])
-@pytest.mark.parametrize("n_literals", [1, 2, 3, 4])
-def test_dnf_counts_are_never_negative(n_terms, n_literals):
-    # Fewer false conjunctions than terms: a polynomial in place of the binomial
-    # coefficient C(m, n_terms) with m < n_terms would be negative here.
-    X = cube(4)
-    K = dnf_kernel(X, n_terms=n_terms, n_literals=n_literals)
-    assert K.min() >= 0
-    assert K[-1, -1] == comb(comb(4, n_literals), n_terms)
+def test_dnf_counts_are_never_negative():
+    for n_literals in [1, 2, 3, 4]:
+        for n_terms in [1, 2, 3, 5]:
+            # Fewer false conjunctions than terms: a polynomial in place of the binomial
+            # coefficient C(m, n_terms) with m < n_terms would be negative here.
+            X = cube(4)
+            K = dnf_kernel(X, n_terms=n_terms, n_literals=n_literals)
+            assert K.min() >= 0
+            assert K[-1, -1] == comb(comb(4, n_literals), n_terms)
 
 
 # -- normalized and logarithmic -----------------------------------------------------
@@ -683,27 +693,28 @@ def test_dnf_counts_are_never_negative(n_terms, n_literals):
         {"decay": 0.3, "monotone": True, "max_literals": 5},
     ],
 )
-@pytest.mark.parametrize("n_features", [5, 100, 1100])
-def test_normalized_kernels_divide_by_the_root_of_both_diagonals(
-    n_features, parameters
-):
-    X, Y = random_rows(6, n_features, 0.3), random_rows(5, n_features, 0.6, seed=1)
-    X[0], Y[0] = True, True
-    K = all_conjunctions(X, Y, normalize=True, **parameters)
-    options = {
-        "min_literals": 0, "max_literals": None, "monotone": False, "decay": 1.0,
-        **parameters,
-    }  # fmt: skip
-    k = partial(kernel_value, **options)
-    for x, row in zip(X, K.tolist(), strict=True):
-        for z, value in zip(Y, row, strict=True):
-            own = k(x, x) * k(z, z)
-            square = Fraction(k(x, z)) ** 2 / own if own else Fraction(0)
-            if square < Fraction(2) ** -2000:
-                assert value < 2.0**-999
-                continue
-            low, high = (1 - Fraction(1, 10**15)) ** 2, (1 + Fraction(1, 10**15)) ** 2
-            assert low * square <= Fraction(value) ** 2 <= high * square
+def test_normalized_kernels_divide_by_the_root_of_both_diagonals(parameters):
+    for n_features in [5, 100, 1100]:
+        X, Y = random_rows(6, n_features, 0.3), random_rows(5, n_features, 0.6, seed=1)
+        X[0], Y[0] = True, True
+        K = all_conjunctions(X, Y, normalize=True, **parameters)
+        options = {
+            "min_literals": 0, "max_literals": None, "monotone": False, "decay": 1.0,
+            **parameters,
+        }  # fmt: skip
+        k = partial(kernel_value, **options)
+        for x, row in zip(X, K.tolist(), strict=True):
+            for z, value in zip(Y, row, strict=True):
+                own = k(x, x) * k(z, z)
+                square = Fraction(k(x, z)) ** 2 / own if own else Fraction(0)
+                if square < Fraction(2) ** -2000:
+                    assert value < 2.0**-999
+                    continue
+                low, high = (
+                    (1 - Fraction(1, 10**15)) ** 2,
+                    (1 + Fraction(1, 10**15)) ** 2,
+                )
+                assert low * square <= Fraction(value) ** 2 <= high * square
 
 
 @pytest.mark.parametrize("n_features", [3, 700, 1023, 1024, 1025, 3000])

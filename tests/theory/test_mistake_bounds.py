@@ -77,16 +77,16 @@ def test_perceptron_never_exceeds_the_bound(vectors):
             assert played.n_mistakes <= bound
 
 
-@pytest.mark.parametrize("n", range(1, 300))
-def test_bound_is_reached_and_not_missed_by_rounding(n):
-    # The n unit vectors, all positive, cost n mistakes; u is all ones. The floats
-    # sqrt(n) ** 2 lie below n for many n, for example 3.
-    assert perceptron_mistake_bound(1, 1, norm=sqrt(n)) == n
-    assert perceptron_mistake_bound(sqrt(n), 1.0) == n
-    assert perceptron_mistake_bound(1, 1 / sqrt(n)) == n
-    if n <= 20:
-        unit_vectors = np.eye(n, dtype=int).tolist()
-        assert count_mistakes(unit_vectors, [1] * n, max_passes=2) == n
+def test_bound_is_reached_and_not_missed_by_rounding():
+    for n in range(1, 300):
+        # The n unit vectors, all positive, cost n mistakes; u is all ones. The floats
+        # sqrt(n) ** 2 lie below n for many n, for example 3.
+        assert perceptron_mistake_bound(1, 1, norm=sqrt(n)) == n
+        assert perceptron_mistake_bound(sqrt(n), 1.0) == n
+        assert perceptron_mistake_bound(1, 1 / sqrt(n)) == n
+        if n <= 20:
+            unit_vectors = np.eye(n, dtype=int).tolist()
+            assert count_mistakes(unit_vectors, [1] * n, max_passes=2) == n
 
 
 @settings(deadline=None)
