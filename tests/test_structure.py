@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from _instances import MODELS, fitted, public_estimators
-from functions_of_a_fit import LIMITS, functions_of_a_fit
 
 import sklboolean
 
@@ -294,13 +293,63 @@ def test_only_classes_work_on_their_estimators():
     assert not functions_on_estimators()
 
 
-# Fits
+# Length of functions
+
+MOST_LINES_OF_FUNCTION, MOST_BRANCHES = 40, 15
+# Functions that would not be clearer in parts, each with the reason. May only shrink.
+LONG_FUNCTIONS = {}
 
 
-@pytest.mark.parametrize("name", LIMITS)
-def test_fit_runs_few_functions(name):
-    limit, _goal = LIMITS[name]
-    assert len(functions_of_a_fit(name)) <= limit
+def branches(function):
+    """Count the ways that a function, with those inside it, can take."""
+    count = 0
+    for node in ast.walk(function):
+        if isinstance(
+            node, ast.If | ast.For | ast.While | ast.IfExp | ast.ExceptHandler
+        ):
+            count += 1
+        elif isinstance(node, ast.comprehension):
+            count += 1 + len(node.ifs)
+        elif isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+    return count
+
+
+def test_branches_are_counted():
+    text = "def f(x):\n    if x and x > 1:\n        return [y for y in x if y]\n"
+    assert branches(ast.parse(text)) == 4
+
+
+def test_no_function_is_too_long():
+    found = {}
+    for name, tree in TREES.items():
+        source = FILES[name].read_text("utf-8")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                text = textwrap.dedent(
+                    ast.get_source_segment(source, node, padded=True)
+                )
+                size = code_lines(text), branches(node)
+                if size[0] > MOST_LINES_OF_FUNCTION or size[1] > MOST_BRANCHES:
+                    found[f"{name} {node.name}"] = size
+    assert found.keys() <= LONG_FUNCTIONS.keys(), found
+    assert len(LONG_FUNCTIONS) <= 6
+
+
+def test_views_and_formats_read_the_formula_only():
+    read = []
+    for name, tree in TREES.items():
+        for node in ast.walk(tree) if name.startswith(("inspection/", "onnx/")) else ():
+            if not isinstance(node, ast.Attribute) or node.attr == "_formula":
+                continue
+            is_private = node.attr.startswith("_") and not node.attr.startswith("__")
+            is_own = isinstance(node.value, ast.Name) and node.value.id in (
+                "self",
+                "cls",
+            )
+            if is_private and not is_own:
+                read.append(f"{name}:{node.lineno} {node.attr}")
+    assert not read
 
 
 # Words
