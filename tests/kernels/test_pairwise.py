@@ -982,5 +982,5 @@ def test_nan_and_infinity_are_errors_naming_the_table(kernel, make):
 
 
 def test_zero_jobs_are_an_error_naming_n_jobs():
-    with pytest.raises(ValueError, match="n_jobs == 0"):
+    with pytest.raises(ValueError, match="n_jobs must be None"):
         all_conjunctions([[1, 0]], n_jobs=0)
