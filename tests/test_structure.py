@@ -9,7 +9,6 @@ import textwrap
 import tokenize
 from pathlib import Path
 
-import pytest
 from _instances import MODELS, fitted, public_estimators
 
 import sklboolean

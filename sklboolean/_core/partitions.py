@@ -117,8 +117,8 @@ def load_partition(*source):
 def describe_partition(estimator, number, *source):
     """Check one partition, in a task of its own, and describe it."""
     with prefix_errors(number):
-        X, y, _ = load_partition(*source)
-        if is_empty(X) and is_empty(y):
+        X, y, sample_weight = load_partition(*source)
+        if (is_empty(X) and is_empty(y)) or has_no_weight(sample_weight):
             return PartitionInfo(number, None, np.empty(0), 0)
         _, y = estimator._check_X(X, y, reset=True)
         labels, _ = encode_classes(y, min_classes=1)
@@ -129,6 +129,11 @@ def is_empty(data):
     """Test whether data of a partition, not checked yet, have no samples."""
     shape = getattr(data, "shape", None)
     return shape[:1] == (0,) if shape is not None else len(data) == 0
+
+
+def has_no_weight(sample_weight):
+    """Test whether all weights of a partition, not checked yet, are 0."""
+    return sample_weight is not None and not np.any(sample_weight)
 
 
 def common_schema(estimator, infos, classes, resume):
@@ -150,7 +155,9 @@ def common_schema(estimator, infos, classes, resume):
     classes : ndarray of shape (n_classes,)
     """
     if not infos:
-        raise ValueError("All partitions are empty: give at least one sample.")
+        raise ValueError(
+            "All partitions are empty or without weight: give at least one sample."
+        )
     schema = TableSchema.of(estimator) if resume else infos[0].schema
     for info in infos:
         with prefix_errors(info.number):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.partitions import (
     TableSchema,
+    has_no_weight,
     is_empty,
     load_partition,
     open_partitions,
@@ -52,7 +53,9 @@ class PartitionedSamples:
         )
         infos = [info for info in infos if info is not None]
         if not infos:
-            raise ValueError("All partitions are empty: give at least one sample.")
+            raise ValueError(
+                "All partitions are empty or without weight: give at least one sample."
+            )
         for info in infos:
             with prefix_errors(info.number):
                 infos[0].schema.check(info.schema)
@@ -60,11 +63,6 @@ class PartitionedSamples:
         self._numbers = [info.number for info in infos]
         self.codes = _common_codes(infos)
         self.total = float(sum(info.weight for info in infos))
-        if not self.total:
-            raise ValueError(
-                "sample_weight is 0 for all samples of all partitions. Give at least "
-                "one sample a weight above 0."
-            )
         self._complete = all(info.complete for info in infos)
         self.shape = (None, self.schema.n_features)
         self.attributes = infos[0].attributes
@@ -160,7 +158,7 @@ def _add(first, second):
 
 def _read_partition(worker, source, *, reset):
     X, _, sample_weight = load_partition(*source)
-    if is_empty(X):
+    if is_empty(X) or has_no_weight(sample_weight):
         return None, None
     signs = worker._read(X, reset=reset)
     return signs, checked_weights(sample_weight, len(signs))

@@ -195,7 +195,13 @@ def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
 def test_partitions_with_codes_names_and_empty_ones():
     X = 2 * samples() - 1
     tree = ChowLiuTree().fit_partitions(
-        [(X[:100], None), (X[:0], None), (np.ones((2, 8)), None), (X[100:], None)]
+        [
+            (X[:100], None),
+            (X[:0], None),
+            (np.ones((2, 8)), None),
+            (X[:50], None, np.zeros(50)),
+            (X[100:], None),
+        ]
     )
     np.testing.assert_array_equal(tree.codes_, [-1, 1])
     whole = ChowLiuTree().fit(np.vstack([X, np.ones((2, 8))]))

@@ -15,7 +15,7 @@ from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
-from sklboolean import AveragedPerceptron, Winnow
+from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean._core.partitions import TableSchema
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model._state import LinearState, mixing_weights
@@ -358,3 +358,22 @@ def test_empty_partitions_are_skipped(classes):
     assert_same_model(model.fit_partitions(parts, classes), expected)
     with pytest.raises(ValueError, match="All partitions are empty"):
         model.fit_partitions([empty, empty], classes)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [AveragedPerceptron(max_iter=3), Winnow(max_iter=3), KernelPerceptron(max_iter=3)],
+    ids=lambda model: type(model).__name__,
+)
+def test_partitions_without_weight_are_skipped(model):
+    X, y = make_rows()
+    full = cut(X > 0, y, 2)
+    without = *full[0], np.zeros(len(full[0][1]))
+    expected = clone(model).fit_partitions(full)
+    found = clone(model).fit_partitions([without, full[0], without, full[1]])
+    new = (X > 0)[:50]
+    np.testing.assert_array_equal(
+        found.decision_function(new), expected.decision_function(new)
+    )
+    with pytest.raises(ValueError, match="empty or without weight"):
+        model.fit_partitions([without, without])
