@@ -26,9 +26,10 @@ class AveragedPerceptron(BaseOnlineLinear):
         "auto": what an update adds to the score of its own sample, on average:
         ``learning_rate`` times the mean number of ones of a sample. Where features are
         not Boolean it is the mean sum of their squares ("adagrad": of their absolute
-        values). The mean is that of the first training call; later chunks of a stream
-        keep it. Set a number if the first chunk is small or unusual. 0 updates on
-        mistakes only.
+        values). With "inverse_sqrt" the margin falls with the size of an update: it is
+        divided by ``sqrt(t)`` too. The mean is that of the first training call; later
+        chunks of a stream keep it. Set a number if the first chunk is small or unusual.
+        0 updates on mistakes only.
     aggressive : bool, default=False
         Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0
@@ -90,7 +91,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     t_ : int
         Samples seen, over all passes.
     margin_ : tuple of two floats
-        The margins of positive and negative samples.
+        The margins of positive and negative samples, at the last sample if they fall.
     calibration_slope_ : float
         Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int

@@ -1,6 +1,7 @@
 """The state of an online linear classifier, and one epoch of training it."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -138,11 +139,18 @@ class LinearState:
             setattr(other, name, getattr(self, name).copy())
         return other
 
+    @property
+    def margin_falls(self):
+        """Whether the margin is that of a mean update, and updates get smaller."""
+        return self.config.margin is None and self.config.schedule == "inverse_sqrt"
+
     def margins(self):
         """Compute the margins of positive and negative samples."""
         if self.config.margin is not None:
             return self.config.margin
         margin = self.config.rate * (self.mean_change or 1.0)
+        if self.margin_falls:
+            margin /= sqrt(max(self.t, 1))
         return margin, margin
 
     @np.errstate(over="ignore", invalid="ignore")
