@@ -158,6 +158,31 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def fit(self, X, y, sample_weight=None):
+        """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean or real features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite factors on the updates with each sample, at least 0.
+            A sample of weight 0 is left out. None: 1.
+
+        Returns
+        -------
+        self : AveragedPerceptron
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. The classifier stays as it was.
+        """
+        return super().fit(X, y, sample_weight)
+
     def _config(self):
         check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
         check_real(self.alpha, "alpha", 0.0)
