@@ -45,10 +45,6 @@ def expected_failures(estimator):
         if getattr(estimator, "aggressive", False) and estimator.average == "longest":
             reason = "a thousand times an aggressive step overshoots more each time"
             failures["check_class_weight_classifiers"] = reason
-        falls = getattr(estimator, "learning_rate_schedule", None) == "inverse_sqrt"
-        if falls and estimator.margin == "auto":
-            reason = "falling steps do not reach the margin of class weights of 1000"
-            failures["check_class_weight_classifiers"] = reason
         if getattr(estimator, "kernel", None) == "precomputed":
             reason = "the check gives samples instead of a kernel matrix"
             failures["check_decision_proba_consistency"] = reason

@@ -26,9 +26,10 @@ class AveragedPerceptron(BaseOnlineLinear):
         "auto": what an update adds to the score of its own sample, on average:
         ``learning_rate`` times the mean number of ones of a sample. Where features are
         not Boolean it is the mean sum of their squares ("adagrad": of their absolute
-        values). The mean is that of the first training call; later chunks of a stream
-        keep it. Set a number if the first chunk is small or unusual. 0 updates on
-        mistakes only.
+        values). With "inverse_sqrt" the margin falls with the size of an update: it is
+        divided by ``sqrt(t)`` too. The mean is that of the first training call; later
+        chunks of a stream keep it. Set a number if the first chunk is small or unusual.
+        0 updates on mistakes only.
     aggressive : bool, default=False
         Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0
@@ -90,7 +91,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     t_ : int
         Samples seen, over all passes.
     margin_ : tuple of two floats
-        The margins of positive and negative samples.
+        The margins of positive and negative samples, at the last sample if they fall.
     calibration_slope_ : float
         Slope of the sigmoid of ``predict_proba``.
     n_features_in_ : int
@@ -156,6 +157,31 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean or real features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite factors on the updates with each sample, at least 0.
+            A sample of weight 0 is left out. None: 1.
+
+        Returns
+        -------
+        self : AveragedPerceptron
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. The classifier stays as it was.
+        """
+        return super().fit(X, y, sample_weight)
 
     def _config(self):
         check_real(self.learning_rate, "learning_rate", 0.0, strict=True)

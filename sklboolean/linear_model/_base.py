@@ -1,5 +1,7 @@
 """What the averaged perceptron and Winnow share: online linear classification."""
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import train_test_split
@@ -24,13 +26,14 @@ from sklboolean._core.validation import (
     warn_of_lost_columns,
 )
 from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
-from sklboolean.linear_model._loop import OnlineLoop, score_samples, shuffle_blocks
-from sklboolean.linear_model._loop import shuffle as shuffle_in_place
+from sklboolean.linear_model._epochs import (
+    EpochOrder,
+    HeldOutAccuracy,
+    near_samples,
+    run_epoch,
+)
+from sklboolean.linear_model._loop import OnlineLoop, score_samples
 from sklboolean.linear_model._state import LinearState
-
-TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
-BLOCK = 32  # samples that are shuffled together
-LEAST_FOR_BLOCKS = 4096  # samples; few of them are in the processor's cache anyway
 
 
 class BaseOnlineLinear(ExportMixin, OnlineClassifier):
@@ -158,65 +161,35 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         """Train a state by epochs, or by one pass in the order of the samples."""
         state.config = self._config()
         codes = codes.astype(np.int32)
-        is_large = len(codes) >= LEAST_FOR_BLOCKS
-        if is_large and samples is not None and 3 * len(samples) < 2 * len(codes):
-            # A copy of these is read from neighbouring memory.
-            data, codes = data[samples], codes[samples]
-            weights = None if weights is None else weights[samples]
-            samples = None
-        samples = np.arange(len(codes)) if samples is None else samples
-        sizes = NO_DATA if weights is None else weights
-        if state.config.margin is None and state.mean_change is None:
-            # AdaGrad's steps grow neither with the features nor with the weights.
-            schedule = state.config.schedule
-            state.mean_change = data.mean_change(
-                samples, None if schedule in ("adagrad", "aggressive") else weights,
-                power=1 if schedule == "adagrad" else 2,
-            )  # fmt: skip
+        data, codes, weights, samples = near_samples(data, codes, weights, samples)
+        state.set_mean_change(data, samples, weights)
         n_epochs = 1 if one_pass else self.max_iter
-        early_stopping = self.early_stopping and not one_pass
+        stops_early = self.early_stopping and not one_pass
         # A look after each epoch needs the average; one epoch has little to gain.
-        is_watched = early_stopping or progress.context is not None
-        defers = n_epochs > 1 and not is_watched
-        n_updates = n_epochs * len(samples) if defers else 0
+        is_watched = stops_early or progress.context is not None
+        n_updates = 0 if n_epochs == 1 or is_watched else n_epochs * len(samples)
+        sizes = NO_DATA if weights is None else weights
         loop = OnlineLoop(state, state.config, codes, sizes, data, n_updates)
-        rng, history = check_random_state(self.random_state), History()
-        if early_stopping:
-            samples, held_out = self._hold_out(samples, codes, rng)
-            best, accuracies = state, []
-        samples = samples.astype(np.int64)
-        order = samples.copy()
-        # Neighbours are read from the same memory. Of sorted labels they are the same.
-        n_changes = np.count_nonzero(np.diff(codes[samples]))
-        in_blocks = len(order) >= LEAST_FOR_BLOCKS and n_changes * BLOCK > len(order)
-        step = max(1, TERMS_AT_A_TIME // loop.n_terms)
+        rng, history, held_out = check_random_state(self.random_state), History(), None
+        if stops_early:
+            samples, test = self._hold_out(samples, codes, rng)
+            held_out = HeldOutAccuracy(
+                state, partial(self._scores, data=data), codes, test
+            )
+        shuffles = self.shuffle and not one_pass
+        order = EpochOrder(samples, codes, rng if shuffles else None, stops_early)
         for _ in range(n_epochs):
-            order = samples.copy() if early_stopping else order
-            if self.shuffle and not one_pass:
-                seed = rng.randint(2**63, dtype=np.uint64)
-                if in_blocks:
-                    shuffle_blocks(samples, BLOCK, seed, order)
-                else:
-                    shuffle_in_place(order, seed)
-            before = loop.n_mistakes, loop.n_updates
-            for first in range(0, len(order), step):
-                loop.run(order[first : first + step])
-            state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
-            history.mistakes.append(loop.n_mistakes - before[0])
-            history.updates.append(loop.n_updates - before[1])
+            run_epoch(loop, state, order.next(), history)
             stop = progress.step(history.last, lambda model: model._store(state.copy()))
-            if early_stopping:
-                accuracy = self._accuracy(state, data, codes, held_out)
-                if accuracy > max(accuracies, default=-np.inf):
-                    best = state.copy()
-                accuracies.append(accuracy)
-                stop |= self._stopped_rising(accuracies, self.tol or 0.0)
-            elif self.tol is not None:
+            if held_out is not None:
+                held_out.measure(state)
+                stop |= self._stopped_rising(held_out.accuracies, self.tol or 0.0)
+            else:
                 stop |= self._has_converged(history, len(samples))
             if stop:
                 break
         loop.finish()
-        return (best if early_stopping else state), history
+        return (state if held_out is None else held_out.best), history
 
     def _hold_out(self, samples, codes, rng):
         """Split samples into those for training and those for early stopping."""
@@ -233,11 +206,6 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             random_state=rng,
         )  # fmt: skip
         return np.sort(train), held_out
-
-    def _accuracy(self, state, data, codes, samples):
-        scores = self._scores(state, data, samples)
-        predicted = scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.mean(predicted == codes[samples])
 
     def _has_converged(self, history, n_samples):
         if self.tol is None:

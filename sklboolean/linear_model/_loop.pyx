@@ -141,6 +141,7 @@ cdef class OnlineLoop:
     cdef int rule, schedule, averaging
     cdef bint joint, fit_intercept, flipped
     cdef double rate, alpha, margin_positive, margin_negative, threshold
+    cdef double mean_change  # what a step of 1 adds to a score, where the margin falls; else 0
     cdef double promotion, demotion
     cdef Py_ssize_t n_features, n_hypotheses, constant, negations
     # The example at hand
@@ -174,6 +175,7 @@ cdef class OnlineLoop:
         self.fit_intercept = config.fit_intercept
         self.rate, self.alpha = config.rate, config.alpha
         self.margin_positive, self.margin_negative = state.margins()
+        self.mean_change = (state.mean_change or 1.0) if state.margin_falls else 0.0
         self.threshold = config.threshold
         self.promotion, self.demotion = config.promotion, config.demotion
         self.n_features = config.n_features
@@ -334,6 +336,9 @@ cdef class OnlineLoop:
             for position in range(n):
                 i = order[position]
                 self.t += 1
+                if self.mean_change > 0:
+                    self.margin_positive = self.step_size() * self.mean_change
+                    self.margin_negative = self.margin_positive
                 if self.alpha > 0:
                     self.shrink()
                 if position + 16 < n:

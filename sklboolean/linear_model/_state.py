@@ -1,6 +1,7 @@
 """The state of an online linear classifier, and one epoch of training it."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -138,11 +139,37 @@ class LinearState:
             setattr(other, name, getattr(self, name).copy())
         return other
 
+    def set_mean_change(self, data, samples, sizes):
+        """Compute the mean change by an update, if the margin is not a number.
+
+        Parameters
+        ----------
+        data : OnlineData
+        samples : ndarray of int
+            The samples of the training call.
+        sizes : ndarray of shape (n_samples,) or None
+            Size of each sample's update. None: 1.
+        """
+        if self.config.margin is not None or self.mean_change is not None:
+            return
+        # AdaGrad's steps grow neither with the features nor with the weights.
+        schedule = self.config.schedule
+        sizes = None if schedule in ("adagrad", "aggressive") else sizes
+        power = 1 if schedule == "adagrad" else 2
+        self.mean_change = data.mean_change(samples, sizes, power)
+
+    @property
+    def margin_falls(self):
+        """Whether the margin is that of a mean update, and updates get smaller."""
+        return self.config.margin is None and self.config.schedule == "inverse_sqrt"
+
     def margins(self):
         """Compute the margins of positive and negative samples."""
         if self.config.margin is not None:
             return self.config.margin
         margin = self.config.rate * (self.mean_change or 1.0)
+        if self.margin_falls:
+            margin /= sqrt(max(self.t, 1))
         return margin, margin
 
     @np.errstate(over="ignore", invalid="ignore")

@@ -174,6 +174,31 @@ class Winnow(BaseOnlineLinear):
         )
         return tags
 
+    def fit(self, X, y, sample_weight=None):
+        """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features in the range of ``variant``, or any numbers with ``binarize``.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Finite exponents of the factors of each sample's updates, at least 0.
+            A sample of weight 0 is left out. None: 1.
+
+        Returns
+        -------
+        self : Winnow
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. The classifier stays as it was.
+        """
+        return super().fit(X, y, sample_weight)
+
     def _check_params(self):
         super()._check_params()
         check_choice(self.variant, "variant", ("balanced", "positive", "complement"))

@@ -131,3 +131,22 @@ def test_a_margin_beyond_float64_is_an_error(size):
         AveragedPerceptron().fit(X, [0, 1, 0, 1])
     with pytest.raises(ValueError, match="margin must be one of \\['auto'"):
         AveragedPerceptron(margin="large").fit(X, [0, 1, 0, 1])
+
+
+def test_the_margin_falls_with_the_steps():
+    X, Y = problem()
+    model = AveragedPerceptron(
+        learning_rate=0.5, learning_rate_schedule="inverse_sqrt", average=None,
+        max_iter=2, shuffle=False,
+    ).fit(X, Y)  # fmt: skip
+    samples = np.column_stack([X, np.ones(len(X))])
+    change, weights, n_updates = X.sum(axis=1).mean(), np.zeros(samples.shape[1]), 0
+    for t, i in enumerate([*range(len(X))] * 2, start=1):
+        step, sign = 0.5 / np.sqrt(t), 1 if Y[i] else -1
+        score = sign * (samples[i] @ weights)
+        if score < step * change or (score == 0 and sign < 0):
+            weights += sign * step * samples[i]
+            n_updates += 1
+    np.testing.assert_allclose([*model.coef_[0], *model.intercept_], weights)
+    assert model.n_updates_ == n_updates
+    assert model.margin_ == pytest.approx((step * change, step * change))
