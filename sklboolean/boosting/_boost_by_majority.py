@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import (
@@ -34,7 +35,6 @@ from sklboolean.boosting._cross_validated_schedule import (
     Choice,
     CrossValidatedSchedule,
     folds_of_kept,
-    stratified_split,
 )
 from sklboolean.boosting._games import (
     GameData,

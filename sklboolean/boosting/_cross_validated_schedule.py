@@ -6,7 +6,6 @@ be judged on samples that they were not trained on. No policy is best for all da
 
 from dataclasses import replace
 from functools import partial
-from math import ceil
 from numbers import Integral
 from operator import attrgetter
 from typing import NamedTuple
@@ -229,30 +228,6 @@ def held_out_choices(weak_learner, games, policies, cv, seed, n_jobs):
             Choice(weak_learner, games, name, schedule, hits, weights, given, score)
         )
     return choices
-
-
-def stratified_split(codes, share, rng):
-    """Split samples at random into two parts; the first has a share of each class.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples,), int
-    share : float
-        Rounded up, but both parts have a sample of a class that has two or more.
-    rng : RandomState
-
-    Returns
-    -------
-    first, second : ndarrays of int
-        Sample numbers; ``first`` in order, ``second`` in random order.
-    """
-    order = rng.permutation(len(codes))
-    is_first = np.zeros(len(codes), dtype=bool)
-    for code in range(codes.max() + 1):
-        own = order[codes[order] == code]
-        n_first = min(ceil(share * len(own)), max(len(own) - 1, 1))
-        is_first[own[:n_first]] = True
-    return np.flatnonzero(is_first), order[~is_first[order]]
 
 
 def folds_of_kept(cv, kept, n_samples):

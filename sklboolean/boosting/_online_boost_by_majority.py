@@ -18,13 +18,13 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.formula import Members
+from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import known_classes
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights, class_weights
-from sklboolean.boosting._cross_validated_schedule import stratified_split
 from sklboolean.boosting._majority_game import check_edge, check_odd
 from sklboolean.boosting._online import add_votes, vote_and_learn, write_weights
 

@@ -146,19 +146,6 @@ def grow(sizes, log_likelihoods, weights):
     return best
 
 
-def hold_out(n_samples, fraction, rng, parameters):
-    """Select samples to hold out: a mask with samples on both sides.
-
-    ``parameters`` are those that need held-out samples, for the message.
-    """
-    if n_samples < 2:
-        raise ValueError(f"{parameters} need two samples or more; X has 1 sample.")
-    n_apart = max(1, round(fraction * n_samples))
-    apart = np.zeros(n_samples, dtype=bool)
-    apart[rng.permutation(n_samples)[: min(n_apart, n_samples - 1)]] = True
-    return apart
-
-
 def apply_in_blocks(function, samples):
     """Apply a function to blocks of samples and concatenate the results."""
     results = []

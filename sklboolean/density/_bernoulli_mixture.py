@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -40,7 +41,6 @@ from sklboolean.density._base import (
     BinaryDensityMixin,
     apply_in_blocks,
     grow,
-    hold_out,
     merge_equal_samples,
 )
 from sklboolean.density._em import (

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
@@ -35,7 +36,6 @@ from sklboolean.density._base import (
     all_signs,
     apply_in_blocks,
     grow,
-    hold_out,
     merge_equal_samples,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture

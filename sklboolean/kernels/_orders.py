@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History
+from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
 from sklboolean.kernels._dual_training import BudgetRun, DualRun, UpdateRule
@@ -169,7 +170,7 @@ class Orders:
             normalisation: scores then grow with the number of passes.
         """
         passes = [*[n for n in PASSES if n < max_iter], max_iter]
-        folds = self._folds()
+        folds = stratified_folds(self.codes, N_FOLDS, np.random.default_rng(0))
         test_indices, scores_by_fold = [], []
         for fold in range(N_FOLDS):
             train_index = np.flatnonzero(folds != fold)
@@ -195,15 +196,6 @@ class Orders:
         scores = scores_by_passes[best]
         scores = scores[:, 0] if scores.shape[1] == 1 else scores
         return passes[best], (scores, codes, weights)
-
-    def _folds(self):
-        """Number the fold of each sample; each fold has its share of each class."""
-        n = len(self.codes)
-        order = np.random.default_rng(0).permutation(n)
-        order = order[np.argsort(self.codes[order], kind="stable")]
-        folds = np.empty(n, dtype=np.int64)
-        folds[order] = np.arange(n) % N_FOLDS
-        return folds
 
     def _scores(self, runs, n_passes, train_index, test_index):
         """Score held-out samples by the mean hypothesis after so many passes."""

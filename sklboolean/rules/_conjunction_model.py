@@ -16,6 +16,7 @@ from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
+from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -163,7 +164,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         if self.cv is None or isinstance(self.cv, Integral):
             # A sample of weight 0 is in no test set.
             strata = np.where(weights > 0, strata, -1)
-            tests = held_out(strata, self.cv, check_random_state(self.random_state))
+            rng = check_random_state(self.random_state)
+            tests = disjoint_test_sets(strata, self.cv, rng)
             return [(np.setdiff1d(everything, test), test) for test in tests]
         pairs = list(check_cv(self.cv).split(everything[:, None], strata))
         classes = set(strata)
@@ -417,30 +419,3 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         )
         return html_table(caption, ["label", "conjunction", "weight", "coverage"], rows)
-
-
-def held_out(strata, cv, random_state):
-    """Draw held-out samples from each stratum, never all of one.
-
-    Parameters
-    ----------
-    strata : ndarray of shape (n_samples,), int
-        Samples of stratum -1 are not drawn.
-    cv : int or None
-        Number of disjoint sets. None: one set, of a quarter of the samples.
-    random_state : RandomState instance
-
-    Returns
-    -------
-    tests : list of ndarrays of sample numbers, ascending
-    """
-    fold = np.full(len(strata), -1)
-    start = 0
-    for stratum in np.unique(strata[strata >= 0]):
-        members = random_state.permutation(np.flatnonzero(strata == stratum))
-        if len(members) > 1:
-            fold[members] = (start + np.arange(len(members))) % (cv or 4)
-            start += len(members)
-    tests = [np.flatnonzero(fold == k) for k in range(cv or 4)]
-    tests = [test for test in tests if len(test)]
-    return tests if cv else tests[:1]

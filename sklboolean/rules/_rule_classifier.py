@@ -15,6 +15,7 @@ from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import html_table, python_label, python_value
+from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -357,15 +358,10 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         """Split samples into pairs of training and held-out ones; none for too few."""
         if weights.sum() < MIN_WEIGHT:
             return []
-        shuffled = rng.permutation(len(codes))
-        # Classes are spread evenly over the parts.
-        part = np.empty(len(codes), dtype=np.intp)
-        part[shuffled[np.argsort(codes[shuffled], kind="stable")]] = (
-            np.arange(len(codes)) % self.n_folds
-        )
+        folds = stratified_folds(codes, self.n_folds, rng)
         n_parts = min(self.n_folds, -(-ENOUGH_HELD_OUT * self.n_folds // len(codes)))
         return [
-            (np.flatnonzero(part != k), np.flatnonzero(part == k))
+            (np.flatnonzero(folds != k), np.flatnonzero(folds == k))
             for k in range(n_parts)
         ]
 

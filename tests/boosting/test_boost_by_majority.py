@@ -30,8 +30,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
+from sklboolean._core.held_out import stratified_split
 from sklboolean.boosting import CrossValidatedSchedule
-from sklboolean.boosting._cross_validated_schedule import stratified_split
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.datasets import flip_labels, make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
