@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from _instances import MODELS, fitted, public_estimators
-from functions_of_a_fit import LIMITS, functions_of_a_fit
 
 import sklboolean
 
@@ -68,6 +67,94 @@ def test_no_file_is_too_long():
         if n > LONG_FILES.get(name, MOST_CODE_LINES)
     }
     assert not long
+
+
+# Functions
+
+MOST_FUNCTION_LINES, MOST_BRANCHES = 40, 15
+CHECKS = "a check for each parameter"
+ONE_COMPUTATION = "one computation, not yet divided"
+# Functions above the limits, and the reason.
+LONG_FUNCTIONS = {
+    "_core/validation.py _passes": "one condition for each kind of data",
+    "active_learning/_query_by_committee.py _check_params": CHECKS,
+    "boosting/_boost_by_majority.py fit": ONE_COMPUTATION,
+    "boosting/_boosting.py boost": ONE_COMPUTATION,
+    "boosting/_conjunction_stump.py best_conjunction": ONE_COMPUTATION,
+    "boosting/_cross_validated_schedule.py _choose": ONE_COMPUTATION,
+    "density/_base.py _read": ONE_COMPUTATION,
+    "density/_machine.py _check_training_params": CHECKS,
+    "density/_state_sums.py _pair_tables": ONE_COMPUTATION,
+    "density/_state_sums.py sum_tables": ONE_COMPUTATION,
+    "inspection/_curves.py from_estimator": ONE_COMPUTATION,
+    "inspection/_label_quality.py label_quality": ONE_COMPUTATION,
+    "kernels/_dual_state.py average": ONE_COMPUTATION,
+    "kernels/_kernel_perceptron.py _choose_passes": ONE_COMPUTATION,
+    "kernels/_kernel_perceptron.py _train": ONE_COMPUTATION,
+    "kernels/_soft_margin.py solve_dual": ONE_COMPUTATION,
+    "rules/_column_generation.py minimize": ONE_COMPUTATION,
+    "rules/_dual_representation.py _from_kernel": ONE_COMPUTATION,
+    "rules/_extraction.py extract_dnf": ONE_COMPUTATION,
+}
+
+
+def branches(function):
+    """Count conditions, loops, handlers, comprehensions and operands of and/or."""
+    n = 0
+    for node in ast.walk(function):
+        if isinstance(node, ast.comprehension):
+            n += 1 + len(node.ifs)
+        elif isinstance(node, ast.BoolOp):
+            n += len(node.values) - 1
+        else:
+            n += isinstance(
+                node, ast.If | ast.For | ast.While | ast.IfExp | ast.ExceptHandler
+            )
+    return n
+
+
+def long_functions(name, text):
+    """List the functions of a file that are above the limits."""
+    lines = text.split("\n")
+    return [
+        f"{name} {node.name}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+        and (
+            branches(node) > MOST_BRANCHES
+            or code_lines(
+                textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+            )
+            > MOST_FUNCTION_LINES
+        )
+    ]
+
+
+def test_branches_are_counted():
+    text = """
+def f(x):
+    if x and 1 or 2:
+        return [y for y in x if y]
+    for _ in x:
+        try:
+            pass
+        except ValueError:
+            return 1 if x else 2
+"""
+    assert branches(ast.parse(text)) == 8
+    assert not long_functions("a.py", text)
+    long = "def f():\n" + "    x = 1\n" * MOST_FUNCTION_LINES
+    assert long_functions("a.py", long) == ["a.py f"]
+
+
+def test_no_function_is_too_long():
+    """Divide a function at its second idea; the list must not grow."""
+    long = {
+        function
+        for name, file in FILES.items()
+        for function in long_functions(name, file.read_text("utf-8"))
+    }
+    assert not long - set(LONG_FUNCTIONS)
 
 
 def test_implementation_modules_begin_with_an_underscore():
@@ -287,15 +374,6 @@ class Owner:
 
 def test_only_classes_work_on_their_estimators():
     assert not functions_on_estimators()
-
-
-# Fits
-
-
-@pytest.mark.parametrize("name", LIMITS)
-def test_fit_runs_few_functions(name):
-    limit, _goal = LIMITS[name]
-    assert len(functions_of_a_fit(name)) <= limit
 
 
 # Words
