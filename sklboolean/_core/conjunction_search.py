@@ -5,6 +5,7 @@ it. A compiled branch and bound finds the conjunctions whose weights are largest
 absolute value, exactly or over a limited width.
 """
 
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import fsum
 from time import monotonic, time
@@ -134,6 +135,43 @@ def to_integers(coefficients):
     return whole // divisor, float(np.ldexp(float(divisor), -shift))
 
 
+@dataclass(frozen=True)
+class SearchTask:
+    """What a compiled search looks for, and how it looks.
+
+    Attributes
+    ----------
+    n_wanted : int
+        Maximum number of conjunctions in the list.
+    sign : {"positive", "negative", "both"}
+        Which weights count.
+    floor : float
+        Only scores above it count.
+    shortest : int
+        Minimum length of a conjunction.
+    growing : bool
+        Whether a longer conjunction may have a larger factor.
+    width : int
+        Number of conjunctions of each length that are extended. 0: an exact search.
+    branch, n_branches : int
+        The branch of an exact search, and the number of branches.
+    """
+
+    n_wanted: int
+    sign: str
+    floor: float
+    shortest: int
+    growing: bool
+    width: int = 0
+    branch: int = 0
+    n_branches: int = 1
+
+    @property
+    def block(self):
+        """Number of conjunctions that are held in memory at a time."""
+        return 2**60 if self.growing else BLOCK
+
+
 class SearchArrays:
     """Samples laid out for the compiled search.
 
@@ -154,8 +192,10 @@ class SearchArrays:
     """
 
     def __init__(self, words, coefficients, groups, monotone, factors):
-        n_features = len(groups)
+        self.n_features = n_features = len(groups)
         integers, self.unit = to_integers(coefficients)
+        rounded = np.rint(coefficients / self.unit) * self.unit
+        self.is_rounded = bool((rounded != coefficients).any())
         orders = []
         for side in (integers > 0, integers < 0):
             members = np.flatnonzero(side)
@@ -186,7 +226,7 @@ class SearchArrays:
         """Create a compiled search that starts from some known conjunctions."""
         search = CoverSearch(
             self.columns, self.samples, self.groups, self.tokens, self.sides,
-            self.factors, self.reach, **task,
+            self.factors, self.reach, block=task.block, **vars(task),
         )  # fmt: skip
         for literals, _ in seeds:
             search.seed(np.array(literals, dtype=np.int32))
@@ -204,7 +244,7 @@ class SearchArrays:
     def search_branches(self, task, seeds, until, n_jobs, max_sums=None):
         """Return the same from an exact search whose branches run as joblib tasks."""
         tasks = [
-            {**task, "width": 0, "branch": branch, "n_branches": BRANCHES}
+            replace(task, width=0, branch=branch, n_branches=BRANCHES)
             for branch in range(BRANCHES)
         ]
         stopped = []
@@ -225,6 +265,26 @@ class SearchArrays:
         # Two branches may find one cover by different conjunctions.
         merged = self.make_search(tasks[0], chain.from_iterable(found)).found()
         return merged, max(bounds), all(is_complete), sum(n_sums)
+
+    def search_exactly(self, task, widths, until, n_jobs, max_sums):
+        """Return the same from searches of some widths, then from all branches.
+
+        A search of limited width finds good conjunctions at once. With their bound the
+        exact search has little left to examine, and its branches hardly need each
+        other.
+        """
+        found, n_sums = [], 0
+        for width in widths:
+            found, bound, is_complete, n = self.search(
+                replace(task, width=width), found, until
+            )
+            n_sums += n
+            if is_complete:
+                return found, bound, True, n_sums
+        found, bound, is_complete, n = self.search_branches(
+            task, found, until, n_jobs, max_sums
+        )
+        return found, bound, is_complete, n_sums + n
 
 
 def _digits_and_tables(magnitudes, order):
@@ -321,58 +381,52 @@ def search_conjunctions(
     coefficients = np.asarray(coefficients, dtype=np.float64)
     if not np.isfinite(coefficients).all():
         raise ValueError("coefficients hold infinity or NaN; give finite numbers.")
-    factors = np.ones(min(max_literals, n_features) + 1)
-    if length_weights is not None:
-        factors = np.array(length_weights, dtype=np.float64)[: len(factors)]
-    factors[0] = 0.0
-    lengths = np.flatnonzero(factors)
-    if not len(lengths) or not coefficients.any():
+    factors = _length_factors(length_weights, min(max_literals, n_features))
+    if not len(factors) or not coefficients.any():
         return SearchResult([], 0.0, True, 0)
-    shortest, factors = int(lengths[0]), factors[: lengths[-1] + 1]
-    growing = bool((np.diff(factors[shortest:]) > 0).any())
-
     words = as_words(X)
     arrays = SearchArrays(words, coefficients, groups, bool(monotone), factors)
-    unit = arrays.unit
-    is_rounded = (np.rint(coefficients / unit) * unit != coefficients).any()
-    rounding = is_rounded * len(coefficients) * factors.max() / 2
-    task = {
-        "floor": floor / unit, "n_wanted": n_rules, "shortest": shortest, "sign": sign,
-        "growing": growing, "block": 2**60 if growing else BLOCK, "branch": 0,
-        "n_branches": 1,
-    }  # fmt: skip
-    # Where longer conjunctions may have larger factors, a search of limited width could
-    # represent a cover by a conjunction that is not its shortest.
-    widths = [] if floor else sorted({max(least, 2 * n_rules) for least in WIDTHS})
+    shortest = int(np.flatnonzero(factors)[0])
+    growing = bool((np.diff(factors[shortest:]) > 0).any())
+    task = SearchTask(n_rules, sign, floor / arrays.unit, shortest, growing)
     if growing or width:
-        widths = [0 if growing else width]
-    # A search of limited width finds good conjunctions at once. With their bound the
-    # exact search has little left to examine, and its branches hardly need each other.
-    found, bound, is_complete, n_sums = [], 0.0, False, 0
-    for kept in widths:
-        found, bound, is_complete, n = arrays.search(
-            {**task, "width": kept}, found, until
+        # Where longer conjunctions may have larger factors, a search of limited width
+        # could represent a cover by a conjunction that is not its shortest.
+        task = replace(task, width=0 if growing else width)
+        found, bound, is_complete, n_sums = arrays.search(task, [], until)
+    else:
+        widths = [] if floor else sorted({max(least, 2 * n_rules) for least in WIDTHS})
+        found, bound, is_complete, n_sums = arrays.search_exactly(
+            task, widths, until, n_jobs, max_sums
         )
-        n_sums += n
-        if is_complete:
-            break
-    if not (is_complete or growing or width):
-        found, bound, is_complete, n = arrays.search_branches(
-            task, found, until, n_jobs, max_sums
-        )
-        n_sums += n
-    bound = max(bound, task["floor"])
+    bound = max(bound, task.floor)
     if len(found) == n_rules:
         bound = max(bound, found[-1][1])
-    bound += rounding if bound else 0.0
+    if bound:
+        bound += arrays.is_rounded * len(coefficients) * factors.max() / 2
+    listed = _with_weights(found, words, coefficients, arrays, task)
+    return SearchResult(listed, bound * arrays.unit, is_complete, n_sums)
+
+
+def _with_weights(found, words, coefficients, arrays, task):
+    """Write the conjunctions found as (feature, value) pairs, with their weights."""
+    n_features = arrays.n_features
     rules = [
         tuple(sorted((j % n_features, j < n_features) for j in literals))
         for literals, _ in found
     ]
-    if sign == "positive" and not is_rounded and (factors[shortest:] == 1).all():
-        weights = [score * unit for _, score in found]
+    has_factors = (arrays.factors[task.shortest :] != 1).any()
+    if task.sign == "positive" and not (arrays.is_rounded or has_factors):
+        weights = [score * arrays.unit for _, score in found]
     else:
         weights = [fsum(coefficients[satisfied_by(words, rule)]) for rule in rules]
-    return SearchResult(
-        list(zip(rules, weights, strict=True)), bound * unit, is_complete, n_sums
-    )
+    return list(zip(rules, weights, strict=True))
+
+
+def _length_factors(length_weights, longest):
+    """Compute the factor of each length, up to the last one that is not 0."""
+    factors = np.ones(longest + 1)
+    if length_weights is not None:
+        factors = np.array(length_weights, dtype=np.float64)[: longest + 1]
+    factors[0] = 0.0
+    return np.trim_zeros(factors, "b")

@@ -245,15 +245,6 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         with restore_on_error(self):
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)
-            check_integer(self.n_folds, "n_folds", 2)
-            check_choice(self.certificate, "certificate", (False, True))
-            if not (self.estimator is None or self._trusts_all()) and not (
-                hasattr(self.estimator, "fit") and is_classifier(self.estimator)
-            ):
-                raise ValueError(
-                    "estimator must be a classifier, None or 'labels'; got "
-                    f"{self.estimator!r}."
-                )
             samples, y = validate_boolean(self, X, y)
             groups = encode_groups(
                 self.feature_groups,
@@ -284,6 +275,15 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         return self
 
     def _check_params(self):
+        check_integer(self.n_folds, "n_folds", 2)
+        check_choice(self.certificate, "certificate", (False, True))
+        if not (self.estimator is None or self._trusts_all()) and not (
+            hasattr(self.estimator, "fit") and is_classifier(self.estimator)
+        ):
+            raise ValueError(
+                "estimator must be a classifier, None or 'labels'; got "
+                f"{self.estimator!r}."
+            )
         return GainParams.check(
             max_rules=self.max_rules, max_literals=self.max_literals,
             monotone=self.monotone, penalty=self.penalty,
@@ -320,22 +320,10 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         )
         progress.count("part", len(parts))
         for train, test in parts:
-            kept = {False: weights[train]}
-            if any(uses_model for uses_model, *_ in costs):
-                model = self._fit_model(X[train], codes[train], weights[train], rng)
-                kept[True] = self._trust(model, X[train], codes[train], weights[train])
-            searches = {
-                key: GainSearch(
-                    X[train], self.n_features_in_, codes[train], kept[key[0]], *key[1:],
-                    params,
-                )
-                for key in {setting[:3] for setting in costs}
-            }  # fmt: skip
-            for setting in costs:
-                rules = DecisionList.counted(
-                    searches[setting[:3]].rule_list(setting[3]), X[train], codes[train],
-                    weights[train], len(self.classes_), setting[1][-1],
-                )  # fmt: skip
+            rule_lists = self._rule_lists(
+                costs, X[train], codes[train], weights[train], params, rng
+            )
+            for setting, rules in rule_lists.items():
                 is_wrong = rules.predict(X[test]) != codes[test]
                 by_rule = rules.apply(X[test]) < len(rules.rules)
                 costs[setting] += weights[test] @ np.where(
@@ -350,6 +338,26 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             if progress.step(partial("{} settings are left".format, len(costs))):
                 break
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
+
+    def _rule_lists(self, settings, X, codes, weights, params, rng):
+        """Find the rules of each setting in the samples of one part."""
+        kept = {False: weights}
+        if any(uses_model for uses_model, *_ in settings):
+            model = self._fit_model(X, codes, weights, rng)
+            kept[True] = self._trust(model, X, codes, weights)
+        searches = {
+            (uses_model, order, penalty): GainSearch(
+                X, self.n_features_in_, codes, kept[uses_model], order, penalty, params
+            )
+            for uses_model, order, penalty in {setting[:3] for setting in settings}
+        }
+        return {
+            setting: DecisionList.counted(
+                searches[setting[:3]].rule_list(setting[3]), X, codes, weights,
+                len(self.classes_), setting[1][-1],
+            )
+            for setting in settings
+        }  # fmt: skip
 
     def _trusts_all(self):
         return isinstance(self.estimator, str) and self.estimator == "labels"

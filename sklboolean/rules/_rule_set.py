@@ -571,39 +571,57 @@ def implies(premise, dnf, max_steps):
         n_steps += len(conjunctions) or 1
         if n_steps > max_steps:
             return None, max_steps
-        left, volume, any_positive, any_negative = [], 0.0, 0, 0
-        for positive, negative in conjunctions:
-            if positive & false or negative & true:
-                continue
-            positive, negative = positive & ~true, negative & ~false
-            if positive & negative:
-                continue
-            length = positive.bit_count() + negative.bit_count()
-            if not length:
-                break
-            left.append((positive, negative))
-            volume += 2.0**-length
-            any_positive |= positive
-            any_negative |= negative
-        else:
-            # Room for the rounding of the sum.
-            if volume < 1 - 1e-9:
-                return False, n_steps
-            pure = any_positive ^ any_negative
-            if pure:
-                stack.append(
-                    (true | pure & any_negative, false | pure & any_positive, left)
-                )
-                continue
-            positive, negative = min(left, key=_length)
-            bit = positive & -positive or negative & -negative
-            # A conjunction of one literal is satisfied by the literal's own value.
-            is_unit = _length((positive, negative)) == 1
-            if not (is_unit and negative):
-                stack.append((true, false | bit, left))
-            if not (is_unit and positive):
-                stack.append((true | bit, false, left))
+        left = _restrict(conjunctions, true, false)
+        if left is None:
+            continue
+        # Room for the rounding of the sum.
+        if sum(2.0 ** -_length(masks) for masks in left) < 1 - 1e-9:
+            return False, n_steps
+        stack.extend((*values, left) for values in _next_values(true, false, left))
     return True, n_steps
+
+
+def _restrict(conjunctions, true, false):
+    """Set some features true and others false in a DNF.
+
+    Returns
+    -------
+    left : list of pairs of int or None
+        The conjunctions that still depend on other features. None when one of them is
+        satisfied.
+    """
+    left = []
+    for positive, negative in conjunctions:
+        if positive & false or negative & true:
+            continue
+        positive, negative = positive & ~true, negative & ~false
+        if positive & negative:
+            continue
+        if not positive | negative:
+            return None
+        left.append((positive, negative))
+    return left
+
+
+def _next_values(true, false, left):
+    """List the values of further features with which the search continues."""
+    any_positive = any_negative = 0
+    for positive, negative in left:
+        any_positive |= positive
+        any_negative |= negative
+    pure = any_positive ^ any_negative
+    if pure:
+        return [(true | pure & any_negative, false | pure & any_positive)]
+    positive, negative = min(left, key=_length)
+    bit = positive & -positive or negative & -negative
+    # A conjunction of one literal is satisfied by the literal's own value.
+    is_unit = _length((positive, negative)) == 1
+    branches = []
+    if not (is_unit and negative):
+        branches.append((true, false | bit))
+    if not (is_unit and positive):
+        branches.append((true | bit, false))
+    return branches
 
 
 def _length(masks):
