@@ -1,16 +1,24 @@
-"""Base classes of the classifiers, calibration of their scores, and atomic fits."""
+"""Base classes of the classifiers: the life cycle of a fit, which is atomic."""
 
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
-from math import exp, sqrt, tanh
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklboolean._core.calibration import (
+    N_SCALE_SCORES,
+    add_held_out,
+    every_few,
+    fit_slope,
+    last_scored,
+    one_of_each_few,
+    probabilities,
+    to_scale_of,
+)
 from sklboolean._core.labels import (
     check_two_classes,
     encode_classes,
@@ -34,11 +42,6 @@ from sklboolean._core.progress import (
 )
 from sklboolean._core.weights import checked_weights, class_weights
 
-N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
-N_SCALE_SCORES = 250  # for the ratio of two models' mean absolute scores
-LARGEST_LOG_SLOPE = 12  # for scores of size 1
-SMALLEST = np.nextafter(0.0, 1.0)
-
 
 @contextmanager
 def restore_on_error(estimator):
@@ -49,119 +52,6 @@ def restore_on_error(estimator):
     except BaseException:
         restore(estimator, before)
         raise
-
-
-def break_ties(scores, *, positive=True):
-    """Replace scores of 0 by the smallest float of the side that a tie predicts."""
-    return np.where(scores == 0, SMALLEST if positive else -SMALLEST, scores)
-
-
-def held_out_parts(codes, weights):
-    """Split distinct samples: a quarter for a second model, the others to calibrate it.
-
-    Of each class every fourth sample, the first one included, is for the second model.
-    A sample of weight 4 or more goes to both sides, as some of its copies would: new
-    data have it too.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples,), int
-        Class numbers. The samples are in an order that says nothing about them.
-    weights : ndarray of shape (n_samples,), float64
-        Numbers of copies, above 0. Where the mean is below 1, it counts as 1.
-
-    Returns
-    -------
-    training, testing : ndarrays of shape (n_samples,), float64
-        Parts of the weights. ``testing`` is 0 from the 1001st sample on.
-    """
-    order = np.argsort(codes, kind="stable")
-    n_before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - n_before[codes[order]]
-    copies = weights / min(1.0, weights.mean())
-    share = np.where(copies < 4, place % 4 == 0, copies // 4 / copies)
-    training, testing = weights * share, weights * (1 - share)
-    testing[np.flatnonzero(testing)[N_CALIBRATION_SCORES:]] = 0.0
-    return training, testing
-
-
-def fit_slope(scores, codes, weights=None):
-    """Fit A > 0 so that sigmoid(A f), or softmax(A f), has the smallest log loss.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Held-out scores.
-    codes : ndarray of shape (n_samples,), int
-        Class numbers.
-    weights : ndarray of shape (n_samples,) or None
-        Sample weights; None: 1.
-
-    Returns
-    -------
-    slope : float
-        The prior is two imagined samples, one classified correctly and one not, so
-        that perfectly separated scores give a finite slope. 1 when all scores are 0,
-        or when there are none.
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    if not len(scores):
-        return 1.0
-    weights = np.ones(len(scores)) if weights is None else weights
-    typical = float((weights @ np.abs(scores)).mean() / weights.sum())
-    # The smallest float stands for a tie; it is no scale.
-    if not typical > np.finfo(np.float64).tiny:
-        return 1.0
-    scaled = scores / typical
-    if scores.ndim == 1:
-        leads = np.where(codes == 1, scaled, -scaled)
-        gains, squares = weights * leads, weights * leads**2
-    else:
-        leads = scaled[np.arange(len(codes)), codes][:, None] - scaled
-        gains = weights * leads.mean(axis=1)
-
-    # The loss is convex in the slope: Newton's method, with bisection of the logarithm
-    # where it would leap too far.
-    low, high = exp(-LARGEST_LOG_SLOPE), exp(LARGEST_LOG_SLOPE)
-    if gains.sum() <= 0:  # the loss rises from 0 on
-        return low / typical
-    slope = 1.0
-    for _ in range(100):
-        if scores.ndim == 1:
-            wrong = expit(-slope * leads)
-            first, second = -(gains @ wrong), squares @ (wrong - wrong**2)
-        else:
-            shares = softmax(-slope * leads, axis=1)
-            own = (shares * leads).sum(axis=1)
-            first = -(weights @ own)
-            second = weights @ ((shares * leads**2).sum(axis=1) - own**2)
-        imagined = tanh(slope / 2)
-        first += imagined
-        second += (1 - imagined**2) / 2
-        low, high = (slope, high) if first < 0 else (low, slope)
-        step = slope - first / second if second > 0 else low
-        step = step if low < step < high else sqrt(low * high)
-        slope, last = step, slope
-        if abs(slope - last) <= 1e-5 * last:  # Newton's next step is its square
-            break
-    return float(slope / typical)
-
-
-def probabilities(scores, slope):
-    """Compute class probabilities of shape (n_samples, n_classes) from scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-    slope : float
-    """
-    if scores.ndim == 1:
-        found = np.column_stack([expit(-slope * scores), expit(slope * scores)])
-        # A tie that predicts the second class: its probability is the larger one.
-        found[(scores > 0) & (found[:, 1] == 0.5), 1] = np.nextafter(0.5, 1)
-        return found
-    return softmax(slope * scores, axis=1)
 
 
 class DecisionClassifierMixin:
@@ -536,9 +426,7 @@ class OnlineClassifier(
 
     def _progressive_scores(self, data, codes, samples, sample_weight):
         """Score the last samples of a part of a stream before training on them."""
-        samples = np.arange(len(codes)) if samples is None else samples
-        last = samples[-N_CALIBRATION_SCORES:]
-        weights = np.ones(len(last)) if sample_weight is None else sample_weight[last]
+        last, weights = last_scored(samples, sample_weight, len(codes))
         return self._scores(self._state, data, last), codes[last], weights
 
     def _second_model_scores(
@@ -558,31 +446,14 @@ class OnlineClassifier(
             early_stopping=False, n_orders=1,
         )  # fmt: skip
         samples = np.arange(len(codes)) if samples is None else samples
-        # One of each few consecutive samples of a class, the first one included. Short
-        # codes are sorted quickly.
-        short = codes[samples].astype(np.min_scalar_type(len(self.classes_)))
-        samples = samples[np.argsort(short, kind="stable")]
-        counts = np.bincount(codes[samples])
-        place = np.arange(len(samples)) - np.repeat(np.cumsum(counts) - counts, counts)
         rng = np.random.default_rng(0)
-        chosen = rng.integers(step, size=counts.max() // step + 1)
-        chosen[0] = 0
-        is_own = place % step == chosen[place // step]
-        own, others = samples[is_own], samples[~is_own]
+        own, others = one_of_each_few(samples, codes[samples], step, rng)
         trained, _ = second._train(
             second._init_state(), data, codes, weights, np.sort(own), one_pass
         )
-        own = own[:: len(own) // N_SCALE_SCORES + 1]
-        step = len(others) // N_CALIBRATION_SCORES + 1
-        if step > 1:
-            some = np.arange(0, len(others) - step + 1, step)
-            others = others[some + rng.integers(step, size=len(some))]
+        own, others = own[:: len(own) // N_SCALE_SCORES + 1], every_few(others, rng)
         scores = second._scores(trained, data, np.append(own, others))
-        scale = np.abs(second._scores(state, data, own)).mean()
-        second_scale = np.abs(scores[: len(own)]).mean()
-        scores = scores[len(own) :]
-        if min(scale, second_scale) > np.finfo(np.float64).tiny:
-            scores = scores * (scale / second_scale)
+        scores = to_scale_of(second._scores(state, data, own), scores)
         weights = np.ones(len(codes)) if sample_weight is None else sample_weight
         return scores, codes[others], weights[others]
 
@@ -599,10 +470,7 @@ class OnlineClassifier(
         n_new = len(held_out[1])
         if resume:
             earlier, n_earlier = self._held_out
-            # At most the last quarter of the stream: earlier models are poor.
-            n_kept = min(N_CALIBRATION_SCORES, self.t_ // 4 + 1)
-            pairs = zip(earlier, held_out, strict=True)
-            held_out = tuple(np.concatenate(pair)[-n_kept:] for pair in pairs)
+            held_out = add_held_out(earlier, held_out, self.t_)
             n_new += n_earlier
         if not resume or 8 * n_new >= len(held_out[1]):
             scores, codes, weights = held_out

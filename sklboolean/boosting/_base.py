@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, probabilities
+from sklboolean._core.base import DecisionClassifierMixin
+from sklboolean._core.calibration import probabilities
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, Members, WeightedSum, class_labels
 from sklboolean._core.meta import validation_options

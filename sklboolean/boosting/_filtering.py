@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklboolean._core.base import fit_slope, restore_on_error
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.labels import distinct_labels, encode_classes, known_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import check_same_params, flat_params

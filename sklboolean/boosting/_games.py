@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.base import fit_slope
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.labels import margins_of_labels
 from sklboolean.boosting._boosting import Validation, boost
 from sklboolean.boosting._votes import MajorityVotes, class_scores, samples_of_game

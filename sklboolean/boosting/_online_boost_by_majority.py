@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import (
     DecisionClassifierMixin,
     IncrementalClassifier,
-    fit_slope,
     restore_on_error,
 )
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.formula import Members
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import known_classes

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, break_ties
+from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.bits import unpack_words
+from sklboolean._core.calibration import break_ties
 from sklboolean._core.finite_classes import (
     FunctionClass,
     MistakeCounts,

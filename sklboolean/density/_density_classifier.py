@@ -8,7 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import fit_slope, held_out_parts, restore_on_error
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
 from sklboolean._core.weights import checked_weights

@@ -11,12 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import (
-    DecisionClassifierMixin,
-    fit_slope,
-    held_out_parts,
-    restore_on_error,
-)
+from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parallel import count_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto

@@ -12,8 +12,8 @@ from math import frexp
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core.base import break_ties
 from sklboolean._core.bits import as_csr, as_words
+from sklboolean._core.calibration import break_ties
 from sklboolean.kernels._count_table import float_of_exact, rounding_slack
 from sklboolean.kernels._dual import count_votes
 from sklboolean.kernels._dual_training import RESOLUTION

@@ -8,8 +8,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import History, OnlineClassifier, break_ties
+from sklboolean._core.base import History, OnlineClassifier
 from sklboolean._core.bits import always_true
+from sklboolean._core.calibration import break_ties
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.parameters import (

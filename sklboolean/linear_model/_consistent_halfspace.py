@@ -8,11 +8,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import (
-    DecisionClassifierMixin,
-    fit_slope,
-    restore_on_error,
-)
+from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes

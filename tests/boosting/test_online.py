@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import OnlineBoostByMajority
-from sklboolean._core.base import fit_slope
+from sklboolean._core.calibration import fit_slope
 from sklboolean.datasets import make_dnf, make_long_servedio, make_threshold
 
 

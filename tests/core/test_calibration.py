@@ -14,7 +14,7 @@ from sklboolean import (
     KernelPerceptron,
     Winnow,
 )
-from sklboolean._core.base import fit_slope, held_out_parts, probabilities
+from sklboolean._core.calibration import fit_slope, held_out_parts, probabilities
 
 finite_scores = st.floats(-1, 1).map(lambda score: round(score, 6))
 

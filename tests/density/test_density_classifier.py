@@ -15,7 +15,7 @@ from sklboolean import (
     DensityOutlierDetector,
     GaussianCombinationMachine,
 )
-from sklboolean._core.base import fit_slope
+from sklboolean._core.calibration import fit_slope
 
 digits = load_digits()
 BITS, LABELS = (digits.data > 7).astype(np.uint8), digits.target

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from sklboolean import BooleanSVC
-from sklboolean._core.base import fit_slope
 from sklboolean._core.bits import pack_dense
+from sklboolean._core.calibration import fit_slope
 from sklboolean.kernels import (
     CNFKernel,
     DNFKernel,
