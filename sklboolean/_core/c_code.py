@@ -82,6 +82,15 @@ def c_string(text):
     return f'"{"".join(parts)}"'
 
 
+def check_prefix(prefix):
+    """Raise a ValueError unless names of C may begin with the prefix."""
+    if prefix and not (prefix.isidentifier() and prefix.isascii()):
+        raise ValueError(
+            f"prefix must be letters, digits and underscores, not first a digit; got "
+            f"{prefix!r}."
+        )
+
+
 def c_condition(term):
     """Write a conjunction as a condition on the bits ``x``."""
     return " && ".join(f"{'' if v else '!'}x[{j}]" for j, v in term) or "1"
@@ -96,11 +105,7 @@ def c_code(formula, prefix=""):
     prefix : str
         Begins the names of the functions.
     """
-    if prefix and not (prefix.isidentifier() and prefix.isascii()):
-        raise ValueError(
-            f"prefix must be letters, digits and underscores, not first a digit; got "
-            f"{prefix!r}."
-        )
+    check_prefix(prefix)
     head = (
         f"/* x has {formula.columns.n_features} features: 0 is false, any other value "
         "is true. */\n"

@@ -25,6 +25,7 @@ from sklboolean._core.validation import (
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
+    encoder_code,
     level_text,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
@@ -531,6 +532,50 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         pairs = zip(self._state, labels, strict=True)
         names = [name for fitted, label in pairs for name in fitted.names(label)]
         return np.array(names, dtype=object)
+
+    def to_c(self, prefix=""):
+        """Write the conditions as a function in C99 of the columns of a sample.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Begins the names of the function and of the arrays.
+
+        Returns
+        -------
+        code : str
+            ``void encode(const double *row, unsigned char *x)`` writes the features
+            into ``x``, from where the functions of a model's ``to_c`` read them. An
+            entry of ``row`` is a number, or the place of a level in the array
+            ``levels_`` and the number of the column. ``NAN`` is a missing value, -1
+            another level.
+
+        Raises
+        ------
+        ValueError
+            With ``missing="propagate"``, which bits cannot hold, and for a prefix that
+            is not a name.
+
+        Examples
+        --------
+        >>> from sklboolean import BooleanEncoder
+        >>> encoder = BooleanEncoder(n_bins=2, complement=False)
+        >>> print(encoder.fit([[23], [31], [47]]).to_c())
+        #include <math.h>
+        <BLANKLINE>
+        /* row[0]: a number. */
+        void encode(const double *row, unsigned char *x) {
+            x[0] = row[0] <= 30.0;
+        }
+        <BLANKLINE>
+        """
+        check_is_fitted(self)
+        if self.missing == "propagate":
+            raise ValueError(
+                "missing='propagate' gives NaN, which a bit cannot hold. Set "
+                "missing='indicator'."
+            )
+        return encoder_code(self._state, prefix)
 
     def _formula(self):
         """List the columns of X, each with the conditions that are made of it."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklboolean._core.c_code import c_string, check_prefix
 from sklboolean._core.formulas import sql_name, sql_value
 from sklboolean._core.validation import warn_user
 from sklboolean.preprocessing._thresholds import number_text
@@ -66,6 +67,15 @@ class NumberColumn:
         ]
         tests = [f"CAST({name} AS INTEGER) = 1"] if self.kind == "boolean" else tests
         return tests + [f"{name} IS NULL"] * self.indicates_missing
+
+    def c(self, value):
+        """Write the conditions on a number in C; NAN is a missing value."""
+        tests = [
+            f"{value} {relation} {float(t)!r}"
+            for relation in self.relations
+            for t in self.thresholds
+        ]
+        return tests + [f"isnan({value})"] * self.indicates_missing
 
     def order(self):
         """Number the threshold of each condition; -1 for other conditions."""
@@ -221,6 +231,20 @@ class LevelColumn:
             tests.append(f"{name} {word} ({known})" if known else f"{name} IS NOT NULL")
         return tests + [f"{name} IS NULL"] * self.indicates_missing
 
+    def c(self, value):
+        """Write the conditions on the number of a level in C; NAN is a missing value.
+
+        The numbers are places in ``levels`` and then in ``rare``.
+        """
+        n_levels = len(self.levels)
+        tests = [f"{value} == {code}" for code in range(n_levels)]
+        if self.rare:
+            is_rare = f"{value} >= {n_levels} && {value} < {n_levels + len(self.rare)}"
+            if self.handle_unknown == "infrequent_if_exist":
+                is_rare = f"!isnan({value}) && !({' || '.join(tests) or '0'})"
+            tests.append(is_rare)
+        return tests + [f"isnan({value})"] * self.indicates_missing
+
     def order(self):
         """Return -1 for each condition: levels have no order."""
         return np.full(self.n_conditions, -1)
@@ -305,3 +329,22 @@ class LevelColumn:
 def level_text(level):
     """Write a level, numbers without a superfluous point."""
     return number_text(level) if isinstance(level, float) else str(level)
+
+
+def encoder_code(columns, prefix):
+    """Write fitted columns as a function in C: see ``BooleanEncoder.to_c``."""
+    check_prefix(prefix)
+    about, arrays, lines = [], [], []
+    for place, fitted in enumerate(columns):
+        what = "a number"
+        if isinstance(fitted, LevelColumn):
+            name = f"{prefix}levels_{place}"
+            levels = [c_string(level_text(one)) for one in fitted.levels + fitted.rare]
+            arrays.append(f"const char *const {name}[] = {{{', '.join(levels) or 0}}};")
+            what = f"a place in {name}"
+        about.append(f"row[{place}]: {what}.")
+        for test in fitted.c(f"row[{place}]"):
+            lines.append(f"    x[{len(lines)}] = {test};")
+    head = f"/* {' '.join(about)} */"
+    function = f"void {prefix}encode(const double *row, unsigned char *x) {{"
+    return "\n".join(["#include <math.h>\n", *arrays, head, function, *lines, "}\n"])

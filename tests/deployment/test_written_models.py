@@ -14,6 +14,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import (
     AveragedPerceptron,
+    BooleanEncoder,
     BooleanStump,
     BoostByMajority,
     ConjunctionClassifier,
@@ -156,23 +157,33 @@ def assert_sql(model, outputs, query):
         assert [row[-1] for row in items] == outputs["label"]
 
 
-@every_model
-def test_c(number, tmp_path):
+def compiled(code, folder):
+    """Compile functions in C without any warning, and load them."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("There is no C compiler.")
-    model, X, outputs = fitted(number)
-    source, library = tmp_path / "model.c", tmp_path / "model.so"
-    # Two models in one program: the prefix keeps their names apart.
-    source.write_text(f"{model.to_c()}\n{model.to_c('other_')}", encoding="utf-8")
+    source, library = folder / "model.c", folder / "model.so"
+    source.write_text(code, encoding="utf-8")
     options = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(
         [compiler, *options, "-shared", "-fPIC", "-o", library, source, "-lm"],
         check=True,
     )
-    code = ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library))
+
+
+def pointer(array):
+    assert array.flags.c_contiguous
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+@every_model
+def test_c(number, tmp_path):
+    model, X, outputs = fitted(number)
+    # Two models in one program: the prefix keeps their names apart.
+    code = compiled(f"{model.to_c()}\n{model.to_c('other_')}", tmp_path)
     bits = np.ascontiguousarray(X.to_numpy(np.uint8))
-    rows = [row.ctypes.data_as(ctypes.c_void_p) for row in bits]
+    rows = [pointer(row) for row in bits]
     if is_classifier(model):
         labels = (ctypes.c_char_p * len(model.classes_)).in_dll(code, "labels")
         found = [labels[code.predict(row)].decode() for row in rows]
@@ -182,11 +193,57 @@ def test_c(number, tmp_path):
             continue
         found = np.zeros(outputs[output].shape)
         for row, line in zip(rows, found, strict=True):
-            getattr(code, function)(row, line.ctypes.data_as(ctypes.c_void_p))
+            getattr(code, function)(row, pointer(line))
         assert_equal(found, outputs[output])
         if output == "score" and found.shape[1] == 1:
             code.score.restype = ctypes.c_double
             assert [code.score(row) for row in rows] == found[:, 0].tolist()
+
+
+@pytest.mark.parametrize("unknown", ["ignore", "infrequent_if_exist"])
+@pytest.mark.parametrize("complement", [True, False])
+def test_c_of_an_encoder(unknown, complement, tmp_path):
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=150).round(1)
+    size[::11] = np.nan
+    color = rng.choice(["red", "blue", "it's", '"?"\\', "rare 1", "rare 2"], size=150,
+                       p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05]).astype(object)  # fmt: skip
+    color[::13] = None
+    frame = pd.DataFrame(
+        {
+            "size": size,
+            "color": color,
+            "on": rng.random(150) < 0.5,
+            "n": rng.integers(9),
+        }
+    )
+    encoder = BooleanEncoder(
+        n_bins=4, min_frequency=15, handle_unknown=unknown, complement=complement
+    )
+    new = frame.iloc[:100]
+    expected = encoder.fit(frame).transform(new).to_numpy(dtype=np.uint8)
+    code = compiled(encoder.to_c("my_"), tmp_path)
+    levels = (ctypes.c_char_p * color_levels(encoder)).in_dll(code, "my_levels_1")
+    places = {level.decode(): k for k, level in enumerate(levels)}
+    assert len(places) == 6
+    rows = new.astype(object).to_numpy()
+    rows[:, 1] = [places.get(level, np.nan) for level in rows[:, 1]]
+    found = np.zeros(expected.shape, dtype=np.uint8)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    for row, line in zip(rows, found, strict=True):
+        code.my_encode(pointer(row), pointer(line))
+    np.testing.assert_array_equal(found, expected)
+    other = np.array([0.0, -1.0, 0.0, 0.0])
+    line = np.zeros(expected.shape[1], dtype=np.uint8)
+    code.my_encode(pointer(other), pointer(line))
+    names = encoder.get_feature_names_out()
+    is_color = [name.startswith("color") for name in names]
+    holding = names[is_color][line[is_color] > 0].tolist()
+    assert holding == (["color is rare"] if unknown == "infrequent_if_exist" else [])
+
+
+def color_levels(encoder):
+    return len(encoder.categories_[1]) + 2  # and the rare ones
 
 
 @every_model
