@@ -60,7 +60,11 @@ def expected_failures(estimator):
     drawn |= isinstance(estimator, QueryByCommittee) and not isinstance(
         estimator.committee, list | None
     )
+    drawn |= repr(estimator) == "QueryByCommittee()"  # 30 bootstrap samples
     drawn |= isinstance(estimator, FilteringBoostByMajority)
+    if repr(estimator) == "HalvingClassifier()":
+        reason = "conjunctions of 30 features are too many to be listed"
+        return dict.fromkeys(EQUIVALENCE, reason)
     if isinstance(estimator, BoostByMajority):
         return dict.fromkeys(EQUIVALENCE, "samples are held out to calibrate votes")
     if drawn or getattr(estimator, "sampling", None) == "resample":

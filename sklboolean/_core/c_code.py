@@ -84,7 +84,8 @@ def c_string(text):
 
 def check_prefix(prefix):
     """Raise a ValueError unless names of C may begin with the prefix."""
-    if prefix and not (prefix.isidentifier() and prefix.isascii()):
+    is_text = isinstance(prefix, str)
+    if not is_text or (prefix and not (prefix.isidentifier() and prefix.isascii())):
         raise ValueError(
             f"prefix must be letters, digits and underscores, not first a digit; got "
             f"{prefix!r}."

@@ -22,11 +22,11 @@ class ExportMixin:
         if isinstance(self, BaseEstimator):
             check_is_fitted(self)
         formula = self._formula()
-        if isinstance(formula, Members):
+        if formula is None or isinstance(formula, Members):
             raise ValueError(
                 f"This {type(self).__name__} is made of hypotheses that are not "
-                "conjunctions, so it cannot be written. Boost stumps, which is the "
-                "default, or use explain to list the hypotheses."
+                "conjunctions, or of cosines, so it cannot be written. Boost stumps, "
+                "which is the default; a ConsistentHalfspace needs solver='linprog'."
             )
         return formula
 
@@ -204,7 +204,7 @@ class ExportMixin:
 
 def check_outputs(formula, output):
     """Raise a ValueError unless the formula has what is to be written."""
-    if output not in OUTPUTS:
+    if not isinstance(output, str) or output not in OUTPUTS:
         raise ValueError(f"output must be one of {list(OUTPUTS)}; got {output!r}.")
     if output in ("proba", "all") and not has_probabilities(formula):
         raise ValueError(

@@ -480,7 +480,8 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
             decides have the same. With a penalty below 1 a rule may predict a class of
             a probability below one half.
         """
-        return self._probabilities()[self.apply(X)]
+        indices = self.apply(X)
+        return self._probabilities()[indices]
 
     def _probabilities(self):
         """Compute the probabilities for each rule and the default."""
