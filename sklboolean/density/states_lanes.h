@@ -323,7 +323,9 @@ TARGET static void NAME(weigh_states)(const sklb_states *s, int64_t l, int64_t b
     if (count > s->block) count = s->block;
     for (int64_t r = 0; r < s->block; r++) {
         mantissas[r] = s->left_mantissas[l] * s->right_mantissas[start + r];
-        exponents[r] = s->left_exponents[l] + s->right_exponents[start + r];
+        /* Exponents of an edited model can overflow, which unsigned sums may. */
+        exponents[r] = (int64_t)((uint64_t)s->left_exponents[l] +
+                                 (uint64_t)s->right_exponents[start + r]);
     }
     if (s->parents) {
         for (int64_t r = 0; r < count; r += WIDTH)
