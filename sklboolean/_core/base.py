@@ -16,6 +16,7 @@ from sklboolean._core.calibration import (
     fit_slope,
     last_scored,
     one_of_each_few,
+    predicted_codes,
     probabilities,
     to_scale_of,
 )
@@ -73,9 +74,7 @@ class DecisionClassifierMixin:
         labels : ndarray of shape (n_samples,)
             Labels among ``classes_``.
         """
-        scores = self.decision_function(X)
-        codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes.astype(np.intp)]
+        return self.classes_[predicted_codes(self.decision_function(X))]
 
     def predict_proba(self, X):
         """Predict the probability of each class.

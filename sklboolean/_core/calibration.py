@@ -19,6 +19,27 @@ def break_ties(scores, *, positive=True):
     return np.where(scores == 0, SMALLEST if positive else -SMALLEST, scores)
 
 
+def predicted_codes(scores, *, tie=0):
+    """Number the class that scores predict: the one rule for ties.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_scores)
+        One score of each sample is for the second of two classes. Of more, the first of
+        the largest wins.
+    tie : {0, 1}
+        The class that a single score of 0 predicts.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,), int
+    """
+    if scores.ndim == 2 and scores.shape[1] > 1:
+        return scores.argmax(axis=1)
+    single = scores.reshape(len(scores))
+    return (single >= 0 if tie else single > 0).astype(np.intp)
+
+
 def held_out_parts(codes, weights):
     """Split distinct samples: a quarter for a second model, the others to calibrate it.
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 
+from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.formulas import python_value
 
 
@@ -124,8 +125,6 @@ class FirstRule(TermsMixin):
     probabilities: np.ndarray | None = None
     scores: np.ndarray | None = None
 
-    kind = "rules"
-
     def first(self, bits):
         """Number the rule that decides each sample; their number is the default."""
         always = np.ones((len(bits), 1), dtype=bool)
@@ -222,11 +221,7 @@ class WeightedSum(TermsMixin):
         scores = self.scores(bits)
         if self.classes is None:
             return scores[:, 0]
-        if scores.shape[1] > 1:
-            codes = scores.argmax(axis=1)
-        else:
-            codes = (scores[:, 0] >= 0 if self.tie else scores[:, 0] > 0).astype(int)
-        return np.array(self.classes)[codes]
+        return np.array(self.classes)[predicted_codes(scores, tie=self.tie)]
 
     def evaluate(self, bits):
         """Compute the probabilities if there are any, otherwise the scores."""
@@ -271,7 +266,7 @@ def class_labels(model):
     return [python_value(label) for label in model.classes_]
 
 
-def linear_formula(model, *, tie=1, slope=None):
+def linear_formula(model, *, tie=1):
     """Describe a fitted linear model by its ``coef_`` and ``intercept_``.
 
     Weights of 0 are left out. It may be a model of scikit-learn.
@@ -280,8 +275,6 @@ def linear_formula(model, *, tie=1, slope=None):
     intercepts = np.ravel(model.intercept_).astype(np.float64)
     used = np.flatnonzero(weights.any(axis=0))
     binarize = getattr(model, "binarize", None)
-    if slope is None:
-        slope = getattr(model, "calibration_slope_", 1.0)
     is_label = is_classifier(model)
     return WeightedSum(
         Columns.of(model, binarize if isinstance(binarize, Real) else None),
@@ -290,7 +283,7 @@ def linear_formula(model, *, tie=1, slope=None):
         np.broadcast_to(intercepts, len(weights)).copy(),
         class_labels(model) if is_label else None,
         has_probabilities=is_label and hasattr(model, "predict_proba"),
-        slope=slope,
+        slope=getattr(model, "calibration_slope_", 1.0),
         tie=tie,
         takes_numbers=True,
     )

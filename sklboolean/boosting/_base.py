@@ -8,13 +8,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin
-from sklboolean._core.calibration import probabilities
+from sklboolean._core.calibration import predicted_codes, probabilities
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, Members, WeightedSum, class_labels
 from sklboolean._core.meta import validation_options
 from sklboolean._core.validation import as_boolean, validate_data_strict
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
-from sklboolean.boosting._votes import class_scores, predict_codes
+from sklboolean.boosting._votes import class_scores
 
 BLOCK_VOTES = 2**22  # counted at a time
 
@@ -230,7 +230,7 @@ class BaseMajorityVote(
             As from ``predict``.
         """
         for margins in self.staged_decision_function(X):
-            yield self.classes_[predict_codes(margins)]
+            yield self.classes_[predicted_codes(margins)]
 
     def staged_predict_proba(self, X):
         """Yield the class probabilities after each hypothesis.

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklboolean._core.calibration import predicted_codes
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._votes import (
     MajorityVotes,
     class_scores,
-    predict_codes,
     samples_of_game,
 )
 from sklboolean.boosting._weak_learners import take_samples
@@ -316,7 +316,7 @@ class Validation:
         """Count the votes of new hypotheses; return whether boosting should stop."""
         if hypotheses:
             self.votes += learner.votes(hypotheses, self.X)
-        predicted = predict_codes(class_scores(self.votes))
+        predicted = predicted_codes(class_scores(self.votes))
         right = np.average(predicted == self.codes, weights=self.sample_weight)
         self.scores.append(float(right))
         n_since = len(self.scores) - 1 - int(np.argmax(self.scores))

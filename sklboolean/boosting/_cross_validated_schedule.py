@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.boosting._boosting import Schedule
 from sklboolean.boosting._games import held_out_margins
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import predict_codes
 
 # The share of the samples that the policy "fixed" gives up.
 GIVEN_UP = 0.2
@@ -222,7 +222,7 @@ def held_out_choices(weak_learner, games, policies, cv, seed, n_jobs):
     weights = None if weights is None else weights[tested]
     choices = []
     for (name, schedule), given in zip(policies.items(), margins, strict=True):
-        hits = predict_codes(given[tested]) == codes
+        hits = predicted_codes(given[tested]) == codes
         score = float(np.average(hits, weights=weights))
         choices.append(
             Choice(weak_learner, games, name, schedule, hits, weights, given, score)

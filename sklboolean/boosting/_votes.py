@@ -336,9 +336,3 @@ def class_scores(votes, games=None):
             scores[:, second] += won
             scores[:, first] -= won
     return scores
-
-
-def predict_codes(scores):
-    """Predict the class number with the largest of the scores of `class_scores`."""
-    codes = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
-    return codes.astype(np.intp)

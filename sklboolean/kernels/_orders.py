@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History
+from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
@@ -232,11 +233,6 @@ class Orders:
             diagonal = np.abs(layout.evaluator.diagonal(support))
             state.largest_diagonal = float(diagonal.max(initial=0))
         return state
-
-
-def predicted_codes(scores):
-    """Predict class numbers from scores of shape (n_samples, n_scores)."""
-    return scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
 def merge_histories(runs, held_out=None):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklboolean._core.calibration import predicted_codes
 from sklboolean.linear_model._loop import shuffle, shuffle_blocks
 
 TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
@@ -105,8 +106,7 @@ class HeldOutAccuracy:
     def measure(self, state):
         """Measure the accuracy of a state, and copy the state if it is the best."""
         scores = self.compute_scores(state, samples=self.samples)
-        predicted = scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1)
-        accuracy = np.mean(predicted == self.codes)
+        accuracy = np.mean(predicted_codes(scores, tie=1) == self.codes)
         if accuracy > max(self.accuracies, default=-np.inf):
             self.best = state.copy()
         self.accuracies.append(accuracy)

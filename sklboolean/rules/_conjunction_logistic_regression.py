@@ -5,6 +5,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.progress import Progress, with_callbacks
@@ -296,10 +297,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         labels : ndarray of shape (n_samples,)
             The most probable class.
         """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
+        return self.classes_[predicted_codes(self._scores(X))]
 
     def _labels(self):
         if len(self.coef_) == 1:
