@@ -209,7 +209,6 @@ SERVE_ALL = {
     "_core": "helpers of every estimator",
     "inspection/_explanations.py": "explains fitted models of users",
     "inspection/_model_page.py": "shows fitted models of users",
-    "inspection/_sums.py": "reads fitted models of users",
     "onnx/_converters.py": "converts fitted models of users",
     "rules/_dual_representation.py": "reads fitted models of users",
     "rules/_extraction.py": "reads fitted models of users",
@@ -218,8 +217,8 @@ SERVE_ALL = {
 # scikit-learn's BernoulliRBM.
 ON_ESTIMATORS_OF_USERS = {
     "check_classifier", "check_regressor", "fit_member", "fit_weak_hypothesis",
-    "has_random_state", "is_version_space", "predict_codes",
-    "predict_member", "weights_of_rbm",
+    "has_random_state", "is_version_space", "predict_codes", "predict_member",
+    "weights_of_rbm",
 }  # fmt: skip
 
 

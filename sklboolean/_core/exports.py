@@ -24,9 +24,9 @@ class ExportMixin:
         formula = self._formula()
         if formula is None or isinstance(formula, Members):
             raise ValueError(
-                f"This {type(self).__name__} is made of hypotheses that are not "
-                "conjunctions, or of cosines, so it cannot be written. Boost stumps, "
-                "which is the default; a ConsistentHalfspace needs solver='linprog'."
+                f"This {type(self).__name__} is not made of conjunctions, so it cannot "
+                "be written. A booster can if it boosts stumps, its default, and a "
+                "ConsistentHalfspace with solver='linprog'."
             )
         return formula
 
@@ -259,14 +259,20 @@ def weights_text(formula, output, names):
     pairs = largest_first(formula, output)
     n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
     intercept = formula.intercepts[output] / n_votes
-    numbers = [f"{weight:+.4g}" for weight in [intercept, *(w for _, w in pairs)]]
-    texts = ["", *(conjunction_text(term, names) for term, _ in pairs)]
+    texts = [conjunction_text(term, names) for term, _ in pairs]
+    title = formula.output_names()[output]
+    return scorecard(title, intercept, [weight for _, weight in pairs], texts)
+
+
+def scorecard(title, intercept, weights, texts):
+    """Write a title, and below it each weight before its text."""
+    numbers = [f"{weight:+.4g}" for weight in [intercept, *weights]]
     width = max(map(len, numbers)) + 1
     lines = [
         f"{number:>{width}}  {text}".rstrip()
-        for number, text in zip(numbers, texts, strict=True)
+        for number, text in zip(numbers, ["", *texts], strict=True)
     ]
-    return "\n".join([f"{formula.output_names()[output]}:", *lines])
+    return "\n".join([f"{title}:", *lines])
 
 
 def versioned(kind, fields):

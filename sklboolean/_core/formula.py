@@ -7,7 +7,6 @@ ONNX graphs are made from the description and read nothing else of the model.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -62,15 +61,6 @@ class SingleFeatures(Sequence):
 class TermsMixin:
     """Evaluation of the terms that both forms of a formula have."""
 
-    @cached_property
-    def _literals(self):
-        """The features and values of the terms, padded with the first literal."""
-        width = max(map(len, self.terms), default=0)
-        padded = [(*term, *term[:1] * (width - len(term))) for term in self.terms]
-        shape = len(padded), width, 2
-        array = np.array(padded, dtype=np.intp).reshape(shape)
-        return array[:, :, 0], array[:, :, 1].astype(bool)
-
     def satisfied(self, bits):
         """Mark the terms that hold in each sample.
 
@@ -84,17 +74,10 @@ class TermsMixin:
         """
         if isinstance(self.terms, SingleFeatures):
             return bits[:, self.terms.features]
-        if not all(self.terms):  # an empty conjunction has no literal to pad with
-            columns = [
-                [bits[:, j] == value for j, value in term] for term in self.terms
-            ]
-            always = np.ones(len(bits), dtype=bool)
-            held = [np.logical_and.reduce([always, *term]) for term in columns]
-            return np.stack(held, axis=1)
-        features, values = self._literals
         satisfied = np.ones((len(bits), len(self.terms)), dtype=bool)
-        for feature, value in zip(features.T, values.T, strict=True):
-            satisfied &= bits[:, feature] == value
+        for k, term in enumerate(self.terms):
+            for feature, value in term:
+                satisfied[:, k] &= bits[:, feature] == value
         return satisfied
 
 
@@ -126,7 +109,7 @@ class FirstRule(TermsMixin):
     scores: np.ndarray | None = None
 
     def first(self, bits):
-        """Number the rule that decides each sample; their number is the default."""
+        """Number the rule that decides each sample; ``n_rules`` is the default."""
         always = np.ones((len(bits), 1), dtype=bool)
         return np.hstack([self.satisfied(bits), always]).argmax(axis=1)
 
@@ -208,8 +191,7 @@ class WeightedSum(TermsMixin):
         sums = self.sums(bits)
         if self.games is None:
             return sums
-        z = np.sqrt(self.divisors) * sums
-        shares = z / np.sqrt(1 + z * z) / (len(self.classes) - 1)
+        shares = sums * self.game_factors(sums)
         scores = np.zeros((len(bits), len(self.classes)))
         for (first, second), share in zip(self.games, shares.T, strict=True):
             scores[:, second] += share

@@ -32,8 +32,8 @@ class Explanation:
     kind : {"rules", "weights", "votes", "predictions"}
         "rules": the first of ``parts`` decides. "weights": they and ``intercept`` add
         up to ``score``. "votes": each is what the vote of a hypothesis, or of equal
-        ones, adds to ``score``, the margin of the vote. "predictions": each is what a
-        hypothesis predicts; ``score`` is their median.
+        ones, adds to ``score``. "predictions": each is what a hypothesis predicts;
+        ``score`` is their median.
     prediction : label or float
         What the model predicts.
     target : label or None

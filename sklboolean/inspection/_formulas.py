@@ -22,7 +22,7 @@ def as_bits(X, binarize):
     X = check_array_strict(X, accept_sparse="csr")
     X = X.toarray() if sparse.issparse(X) else X
     threshold = binarize if isinstance(binarize, Real) else 0.0
-    return X > threshold
+    return X.astype(np.float64) > threshold
 
 
 def check_names(names, n_features):

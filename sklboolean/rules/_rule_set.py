@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
-from sklboolean._core.exports import ExportMixin, versioned
+from sklboolean._core.exports import ExportMixin, scorecard, versioned
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean._core.formulas import html_table, python_label, shown
 from sklboolean._core.parameters import check_integer
@@ -408,16 +408,10 @@ class RuleEnsemble(_RuleSet):
             When a feature has no name.
         """
         names = self.feature_names if feature_names is None else feature_names
-        weights = [f"{self.intercept:+.4g}"]
-        weights += [f"{rule.contribution:+.4g}" for rule in self.rules]
-        texts = ["", *(rule.to_text(names) for rule in self.rules)]
-        width = max(map(len, weights)) + 1
-        lines = [
-            f"{weight:>{width}}  {text}".rstrip()
-            for weight, text in zip(weights, texts, strict=True)
-        ]
-        header = f"{self.label} if this is above 0, else {self.default}:"
-        return "\n".join([header, *lines])
+        weights = [rule.contribution for rule in self.rules]
+        texts = [rule.to_text(names) for rule in self.rules]
+        title = f"{self.label} if this is above 0, else {self.default}"
+        return scorecard(title, self.intercept, weights, texts)
 
     def _formula(self):
         return WeightedSum(

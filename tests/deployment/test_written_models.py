@@ -281,5 +281,5 @@ def test_boosters_of_other_classifiers_are_refused():
     ):
         model.fit(X, y)
         if hasattr(model, "to_sql"):
-            with pytest.raises(ValueError, match="that are not conjunctions"):
+            with pytest.raises(ValueError, match="not made of conjunctions"):
                 model.to_sql()

@@ -299,6 +299,34 @@ def test_text_has_a_line_for_each_part():
 
 
 @pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0]], ids=repr)
+def test_a_series_is_one_sample(model):
+    X, _ = CANCER
+    X = X.assign(color=np.where(X.iloc[:, 0] > 14, "red", "blue"))
+    pipeline = fitted(model, (X, CANCER[1]))
+    [one] = explain(pipeline, X.iloc[7])
+    assert one == explain(pipeline, X.iloc[[7]])[0]
+
+
+def test_frame_of_an_explanation():
+    X, _ = CANCER
+    one = explain(fitted(WEIGHTED[0]), X.head(1))[0]
+    frame = one.to_frame()
+    assert frame["part"].tolist() == [*(text for text, _ in one.parts), "always"]
+    assert frame["value"].sum() == pytest.approx(one.score)
+    rules = explain(fitted(RULES[0]), X.head(1))[0]
+    assert rules.to_frame()["value"].tolist() == [value for _, value in rules.parts]
+
+
+def test_bits_of_short_floats_are_those_of_the_model():
+    # 0.1 as float32 is above 0.1, and the model sees it so.
+    X = np.array([[0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.0, 0.0]] * 5, dtype=np.float32)
+    y = X[:, 0] > 0
+    model = RuleClassifier(binarize=0.1, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1
+    assert [one.prediction for one in explain(model, X)] == y.tolist()
+
+
+@pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0]], ids=repr)
 def test_bars_are_the_parts(model):
     X, _ = CANCER
     pipeline = fitted(model)
