@@ -185,8 +185,6 @@ def test_scikit_learn_check(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(SLOW, expected_failed_checks=expected_failures)
 def test_scikit_learn_check_of_slow_defaults(estimator, check):
-    if check_name(check) in EQUIVALENCE:
-        pytest.xfail("This takes minutes. Configurations with fewer rounds show it.")
     check(estimator)
 
 

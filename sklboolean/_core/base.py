@@ -74,7 +74,8 @@ class DecisionClassifierMixin:
         labels : ndarray of shape (n_samples,)
             Labels among ``classes_``.
         """
-        return self.classes_[predicted_codes(self.decision_function(X))]
+        codes = predicted_codes(self.decision_function(X))
+        return self.classes_[codes]
 
     def predict_proba(self, X):
         """Predict the probability of each class.

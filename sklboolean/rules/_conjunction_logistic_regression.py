@@ -297,7 +297,8 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         labels : ndarray of shape (n_samples,)
             The most probable class.
         """
-        return self.classes_[predicted_codes(self._scores(X))]
+        codes = predicted_codes(self._scores(X))
+        return self.classes_[codes]
 
     def _labels(self):
         if len(self.coef_) == 1:
