@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -20,7 +20,7 @@ from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import feature_name_of, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_binarize
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import as_boolean, validate_boolean
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stumps import (
     LANES,
@@ -540,6 +540,13 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
     def _check_params(self):
         check_binarize(self.binarize)
 
+    def _fitted_clone(self, X, y, sample_weight=None):
+        """Fit a clone to checked samples, whose columns are not judged again."""
+        fitted = clone(self)
+        fitted.n_features_in_ = X.shape[1]
+        fitted._fit_bits(as_boolean(X, self.binarize), y, sample_weight)
+        return fitted
+
     def _fitted_copy(self, stump, ensemble):
         """Make a fitted copy that votes as a hypothesis of an ensemble does."""
         fitted = copy(self)
@@ -632,6 +639,7 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
     def _formula(self):
         term = self._conjunction()
         if_false, if_true = map(python_value, self.side_classes_)
+        # The side where the rule holds comes first.
         probabilities = (
             self.side_probabilities_[::-1] if term else (self.side_probabilities_[1:])
         )

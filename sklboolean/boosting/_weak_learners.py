@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -379,10 +379,7 @@ def fit_labels(estimator, X, y, seed, weights=None):
     if is_stump(estimator):
         # `bits_of_samples` judged its columns on the user's samples. On a batch, which
         # may hold copies of a few samples, its ``fit`` would judge them again.
-        stump = clone(estimator)
-        stump.n_features_in_ = X.shape[1]
-        stump._fit_bits(as_boolean(X, stump.binarize), y, weights)
-        return stump
+        return estimator._fitted_clone(X, y, weights)
     return fit_clone(estimator, X, y, seed, weights)
 
 
