@@ -23,7 +23,7 @@ from sklboolean.boosting._boosting import EDGE_TOLERANCE, WeakLearnerError
 from sklboolean.boosting._majority_game import check_edge, log_binomial_pmf, min_rounds
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes
-from sklboolean.boosting._weak_learners import fit_labels
+from sklboolean.boosting._weak_learners import fit_labels, is_stump
 
 # Samples whose votes are counted in one call.
 PIECE = 8192
@@ -424,7 +424,12 @@ class FilterState:
         word = random_words(self.seed, FOR_HYPOTHESES, self._n_fits, 1)[0]
         self._n_fits += 1
         seed = int(word % np.iinfo(np.int32).max)
-        return fit_labels(self.estimator, X, self.classes[codes], seed)
+        y = self.classes[codes]
+        if is_stump(self.estimator) and (codes != codes[0]).any():
+            # Its ``fit`` would judge the columns of a batch, which may hold copies of a
+            # few samples; those of all samples are judged already.
+            return self.estimator._fitted_clone(X, y)
+        return fit_labels(self.estimator, X, y, seed)
 
 
 def first_votes(X, codes, hypotheses, classes):

@@ -540,11 +540,11 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
     def _check_params(self):
         check_binarize(self.binarize)
 
-    def _fitted_clone(self, X, y, sample_weight=None):
+    def _fitted_clone(self, X, y):
         """Fit a clone to checked samples, whose columns are not judged again."""
         fitted = clone(self)
         fitted.n_features_in_ = X.shape[1]
-        fitted._fit_bits(as_boolean(X, self.binarize), y, sample_weight)
+        fitted._fit_bits(as_boolean(X, self.binarize), y)
         return fitted
 
     def _fitted_copy(self, stump, ensemble):

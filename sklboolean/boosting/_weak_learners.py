@@ -376,10 +376,6 @@ def fit_labels(estimator, X, y, seed, weights=None):
     kept = slice(None) if weights is None else np.flatnonzero(weights)
     if (y[kept] == y[kept][0]).all():
         return DummyClassifier(strategy="most_frequent").fit(X[kept], y[kept])
-    if is_stump(estimator):
-        # `bits_of_samples` judged its columns on the user's samples. On a batch, which
-        # may hold copies of a few samples, its ``fit`` would judge them again.
-        return estimator._fitted_clone(X, y, weights)
     return fit_clone(estimator, X, y, seed, weights)
 
 
