@@ -34,10 +34,11 @@ def predicted_codes(scores, *, tie=0):
     -------
     codes : ndarray of shape (n_samples,), int
     """
-    if scores.ndim == 2 and scores.shape[1] > 1:
-        return scores.argmax(axis=1)
-    single = scores.reshape(len(scores))
-    return (single >= 0 if tie else single > 0).astype(np.intp)
+    if scores.ndim == 2:
+        if scores.shape[1] > 1:
+            return scores.argmax(axis=1)
+        scores = scores[:, 0]
+    return (scores >= 0 if tie else scores > 0).astype(np.intp)
 
 
 def held_out_parts(codes, weights):

@@ -14,7 +14,12 @@ from sklboolean import (
     KernelPerceptron,
     Winnow,
 )
-from sklboolean._core.calibration import fit_slope, held_out_parts, probabilities
+from sklboolean._core.calibration import (
+    fit_slope,
+    held_out_parts,
+    predicted_codes,
+    probabilities,
+)
 
 finite_scores = st.floats(-1, 1).map(lambda score: round(score, 6))
 
@@ -343,3 +348,13 @@ def test_the_log_loss_is_near_that_of_the_best_slope(model, n_classes, method):
     np.testing.assert_array_equal(
         model.predict_proba(X[test]).argmax(axis=1), model.predict(X[test])
     )
+
+
+@pytest.mark.parametrize("tie", [0, 1])
+def test_scores_of_0_are_ties(tie):
+    scores = np.array([-1.0, -0.0, 0.0, 5e-324, 1.0])
+    expected = [0, tie, tie, 1, 1]
+    assert predicted_codes(scores, tie=tie).tolist() == expected
+    assert predicted_codes(scores[:, None], tie=tie).tolist() == expected
+    several = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 2.0], [0.0, 0.0, 1.0]])
+    assert predicted_codes(several, tie=tie).tolist() == [0, 1, 2]
