@@ -17,6 +17,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BoostByMajority,
+    DensityMixture,
     FilteringBoostByMajority,
     KernelPerceptron,
     OnlineBoostByMajority,
@@ -161,20 +162,29 @@ def check_id(value):
     return ",".join([check_name(value), *map(str, getattr(value, "keywords", ()))])
 
 
-def checks_that_may_differ():
-    """Further configurations with the checks that are not in `SAME_IN_A_CLASS`."""
-    for estimator in FURTHER:
+def checks_of(estimators, are_same):
+    """List configurations with the checks that are, or are not, `SAME_IN_A_CLASS`."""
+    pairs = []
+    for estimator in estimators:
         for pair in estimator_checks_generator(
             estimator, mark="xfail", expected_failed_checks=expected_failures(estimator)
         ):
             _, check = getattr(pair, "values", pair)
-            if check_name(check) not in SKIPPED:
-                yield pair
+            if (check_name(check) in SKIPPED) == are_same:
+                pairs.append(pair)
+    return pairs
 
 
-# One fit on 40 samples without a rule takes five seconds at the defaults.
-SLOW = [each for each in DEFAULTS if type(each) is BoostByMajority]
-QUICK = [each for each in DEFAULTS if type(each) is not BoostByMajority]
+# One fit takes up to five seconds at the defaults of these classes. Their checks that
+# are the same for all configurations run on a quick one.
+QUICK_TWINS = {
+    BoostByMajority: "boost_by_majority",
+    DensityMixture: "density_mixture",
+    QueryByCommittee: "query_by_committee",
+}
+SLOW = [each for each in DEFAULTS if type(each) in QUICK_TWINS]
+QUICK = [each for each in DEFAULTS if type(each) not in QUICK_TWINS]
+TWINS = [MODELS[name] for name in QUICK_TWINS.values()]
 
 
 @parametrize_with_checks(QUICK, expected_failed_checks=expected_failures)
@@ -182,15 +192,24 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "check"), checks_of(TWINS, are_same=True), ids=check_id
+)
+def test_scikit_learn_check_of_a_quick_twin(estimator, check):
+    check(estimator)
+
+
 @pytest.mark.slow
-@parametrize_with_checks(SLOW, expected_failed_checks=expected_failures)
+@pytest.mark.parametrize(
+    ("estimator", "check"), checks_of(SLOW, are_same=False), ids=check_id
+)
 def test_scikit_learn_check_of_slow_defaults(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("estimator", "check"), [*checks_that_may_differ()], ids=check_id
+    ("estimator", "check"), checks_of(FURTHER, are_same=False), ids=check_id
 )
 def test_scikit_learn_check_of_other_configurations(estimator, check):
     check(estimator)
