@@ -4,6 +4,8 @@
 
 #include "seen_covers.h"
 
+enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2, SKLB_BOTH = 3 }; /* which sums are wanted */
+
 typedef struct {
     double score;
     int length;

@@ -89,6 +89,16 @@ def unpack_words(words, n_features):
     return np.unpackbits(bytes_, axis=1, bitorder="little", count=n_features)
 
 
+def transpose_words(words, n_features):
+    """Transpose packed samples: the samples in which each feature is true, as words."""
+    columns = np.empty((n_features, -(-len(words) // 64)), dtype=np.uint64)
+    for first in range(0, n_features, 1024):
+        part = np.ascontiguousarray(words[:, first // 64 : first // 64 + 16])
+        bits = unpack_words(part, min(1024, n_features - first))
+        columns[first : first + 1024] = pack_dense(np.ascontiguousarray(bits.T))
+    return columns
+
+
 def always_true(words, n_features):
     """Return which features are true in every packed row."""
     common = np.bitwise_and.reduce(words, axis=0).astype("<u8", copy=False)

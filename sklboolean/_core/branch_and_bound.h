@@ -12,8 +12,6 @@
 #include "cover_sums.h"
 #include "removals.h"
 
-enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2, SKLB_BOTH = 3 };
-
 typedef struct {
     int32_t *literals; /* for each conjunction as many as the level is deep */
     double *bounds;    /* the largest score of anything longer that has it and siblings */

@@ -2,10 +2,12 @@
 
 The weight of a conjunction is the sum of the coefficients of the samples that satisfy
 it. A compiled branch and bound finds the conjunctions whose weights are largest in
-absolute value, exactly or over a limited width.
+absolute value, exactly or over a limited width. Where tables of the sums of all
+conjunctions are small enough, a scan of them takes its place and finds the same.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import fsum
 from time import monotonic, time
@@ -18,7 +20,9 @@ from scipy import sparse
 from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
+from sklboolean._core._table import LONGEST
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
+from sklboolean._core.conjunction_table import ConjunctionTable
 from sklboolean._core.feature_names import exclusive_groups
 from sklboolean._core.parameters import (
     check_choice,
@@ -32,6 +36,8 @@ MAX_LISTED = 2**26
 # Up to so many binary digits of the coefficients, counting digit by digit is faster
 # than looking sums up (measured on x86-64).
 MAX_DIGITS = {"plain": 4, "avx2": 16, "avx512": 32}
+# The longest list that a scan of tables keeps in order.
+MAX_FROM_TABLE = 1024
 # Conjunctions of each length that the first, inexact searches keep, and those held in
 # memory at a time.
 WIDTHS, BLOCK = (256, 2**14), 2**19
@@ -41,6 +47,9 @@ BRANCHES = 16
 # Words read between two checks of the clock: some milliseconds. Every branch reads as
 # many, even if it begins after the deadline.
 SLICE = 2**21
+# Nanoseconds of a sum of branch and bound, and of each of its samples; tables that take
+# less than QUICK_TABLE are never raced (measured on x86-64 with AVX2).
+SUM_OVERHEAD, SUM_OF_SAMPLE, QUICK_TABLE = 100, 0.2, 1e7
 NO_TABLES = np.zeros(0, dtype=np.int64)
 
 
@@ -172,6 +181,23 @@ class SearchTask:
         return 2**60 if self.growing else BLOCK
 
 
+class SearchLimits(NamedTuple):
+    """What ends a search early.
+
+    Attributes
+    ----------
+    width : int or None
+        Number of conjunctions of each length that are extended.
+    until : float or None
+        Time, on the clock of ``time()``.
+    max_sums : float or None
+    """
+
+    width: int | None
+    until: float | None
+    max_sums: float | None
+
+
 class SearchArrays:
     """Samples laid out for the compiled search.
 
@@ -182,7 +208,8 @@ class SearchArrays:
     ----------
     words : ndarray of uint64 words
         Boolean samples.
-    coefficients : ndarray of shape (n_samples,), float64
+    integers : ndarray of shape (n_samples,), int64
+        Coefficients.
     groups : ndarray of shape (n_features,), int32
         Features of one group never occur together in a conjunction.
     monotone : bool
@@ -191,11 +218,8 @@ class SearchArrays:
         Weight of each length.
     """
 
-    def __init__(self, words, coefficients, groups, monotone, factors):
-        self.n_features = n_features = len(groups)
-        integers, self.unit = to_integers(coefficients)
-        rounded = np.rint(coefficients / self.unit) * self.unit
-        self.is_rounded = bool((rounded != coefficients).any())
+    def __init__(self, words, integers, groups, monotone, factors):
+        n_features = len(groups)
         orders = []
         for side in (integers > 0, integers < 0):
             members = np.flatnonzero(side)
@@ -237,6 +261,8 @@ class SearchArrays:
         search = self.make_search(task, seeds)
         deadline = None if until is None else monotonic() + until - time()
         slice_ = max(1, SLICE // (len(self.samples) + 16))
+        if max_sums is not None:
+            slice_ = int(max(1, min(slice_, max_sums)))
         search.run(deadline, slice_, stopped, max_sums)
         bound = 0.0 if search.is_complete else search.open_bound
         return search.found(), bound, search.is_complete, search.n_sums
@@ -266,7 +292,7 @@ class SearchArrays:
         merged = self.make_search(tasks[0], chain.from_iterable(found)).found()
         return merged, max(bounds), all(is_complete), sum(n_sums)
 
-    def search_exactly(self, task, widths, until, n_jobs, max_sums):
+    def search_exactly(self, task, widths, limits, n_jobs):
         """Return the same from searches of some widths, then from all branches.
 
         A search of limited width finds good conjunctions at once. With their bound the
@@ -276,13 +302,13 @@ class SearchArrays:
         found, n_sums = [], 0
         for width in widths:
             found, bound, is_complete, n = self.search(
-                replace(task, width=width), found, until
+                replace(task, width=width), found, limits.until
             )
             n_sums += n
             if is_complete:
                 return found, bound, True, n_sums
         found, bound, is_complete, n = self.search_branches(
-            task, found, until, n_jobs, max_sums
+            task, found, limits.until, n_jobs, limits.max_sums
         )
         return found, bound, is_complete, n_sums + n
 
@@ -318,12 +344,8 @@ def _group_tokens(columns, groups, monotone):
     return np.where(overlap, names, np.uint64(0))[groups]
 
 
-def search_conjunctions(
-    X, coefficients, n_features, *, max_literals, n_rules=20, monotone=True,
-    sign="both", feature_groups=None, length_weights=None, floor=0.0, time_limit=None,
-    width=None, n_jobs=None, max_sums=None,
-):  # fmt: skip
-    """Find the conjunctions with the largest weight.
+class ConjunctionSearch:
+    """Samples that are searched for conjunctions, once or many times.
 
     Conjunctions satisfied by the same samples count as one: the shortest of them, and
     among those the one whose literals come first. Features come before negations.
@@ -332,95 +354,204 @@ def search_conjunctions(
     ----------
     X : ndarray of uint64 words, or csr_array
         Boolean samples.
-    coefficients : array-like of shape (n_samples,)
-        Samples of coefficient 0 do not count, nor those below 2**-53 of the total.
     n_features : int
     max_literals : int
         Maximum length of a conjunction.
-    n_rules : int
-        Maximum number of conjunctions in the list.
     monotone : bool
         Whether conjunctions consist of true features only. False: negations too.
-    sign : {"positive", "negative", "both"}
-        Which weights count.
     feature_groups : array-like of shape (n_features,) or None
         Features of one label never occur together in a conjunction.
-    length_weights : array-like of shape (max_literals + 1,) or None
-        The score is the weight times this factor of the length, not negative. Lengths
-        of factor 0 do not take part. None: 1 for all lengths.
-    floor : float
-        Conjunctions whose score is not above it are left out. The bound is then this
-        floor, if nothing larger was left out. An exact search begins at once.
-    time_limit : float or None
-        Seconds.
-    width : int or None
-        Number of conjunctions of each length that are extended: fast, but better ones
-        may be missed, and the bound is then that of the list only. None: all that can
-        matter, an exact search.
     n_jobs : int or None
-        Joblib's jobs for the branches of an exact search. The result does not depend
-        on it, except under ``time_limit``.
-    max_sums : float or None
-        Number of sums after which an exact search stops, in each branch a part of it.
-        Unlike time it does not depend on the machine. None: no limit.
+        Joblib's jobs for the branches of an exact branch and bound. The result does not
+        depend on it, except under ``time_limit``.
+    """
+
+    def __init__(
+        self, X, n_features, *, max_literals, monotone=True, feature_groups=None,
+        n_jobs=None,
+    ):  # fmt: skip
+        max_literals = check_integer(max_literals, "max_literals", 1, 65535)
+        check_choice(monotone, "monotone", (False, True))
+        check_n_jobs(n_jobs)
+        self.X, self.monotone, self.n_jobs = X, bool(monotone), n_jobs
+        self.longest = min(max_literals, n_features)
+        self.groups = encode_groups(feature_groups, n_features)
+        self.tables, self.lost_races = {}, 0
+
+    @cached_property
+    def words(self):
+        """The samples as words."""
+        return as_words(self.X)
+
+    def table(self, longest):
+        """Return the samples laid out for tables, or None where these are too large."""
+        if longest > LONGEST:
+            return None
+        if longest not in self.tables:
+            table = ConjunctionTable(self.words, self.groups, longest)
+            self.tables[longest] = table if table.fits else None
+        return self.tables[longest]
+
+    def best(
+        self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
+        time_limit=None, width=None, max_sums=None, diverse=False,
+    ):  # fmt: skip
+        """Find the conjunctions with the largest weight.
+
+        Parameters
+        ----------
+        coefficients : array-like of shape (n_samples,)
+            Samples of coefficient 0 do not count, nor those below 2**-53 of the total.
+        n_rules : int
+            Maximum number of conjunctions in the list.
+        sign : {"positive", "negative", "both"}
+            Which weights count.
+        length_weights : array-like of shape (max_literals + 1,) or None
+            The score is the weight times this factor of the length, not negative.
+            Lengths of factor 0 do not take part. None: 1 for all lengths.
+        floor : float
+            Conjunctions whose score is not above it are left out. The bound is then
+            this floor, if nothing larger was left out. An exact branch and bound begins
+            at once.
+        time_limit : float or None
+            Seconds.
+        width : int or None
+            Number of conjunctions of each length that branch and bound extends: fast,
+            but better ones may be missed, and the bound is then that of the list only.
+            None: all that can matter, an exact search. Tables are exact in any case.
+        max_sums : float or None
+            Number of sums after which an exact branch and bound stops, in each branch a
+            part of it. Unlike time it does not depend on the machine. None: no limit.
+        diverse : bool
+            Of the conjunctions that share all features but one, only the best. The
+            list is then not complete; its best conjunction is. Tables only.
+
+        Returns
+        -------
+        result : SearchResult
+        """
+        n_rules = check_integer(n_rules, "n_rules", 1, MAX_LISTED)
+        check_choice(sign, "sign", tuple(SIGNS))
+        if time_limit is not None:
+            check_real(time_limit, "time_limit", 0, strict=True)
+        # On a clock that other machines have too.
+        until = None if time_limit is None else time() + time_limit
+        coefficients = _finite_coefficients(coefficients)
+        factors = _length_factors(length_weights, self.longest)
+        if not len(factors) or not coefficients.any():
+            return SearchResult([], 0.0, True, 0)
+        integers, unit = to_integers(coefficients)
+        shortest = int(np.flatnonzero(factors)[0])
+        growing = bool((np.diff(factors[shortest:]) > 0).any())
+        task = SearchTask(n_rules, sign, floor / unit, shortest, growing)
+        limits = SearchLimits(width, until, max_sums)
+        table = None
+        if not growing and n_rules <= MAX_FROM_TABLE:
+            table = self.table(len(factors) - 1)
+        if table is None:
+            answer = self._branch_and_bound(integers, factors, task, limits)
+        else:
+            answer = self._race(table, integers, factors, task, limits, diverse)
+        found, bound, is_complete, n_sums = answer
+        bound = max(bound, task.floor)
+        if len(found) == n_rules:
+            bound = max(bound, found[-1][1])
+        elif diverse and found:
+            bound = max(bound, found[0][1])
+        is_rounded = bool((integers * unit != coefficients).any())
+        if bound:
+            bound += is_rounded * len(coefficients) * factors.max() / 2
+        has_factors = (factors[shortest:] != 1).any()
+        is_known = sign == "positive" and not (is_rounded or has_factors)
+        listed = self._with_weights(found, coefficients, unit if is_known else None)
+        return SearchResult(listed, bound * unit, is_complete, n_sums)
+
+    def _race(self, table, integers, factors, task, limits, diverse):
+        """Search by tables, or by branch and bound where that is done before.
+
+        What tables take is known. What branch and bound takes is not, so that it gets
+        a third of that as its limit, until it has lost once; or the effort that its
+        width allows.
+        """
+        nanoseconds = table.cost.nanoseconds
+        sums = nanoseconds / (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
+        n_grown = len(self.groups) * (1 if self.monotone else 2) * (len(factors) - 1)
+        n_before = 0
+        is_late = (
+            limits.until is not None and time() + 2e-9 * nanoseconds > limits.until
+        )
+        if is_late or (limits.width and limits.width * n_grown < sums):
+            return self._branch_and_bound(integers, factors, task, limits)
+        if not limits.width and nanoseconds > QUICK_TABLE and not self.lost_races:
+            share = min(
+                sums / 3, np.inf if limits.max_sums is None else limits.max_sums
+            )
+            answer = self._branch_and_bound(
+                integers, factors, task, limits._replace(max_sums=share),
+                [width for width in WIDTHS if width * n_grown < share],
+            )  # fmt: skip
+            if answer[2]:
+                return answer
+            self.lost_races, n_before = self.lost_races + 1, answer[3]
+        values = integers.astype(np.float64)
+        found = table.best(values, task, factors, self.monotone, diverse=diverse)
+        return found, 0.0, True, n_before + table.cost.n_sums
+
+    def _branch_and_bound(self, integers, factors, task, limits, widths=None):
+        """Return the list found, the bound of the rest, is_complete and n_sums."""
+        arrays = SearchArrays(self.words, integers, self.groups, self.monotone, factors)
+        if task.growing or limits.width:
+            # Where longer conjunctions may have larger factors, a search of limited
+            # width could represent a cover by one that is not its shortest.
+            task = replace(task, width=0 if task.growing else limits.width)
+            return arrays.search(task, [], limits.until)
+        widths = WIDTHS if widths is None else widths
+        widths = sorted({max(least, 2 * task.n_wanted) for least in widths})
+        if task.floor:
+            widths = []
+        return arrays.search_exactly(task, widths, limits, self.n_jobs)
+
+    def _with_weights(self, found, coefficients, unit):
+        """Write the conjunctions found as (feature, value) pairs, with their weights.
+
+        Scores times ``unit`` are the weights; where it is None they are summed up.
+        """
+        n_features = len(self.groups)
+        rules = [
+            tuple(sorted((j % n_features, j < n_features) for j in literals))
+            for literals, _ in found
+        ]
+        if unit is not None:
+            weights = [score * unit for _, score in found]
+        else:
+            weights = [
+                fsum(coefficients[satisfied_by(self.words, rule)]) for rule in rules
+            ]
+        return list(zip(rules, weights, strict=True))
+
+
+def search_conjunctions(
+    X, coefficients, n_features, *, max_literals, monotone=True, feature_groups=None,
+    n_jobs=None, **options,
+):  # fmt: skip
+    """Search samples once; the parameters are those of `ConjunctionSearch`.
 
     Returns
     -------
     result : SearchResult
     """
-    n_rules = check_integer(n_rules, "n_rules", 1, MAX_LISTED)
-    max_literals = check_integer(max_literals, "max_literals", 1, 65535)
-    check_choice(monotone, "monotone", (False, True))
-    check_choice(sign, "sign", tuple(SIGNS))
-    check_n_jobs(n_jobs)
-    if time_limit is not None:
-        check_real(time_limit, "time_limit", 0, strict=True)
-    # On a clock that other machines have too.
-    until = None if time_limit is None else time() + time_limit
-    groups = encode_groups(feature_groups, n_features)
+    search = ConjunctionSearch(
+        X, n_features, max_literals=max_literals, monotone=monotone,
+        feature_groups=feature_groups, n_jobs=n_jobs,
+    )  # fmt: skip
+    return search.best(coefficients, **options)
+
+
+def _finite_coefficients(coefficients):
     coefficients = np.asarray(coefficients, dtype=np.float64)
     if not np.isfinite(coefficients).all():
         raise ValueError("coefficients hold infinity or NaN; give finite numbers.")
-    factors = _length_factors(length_weights, min(max_literals, n_features))
-    if not len(factors) or not coefficients.any():
-        return SearchResult([], 0.0, True, 0)
-    words = as_words(X)
-    arrays = SearchArrays(words, coefficients, groups, bool(monotone), factors)
-    shortest = int(np.flatnonzero(factors)[0])
-    growing = bool((np.diff(factors[shortest:]) > 0).any())
-    task = SearchTask(n_rules, sign, floor / arrays.unit, shortest, growing)
-    if growing or width:
-        # Where longer conjunctions may have larger factors, a search of limited width
-        # could represent a cover by a conjunction that is not its shortest.
-        task = replace(task, width=0 if growing else width)
-        found, bound, is_complete, n_sums = arrays.search(task, [], until)
-    else:
-        widths = [] if floor else sorted({max(least, 2 * n_rules) for least in WIDTHS})
-        found, bound, is_complete, n_sums = arrays.search_exactly(
-            task, widths, until, n_jobs, max_sums
-        )
-    bound = max(bound, task.floor)
-    if len(found) == n_rules:
-        bound = max(bound, found[-1][1])
-    if bound:
-        bound += arrays.is_rounded * len(coefficients) * factors.max() / 2
-    listed = _with_weights(found, words, coefficients, arrays, task)
-    return SearchResult(listed, bound * arrays.unit, is_complete, n_sums)
-
-
-def _with_weights(found, words, coefficients, arrays, task):
-    """Write the conjunctions found as (feature, value) pairs, with their weights."""
-    n_features = arrays.n_features
-    rules = [
-        tuple(sorted((j % n_features, j < n_features) for j in literals))
-        for literals, _ in found
-    ]
-    has_factors = (arrays.factors[task.shortest :] != 1).any()
-    if task.sign == "positive" and not (arrays.is_rounded or has_factors):
-        weights = [score * arrays.unit for _, score in found]
-    else:
-        weights = [fsum(coefficients[satisfied_by(words, rule)]) for rule in rules]
-    return list(zip(rules, weights, strict=True))
+    return coefficients
 
 
 def _length_factors(length_weights, longest):

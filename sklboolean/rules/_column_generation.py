@@ -13,7 +13,7 @@ from time import monotonic
 import numpy as np
 from scipy.special import entr, expit, softmax
 
-from sklboolean._core.bits import as_words, pack_dense, unpack_words
+from sklboolean._core.bits import as_words, pack_dense, transpose_words
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
 from sklboolean.rules._bit_columns import add_scores, fill_covers
 from sklboolean.rules._l1_problem import L1Problem
@@ -111,16 +111,6 @@ def is_past(time):
     return time is not None and monotonic() >= time
 
 
-def bit_columns(words, n_features):
-    """Transpose packed samples: the samples in which each feature is true, as words."""
-    columns = np.empty((n_features, -(-len(words) // 64)), dtype=np.uint64)
-    for first in range(0, n_features, 1024):
-        part = np.ascontiguousarray(words[:, first // 64 : first // 64 + 16])
-        bits = unpack_words(part, min(1024, n_features - first))
-        columns[first : first + 1024] = pack_dense(np.ascontiguousarray(bits.T))
-    return columns
-
-
 class ColumnGeneration:
     """Training data and the conjunctions found so far; `minimize` for each C.
 
@@ -150,7 +140,7 @@ class ColumnGeneration:
         self.targets, self.loss = targets[:, used], loss
         self.space, self.n_jobs = space, n_jobs
         n_samples = len(self.words)
-        self.features = bit_columns(self.words, space.n_features)
+        self.features = transpose_words(self.words, space.n_features)
         self.samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
         padding = (0, -n_samples % 64)
         self.padded_weights = np.pad(self.weights, padding)

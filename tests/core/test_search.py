@@ -14,7 +14,7 @@ from joblib import parallel_config
 from oracles.rules import correlated_rows, every_conjunction, largest_weights, satisfies
 from scipy import sparse
 
-from sklboolean._core import _cpu
+from sklboolean._core import _cpu, conjunction_table
 from sklboolean._core import conjunction_search as search
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
@@ -34,6 +34,22 @@ LENGTH_WEIGHTS = {
     "exactly two": lambda n: [float(k == 2) for k in range(n + 1)],
     "two or three": lambda n: [0.0, 0.0, 6.0, 4.0, *[0.0] * n][: n + 1],
 }
+
+
+def use_engine(patch, engine):
+    """Let all searches run by one engine."""
+    if engine == "branches":
+        patch.setattr(conjunction_table, "MAX_SUMS", 0)
+    elif engine == "race":
+        patch.setattr(search, "QUICK_TABLE", 0)
+    elif engine == "blocks":
+        patch.setattr(conjunction_table, "ADD_TO_BIN", 0)
+        patch.setattr(conjunction_table, "BINS", 0)
+
+
+@pytest.fixture
+def branches_only(monkeypatch):
+    use_engine(monkeypatch, "branches")
 
 
 def compare(X, coefficients, n_rules, max_literals, *, block=None, **options):
@@ -75,11 +91,17 @@ def problems(draw):
     return X, coefficients, draw(st.integers(1, 30)), max_literals, options
 
 
-@settings(deadline=None, max_examples=300)
-@given(problems(), st.sampled_from([1, 3, 256]), st.sampled_from([1, 4, 2**18]))
-def test_search_is_that_over_all_conjunctions(problem, width, block):
+@settings(deadline=None, max_examples=400)
+@given(
+    problems(),
+    st.sampled_from(["tables", "blocks", "race", "branches", "branches"]),
+    st.sampled_from([1, 3, 256]),
+    st.sampled_from([1, 4, 2**18]),
+)
+def test_search_is_that_over_all_conjunctions(problem, engine, width, block):
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
+        use_engine(patch, engine)
         # A narrow first search and small blocks: every way through the levels.
         patch.setattr(search, "WIDTHS", (width, 2 * width))
         patch.setattr(search, "BLOCK", block)
@@ -121,9 +143,13 @@ def test_any_floats_are_summed_up_to_rounding(seed):
 
 
 @pytest.mark.parametrize("path", _cpu.available_cpu_paths())
+@pytest.mark.parametrize("engine", ["tables", "branches"])
 @pytest.mark.parametrize("kind", sorted(COEFFICIENTS))
 @pytest.mark.parametrize("n_samples", [1, 64, 200])
-def test_every_instruction_set_finds_the_same(path, kind, n_samples):
+def test_every_instruction_set_finds_the_same(
+    path, engine, kind, n_samples, monkeypatch
+):
+    use_engine(monkeypatch, engine)
     rng = np.random.default_rng(n_samples)
     X = correlated_rows(n_samples, 9, rng)
     coefficients = COEFFICIENTS[kind](rng, n_samples)
@@ -175,6 +201,7 @@ def hard_problem(n_samples=600, n_features=60):
     return X, rng.choice([-1.0, 1.0], n_samples)
 
 
+@pytest.mark.usefixtures("branches_only")
 def test_an_early_answer_comes_with_a_bound():
     X, coefficients = hard_problem()
     words = pack_dense(X)
@@ -198,6 +225,7 @@ def test_an_early_answer_comes_with_a_bound():
 
 @pytest.mark.skipif(os.name != "posix", reason="signals to oneself")
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("branches_only")
 def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
     # Narrow first searches: the signal comes when the branches are at work.
     monkeypatch.setattr(search, "WIDTHS", (4,))
@@ -223,6 +251,7 @@ def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
     X, coefficients, n_rules, max_literals, options = problem
     options |= {"n_rules": n_rules, "max_literals": max_literals}
     with pytest.MonkeyPatch.context() as patch:
+        use_engine(patch, "branches")
         patch.setattr(search, "WIDTHS", (1,))
         patch.setattr(search, "BRANCHES", n_branches)
         compare(X, coefficients, n_jobs=2, **options)
@@ -237,6 +266,7 @@ def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("n_jobs", [1, 2, -1])
+@pytest.mark.usefixtures("branches_only")
 def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     monkeypatch.setattr(search, "WIDTHS", (4,))
     rng = np.random.default_rng(0)
@@ -257,6 +287,7 @@ def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     assert uncut._replace(n_sums=0) == alone._replace(n_sums=0)
 
 
+@pytest.mark.usefixtures("branches_only")
 def test_a_number_of_sums_ends_the_search_in_the_same_place(monkeypatch):
     """With any number of jobs: each branch has its part."""
     monkeypatch.setattr(search, "SLICE", 1)
@@ -290,6 +321,7 @@ def test_the_bound_of_an_early_answer_holds(problem, words, n_branches, limit):
     """Stopped after a few steps: everything not listed keeps to the bound."""
     X, coefficients, n_rules, max_literals, options = problem
     with pytest.MonkeyPatch.context() as patch:
+        use_engine(patch, "branches")
         patch.setattr(search, "WIDTHS", (2, 3))
         patch.setattr(search, "SLICE", words)
         patch.setattr(search, "BRANCHES", n_branches)
@@ -327,6 +359,50 @@ def test_bad_parameters_are_named(options, message):
         search_conjunctions(X, [1, -1], 3, **{"max_literals": 2, **options})
 
 
+@pytest.mark.parametrize("engine", ["tables", "blocks"])
+def test_many_samples_and_mixed_densities_agree_with_branch_and_bound(
+    engine, monkeypatch
+):
+    """More places than one scanned block, inverted features, groups."""
+    rng = np.random.default_rng(0)
+    X = rng.random((700, 90)) < rng.choice([0.02, 0.3, 0.97], 90)
+    words = pack_dense(X)
+    coefficients = rng.integers(-9, 10, 700).astype(float)
+    for options in (
+        {"monotone": False, "sign": "both", "max_literals": 3},
+        {"monotone": True, "sign": "negative", "max_literals": 4},
+        {"monotone": False, "feature_groups": np.arange(90) // 3, "max_literals": 2},
+    ):
+        with monkeypatch.context() as patch:
+            use_engine(patch, "branches")
+            exact = search_conjunctions(words, coefficients, 90, n_rules=40, **options)
+        with monkeypatch.context() as patch:
+            use_engine(patch, engine)
+            patch.setattr(search, "QUICK_TABLE", np.inf)
+            found = search_conjunctions(words, coefficients, 90, n_rules=40, **options)
+        assert exact.is_optimal
+        assert found._replace(n_sums=0) == exact._replace(n_sums=0)
+
+
+def test_a_diverse_list_has_one_conjunction_for_each_suffix():
+    """By definition: the best of all that share all places but the most frequent."""
+    rng = np.random.default_rng(1)
+    X = rng.random((60, 8)) < rng.uniform(0.1, 0.5, 8)
+    coefficients = rng.integers(-9, 10, 60).astype(float)
+    options = {"max_literals": 3, "monotone": False, "n_rules": 200}
+    search_ = search.ConjunctionSearch(pack_dense(X), 8, max_literals=3, monotone=False)
+    result = search_.best(coefficients, n_rules=200, diverse=True)
+    everything = search_conjunctions(pack_dense(X), coefficients, 8, **options).found
+    assert result.found[0] == everything[0]
+    place = {int(j): k for k, j in enumerate(search_.table(3).features)}
+    suffixes = [
+        (len(literals), *sorted(place[j] for j, _ in literals)[1:])
+        for literals, _ in result.found
+    ]
+    assert len(set(suffixes)) == len(suffixes)
+    assert set(result.found) <= set(everything)
+
+
 def test_bad_coefficients_are_refused():
     X = pack_dense(np.ones((2, 3), dtype=bool))
     with pytest.raises(ValueError, match="coefficients hold infinity or NaN"):
@@ -340,6 +416,7 @@ def test_the_oracle_writes_all_conjunctions_out():
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.usefixtures("branches_only")
 def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
     rng = np.random.default_rng(seed)
     X = correlated_rows(60, 9, rng)

@@ -1,0 +1,200 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Tables of the sums of all short conjunctions: conjunction_table.h as an object.
+
+Callers lay out columns and validate; see `conjunction_table.py`.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from sklboolean._core._checks cimport require
+from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
+
+import numpy as np
+
+cdef extern from "conjunction_table.h" nogil:
+    int SKLB_LONGEST_IN_TABLE, SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
+    ctypedef struct sklb_table_rows:
+        int64_t n_places, n_rows
+        const int64_t *choose[5]
+        const int64_t *starts
+        const uint16_t *places
+    ctypedef struct sklb_block_pass:
+        const sklb_table_rows *rows
+        int length
+        const double *values
+        double *sums
+    ctypedef struct sklb_found:
+        double score
+        int length
+        int32_t *literals
+    ctypedef struct sklb_best:
+        sklb_found *list
+        int64_t size
+        double floor
+    ctypedef struct sklb_scan:
+        const sklb_table_rows *rows
+        const double **sums
+        const int32_t **counts
+        const int32_t *features
+        const int32_t *groups
+        const uint8_t *inverted
+        int64_t n_features, n_words
+        const uint64_t *columns
+        const uint64_t *used
+        uint64_t *cover
+        const double *factors
+        int shortest, longest, signs, monotone, diverse
+        sklb_best best
+    int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
+                             const uint16_t *place_of, uint16_t *places)
+    void sklb_scatter_sums(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
+                           const double *values, double *sums)
+    void sklb_scatter_counts(const sklb_table_rows *rows, int length, int64_t first,
+                             int64_t end, const int32_t *values, int32_t *sums)
+    int sklb_blocks_open(sklb_block_pass *blocks)
+    void sklb_blocks_close(sklb_block_pass *blocks)
+    void sklb_pass_blocks(sklb_block_pass *blocks, int depth)
+    int sklb_best_open(sklb_best *best, int64_t wanted, int longest)
+    void sklb_best_close(sklb_best *best)
+    void sklb_scan_last(sklb_scan *scan, int length, int64_t last)
+
+sklb_cpu_level = &cpu_level
+
+LONGEST = SKLB_LONGEST_IN_TABLE
+SIGNS = {"positive": SKLB_POSITIVE, "negative": SKLB_NEGATIVE, "both": SKLB_BOTH}
+
+
+cdef class TableRows:
+    """The rows of a table: the places of the ones of each row, ascending.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_rows, n_words), uint64
+        Packed samples.
+    inverted : ndarray of shape (n_words,), uint64
+        The features whose negations are counted, as bits.
+    place_of : ndarray of shape (64 * n_words,), uint16
+        Place of each feature.
+    choose : ndarray of shape (LONGEST + 1, n_places + 1), int64
+        Binomial coefficients.
+    n_ones : int
+        Number of ones of all rows.
+    """
+
+    cdef sklb_table_rows rows
+    cdef object arrays
+
+    def __cinit__(self, const uint64_t[:, ::1] words, const uint64_t[::1] inverted,
+                  const uint16_t[::1] place_of, const int64_t[:, ::1] choose,
+                  int64_t n_ones):
+        cdef int64_t i, n = 0, n_words = words.shape[1]
+        cdef int64_t[::1] starts = np.zeros(words.shape[0] + 1, dtype=np.int64)
+        cdef uint16_t[::1] places = np.empty(n_ones + 64 * n_words, dtype=np.uint16)
+        require(inverted.shape[0] == n_words and place_of.shape[0] == 64 * n_words,
+                "the samples of a table do not fit")
+        with nogil:
+            for i in range(words.shape[0]):
+                if n > n_ones:
+                    break
+                n += sklb_list_places(&words[i, 0], &inverted[0], n_words, &place_of[0],
+                                      &places[n])
+                starts[i + 1] = n
+        require(n == n_ones, "the ones of a table were counted wrongly")
+        self.arrays = choose, starts, places
+        self.rows.n_rows, self.rows.n_places = words.shape[0], choose.shape[1] - 1
+        for i in range(LONGEST + 1):
+            self.rows.choose[i] = &choose[i, 0]
+        self.rows.starts, self.rows.places = &starts[0], &places[0]
+
+    def scatter(self, int length, const double[::1] values, double[::1] sums,
+                int64_t first, int64_t end):
+        """Add the values to the sums whose last place is in [first, end)."""
+        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        with nogil:
+            sklb_scatter_sums(&self.rows, length, first, end, &values[0], &sums[0])
+
+    def count(self, int length, const int32_t[::1] values, int32_t[::1] sums,
+              int64_t first, int64_t end):
+        """The same with small integers."""
+        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        with nogil:
+            sklb_scatter_counts(&self.rows, length, first, end, &values[0], &sums[0])
+
+    def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
+        """Write the sums of the conjunctions of a length, from blocks of places."""
+        cdef sklb_block_pass blocks
+        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        memset(&blocks, 0, sizeof(blocks))
+        blocks.rows, blocks.length = &self.rows, length
+        blocks.values, blocks.sums = &values[0], &sums[0]
+        cdef bint is_open
+        with nogil:
+            is_open = sklb_blocks_open(&blocks)
+            if is_open:
+                sklb_pass_blocks(&blocks, 0)
+            sklb_blocks_close(&blocks)
+        if not is_open:
+            raise MemoryError
+
+    def scan(self, layout, used, sums, counts, const double[::1] factors, *,
+             int64_t n_wanted, int shortest, sign, double floor, bint monotone,
+             bint diverse):
+        """Return the literals and the scores of the best conjunctions, best first.
+
+        Parameters
+        ----------
+        layout : object
+            With ``features``, ``groups``, ``inverted`` and ``columns`` by place, and
+            ``n_features``.
+        used : ndarray of shape (n_column_words,), uint64
+            Rows that count for covers.
+        sums, counts : lists of ndarrays, float64 and int32
+            By length, from 0 on; counts may be None.
+        factors : ndarray of shape (max_literals + 1,), float64
+        """
+        cdef sklb_scan scan
+        cdef const double *sum_pointers[5]
+        cdef const int32_t *count_pointers[5]
+        cdef const double[::1] sums_of
+        cdef const int32_t[::1] counts_of, features = layout.features, groups = layout.groups
+        cdef const uint8_t[::1] inverted = layout.inverted
+        cdef const uint64_t[:, ::1] columns = layout.columns
+        cdef const uint64_t[::1] used_words = used
+        cdef uint64_t[::1] cover = np.empty(used_words.shape[0], dtype=np.uint64)
+        cdef int64_t last, k, n = self.rows.n_places
+        cdef int length, j
+        memset(&scan, 0, sizeof(scan))
+        scan.longest = <int> factors.shape[0] - 1
+        require(scan.longest <= LONGEST and features.shape[0] == n and groups.shape[0] == n
+                and inverted.shape[0] == n and columns.shape[0] == n
+                and columns.shape[1] == used_words.shape[0], "the layout does not fit")
+        for length in range(scan.longest + 1):
+            sums_of = sums[length]
+            sum_pointers[length] = &sums_of[0] if sums_of.shape[0] else NULL
+            if counts is not None:
+                counts_of = counts[length]
+                count_pointers[length] = &counts_of[0] if counts_of.shape[0] else NULL
+        scan.rows, scan.sums = &self.rows, sum_pointers
+        scan.counts = NULL if counts is None else count_pointers
+        scan.features, scan.groups, scan.inverted = &features[0], &groups[0], &inverted[0]
+        scan.n_features, scan.n_words = layout.n_features, columns.shape[1]
+        scan.columns, scan.used, scan.cover = &columns[0, 0], &used_words[0], &cover[0]
+        scan.factors, scan.shortest = &factors[0], shortest
+        scan.signs, scan.monotone, scan.diverse = SIGNS[sign], monotone, diverse
+        try:
+            if not sklb_best_open(&scan.best, n_wanted, scan.longest):
+                raise MemoryError
+            scan.best.floor = max(floor, 0.0)
+            for length in range(shortest, scan.longest + 1):
+                if factors[length] == 0:
+                    continue
+                for last in range(1 if length == 1 else n):
+                    with nogil:
+                        sklb_scan_last(&scan, length, last)
+                    PyErr_CheckSignals()
+            return [([scan.best.list[k].literals[j] for j in range(scan.best.list[k].length)],
+                     scan.best.list[k].score) for k in range(scan.best.size)]
+        finally:
+            sklb_best_close(&scan.best)

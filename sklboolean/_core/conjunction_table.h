@@ -1,0 +1,417 @@
+/* Tables of the sums of all conjunctions of true features, and a scan of all signs.
+ *
+ * A place is a feature in the order of the table: the most frequent first, and inverted
+ * where it is true in more than half of the rows. The sums of the conjunctions of k places
+ * are one array, in which places u1 < u2 < ... < uk have the rank
+ * C(u1, 1) + C(u2, 2) + ... + C(uk, k). Sums with negations follow from
+ * sum(A and not b) = sum(A) - sum(A and b). Values are whole numbers with a total below
+ * 2**53, so sums are exact in any order. */
+#ifndef SKLB_CONJUNCTION_TABLE_H
+#define SKLB_CONJUNCTION_TABLE_H
+
+#include "best_found.h"
+#include "dispatch.h"
+#include "words.h"
+
+enum { SKLB_LONGEST_IN_TABLE = 4, SKLB_SCANNED = 64, SKLB_BINS = 4096 };
+
+typedef struct {
+    int64_t n_places, n_rows;
+    const int64_t *choose[SKLB_LONGEST_IN_TABLE + 1]; /* choose[k][u]: C(u, k) */
+    const int64_t *starts; /* the places of row i, ascending: starts[i] to starts[i + 1] */
+    const uint16_t *places;
+} sklb_table_rows;
+
+/* Write the places of the ones of a row, ascending; return their number. */
+static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
+                                const uint16_t *place_of, uint16_t *places) {
+    int64_t n = 0;
+    for (int64_t w = 0; w < n_words; w++)
+        for (uint64_t word = row[w] ^ inverted[w]; word; word &= word - 1) {
+            uint16_t place = place_of[64 * w + sklb_lowest_bit(word)];
+            int64_t k = n++;
+            for (; k > 0 && places[k - 1] > place; k--) places[k] = places[k - 1];
+            places[k] = place;
+        }
+    return n;
+}
+
+/* ---- Scattering: each row adds its value to the sums of its conjunctions. ---- */
+
+#define SKLB_SCATTER(name, type)                                                            \
+    SKLB_INLINE void name##_1(const uint16_t *row, int64_t n, type value, type *sums) {     \
+        for (int64_t a = 0; a < n; a++) sums[row[a]] += value;                              \
+    }                                                                                       \
+    SKLB_INLINE void name##_2(const int64_t *const *choose, const uint16_t *row, int64_t n, \
+                              type value, type *sums) {                                     \
+        for (int64_t b = 1; b < n; b++)                                                     \
+            name##_1(row, b, value, sums + choose[2][row[b]]);                              \
+    }                                                                                       \
+    SKLB_INLINE void name##_3(const int64_t *const *choose, const uint16_t *row, int64_t n, \
+                              type value, type *sums) {                                     \
+        for (int64_t c = 2; c < n; c++)                                                     \
+            name##_2(choose, row, c, value, sums + choose[3][row[c]]);                      \
+    }                                                                                       \
+    /* Only conjunctions of `length` whose last place is in [first, end). */                \
+    static void name(const sklb_table_rows *t, int length, int64_t first, int64_t end,      \
+                     const type *values, type *sums) {                                      \
+        for (int64_t i = 0; i < t->n_rows; i++) {                                           \
+            const uint16_t *row = t->places + t->starts[i];                                 \
+            int64_t n = t->starts[i + 1] - t->starts[i];                                    \
+            if (values[i] == 0) continue;                                                   \
+            for (int64_t k = length - 1; k < n; k++) {                                      \
+                type *part = sums + t->choose[length][row[k]];                              \
+                if (row[k] < first || row[k] >= end) continue;                              \
+                if (length == 1) *part += values[i];                                        \
+                if (length == 2) name##_1(row, k, values[i], part);                         \
+                if (length == 3) name##_2(t->choose, row, k, values[i], part);              \
+                if (length == 4) name##_3(t->choose, row, k, values[i], part);              \
+            }                                                                               \
+        }                                                                                   \
+    }
+
+SKLB_SCATTER(sklb_scatter_sums, double)
+SKLB_SCATTER(sklb_scatter_counts, int32_t)
+
+/* ---- Blocks, for rows with many ones: the bits of `length` blocks are the bin. ---- */
+
+/* Sums over all bins with the bits of a bin, in place. */
+static void sklb_superset_sums(double *bins) {
+    for (int step = 1; step < SKLB_BINS; step *= 2)
+        for (int first = 0; first < SKLB_BINS; first += 2 * step)
+            for (int k = first; k < first + step; k++) bins[k] += bins[k + step];
+}
+
+typedef struct {
+    const sklb_table_rows *rows;
+    int length, n_bits, n_blocks; /* n_bits * length == 12 */
+    uint8_t *codes;               /* of block b: n_rows bytes from b * n_rows on */
+    const double *values;
+    double *sums, *bins;                     /* there are 2 * SKLB_BINS bins */
+    uint16_t *prefix[SKLB_LONGEST_IN_TABLE]; /* the bits of the blocks so far */
+    int64_t blocks[SKLB_LONGEST_IN_TABLE];   /* from the last one on */
+} sklb_block_pass;
+
+static void sklb_blocks_close(sklb_block_pass *p) {
+    free(p->codes);
+    free(p->bins);
+    for (int k = 0; k < p->length; k++) free(p->prefix[k]);
+}
+
+/* 0: no memory. */
+static int sklb_blocks_open(sklb_block_pass *p) {
+    const sklb_table_rows *t = p->rows;
+    int64_t n = t->n_rows + 1;
+    p->n_bits = 12 / p->length;
+    p->n_blocks = (int)((t->n_places + p->n_bits - 1) / p->n_bits);
+    p->codes = (uint8_t *)calloc(n, p->n_blocks);
+    p->bins = (double *)malloc(2 * SKLB_BINS * sizeof(double));
+    int ok = p->codes && p->bins;
+    for (int k = 0; k < p->length; k++) {
+        p->prefix[k] = (uint16_t *)calloc(n, sizeof(uint16_t));
+        ok = ok && p->prefix[k];
+    }
+    for (int64_t i = 0; ok && i < t->n_rows; i++)
+        for (int64_t k = t->starts[i]; k < t->starts[i + 1]; k++)
+            p->codes[t->places[k] / p->n_bits * t->n_rows + i] |=
+                (uint8_t)(1 << t->places[k] % p->n_bits);
+    return ok;
+}
+
+/* Store the sums of the conjunctions with one place of each block. */
+static void sklb_store_bins(const sklb_block_pass *p, int depth, int64_t rank, int bin,
+                            int64_t below) {
+    int left = p->length - depth;
+    if (left == 0) {
+        p->sums[rank] = p->bins[bin];
+        return;
+    }
+    int64_t block = p->blocks[depth];
+    for (int bit = 0; bit < p->n_bits; bit++) {
+        int64_t place = block * p->n_bits + bit;
+        if (place >= below || place < left - 1) continue;
+        sklb_store_bins(p, depth + 1, rank + p->rows->choose[left][place],
+                        bin | 1 << (p->n_bits * (left - 1) + bit), place);
+    }
+}
+
+static void sklb_add_to_bins(const sklb_block_pass *p, const uint8_t *code) {
+    const uint16_t *prefix = p->prefix[p->length - 1];
+    double *odd = p->bins + SKLB_BINS;
+    int64_t i = 0, n = p->rows->n_rows;
+    memset(p->bins, 0, 2 * SKLB_BINS * sizeof(double));
+    for (; i + 2 <= n; i += 2) {
+        p->bins[prefix[i] | code[i]] += p->values[i];
+        odd[prefix[i + 1] | code[i + 1]] += p->values[i + 1];
+    }
+    if (i < n) p->bins[prefix[i] | code[i]] += p->values[i];
+    for (int k = 0; k < SKLB_BINS; k++) p->bins[k] += odd[k];
+    sklb_superset_sums(p->bins);
+}
+
+/* All conjunctions whose later blocks are chosen. */
+static void sklb_pass_blocks(sklb_block_pass *p, int depth) {
+    int64_t most = depth ? p->blocks[depth - 1] : p->n_blocks - 1;
+    int64_t n = p->rows->n_rows;
+    for (int64_t block = 0; block <= most; block++) {
+        const uint8_t *code = p->codes + block * n;
+        p->blocks[depth] = block;
+        if (depth == p->length - 1) {
+            sklb_add_to_bins(p, code);
+            sklb_store_bins(p, 0, 0, 0, p->rows->n_places);
+            continue;
+        }
+        const uint16_t *before = p->prefix[depth];
+        uint16_t *prefix = p->prefix[depth + 1];
+        int shift = p->n_bits * (p->length - 1 - depth);
+        for (int64_t i = 0; i < n; i++) prefix[i] = (uint16_t)(before[i] | code[i] << shift);
+        sklb_pass_blocks(p, depth + 1);
+    }
+}
+
+/* ---- The scan of all conjunctions, with all signs. ---- */
+
+typedef struct {
+    const sklb_table_rows *rows;
+    const double *const *sums;    /* by length; sums[0] is the total */
+    const int32_t *const *counts; /* the same of the rows; NULL: not known */
+    const int32_t *features, *groups;
+    const uint8_t *inverted;
+    int64_t n_features, n_words;
+    const uint64_t *columns, *used; /* the rows of each place; those with a value */
+    uint64_t *cover;
+    const double *factors;
+    int shortest, longest, signs, monotone, diverse;
+    sklb_best best;
+} sklb_scan;
+
+/* The places of a conjunction but the first, falling. */
+typedef struct {
+    int length;
+    int64_t places[SKLB_LONGEST_IN_TABLE];
+    int inverted; /* as bits */
+} sklb_suffix;
+
+SKLB_INLINE double sklb_wanted(const sklb_scan *s, double high, double low) {
+    if (s->signs == SKLB_POSITIVE) return high;
+    if (s->signs == SKLB_NEGATIVE) return -low;
+    return high > -low ? high : -low;
+}
+
+static int sklb_cannot_enter(const sklb_best *best, double score) {
+    const sklb_found *worst = sklb_worst(best);
+    return score <= best->floor || (worst && score < worst->score);
+}
+
+/* Rank of the places of `subset` of the suffix, behind `n_before` smaller ones. */
+static int64_t sklb_rank(const sklb_scan *s, const sklb_suffix *suffix, int subset,
+                         int n_before) {
+    int64_t rank = 0;
+    int position = n_before;
+    for (int j = suffix->length - 1; j >= 0; j--)
+        if (subset >> j & 1) rank += s->rows->choose[++position][suffix->places[j]];
+    return rank;
+}
+
+static int sklb_bit_count(int bits) {
+    int n = 0;
+    for (; bits; bits &= bits - 1) n++;
+    return n;
+}
+
+/* Whether no row, or all rows that a shorter conjunction has, satisfy the conjunction of
+ * place a and the suffix with these signs. */
+static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
+                             int signs) {
+    int n_signs = 2 << suffix->length, length = suffix->length + 1;
+    int64_t counts[2 << (SKLB_LONGEST_IN_TABLE - 1)];
+    if (!s->counts) return 0;
+    for (int subset = 0; subset < n_signs; subset++) {
+        int with_a = subset >> suffix->length, rest = subset & (n_signs / 2 - 1);
+        int64_t rank = sklb_rank(s, suffix, rest, with_a) + (with_a ? a : 0);
+        counts[subset] = s->counts[sklb_bit_count(subset)][rank];
+    }
+    for (int bit = 1; bit < n_signs; bit *= 2)
+        for (int k = 0; k < n_signs; k++)
+            if (!(k & bit)) counts[k] -= counts[k | bit];
+    if (counts[signs] == 0) return 1;
+    for (int bit = 1; bit < n_signs && length > s->shortest; bit *= 2)
+        if (counts[signs ^ bit] == 0) return 1;
+    return 0;
+}
+
+/* Write the literals of a conjunction, ascending; 0 where two are of one group. */
+static int sklb_write_literals(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
+                               int signs, int32_t *literals) {
+    int n = 0;
+    for (int j = 0; j <= suffix->length; j++) {
+        int64_t place = j == suffix->length ? a : suffix->places[j];
+        int value = (signs >> j & 1) ^ s->inverted[place], k = n++;
+        int32_t literal = s->features[place] + (value ? 0 : (int32_t)s->n_features);
+        for (int i = 0; i < j; i++)
+            if (s->groups[suffix->places[i]] == s->groups[place]) return 0;
+        for (; k > 0 && literals[k - 1] > literal; k--) literals[k] = literals[k - 1];
+        literals[k] = literal;
+    }
+    return 1;
+}
+
+static sklb_hash sklb_cover_hash(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
+                                 int signs) {
+    memcpy(s->cover, s->used, s->n_words * sizeof(uint64_t));
+    for (int j = 0; j <= suffix->length; j++) {
+        int64_t place = j == suffix->length ? a : suffix->places[j];
+        const uint64_t *column = s->columns + place * s->n_words;
+        uint64_t flip = signs >> j & 1 ? 0 : ~(uint64_t)0;
+        for (int64_t w = 0; w < s->n_words; w++) s->cover[w] &= column[w] ^ flip;
+    }
+    return sklb_hash_words(s->cover, s->n_words);
+}
+
+/* Show one conjunction to the best. Returns whether it was taken in. */
+static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, int64_t a, int signs,
+                     double score) {
+    int32_t literals[SKLB_LONGEST_IN_TABLE];
+    sklb_found entry = {score, suffix->length + 1, {0, 0}, literals};
+    const sklb_found *worst = sklb_worst(&s->best);
+    if (!sklb_write_literals(s, suffix, a, signs, literals)) return 0;
+    if (worst && !sklb_comes_before(&entry, worst)) return 0;
+    if (sklb_is_redundant(s, suffix, a, signs)) return 0;
+    entry.cover = sklb_cover_hash(s, suffix, a, signs);
+    sklb_take_in(&s->best, &entry);
+    return 1;
+}
+
+/* The sums of a block of first places, with all signs of a suffix. */
+typedef struct {
+    int n_signs, from, to; /* of the suffix; those that are asked for */
+    double with[1 << (SKLB_LONGEST_IN_TABLE - 1)][SKLB_SCANNED];
+    double bare[1 << (SKLB_LONGEST_IN_TABLE - 1)]; /* of the suffix alone */
+    double high, low;
+} sklb_signed_sums;
+
+/* From sums with true places to sums with signs, and the largest and smallest of them. */
+SKLB_INLINE void sklb_sign_body(sklb_signed_sums *t, int64_t n) {
+    double high = 0, low = 0;
+    for (int bit = 1; bit < t->n_signs; bit *= 2)
+        for (int g = 0; g < t->n_signs; g++)
+            if (!(g & bit))
+                for (int64_t k = 0; k < n; k++) t->with[g][k] -= t->with[g | bit][k];
+    for (int g = t->from; g < t->to; g++)
+        for (int64_t k = 0; k < n; k++) {
+            double sum = t->with[g][k], rest = t->bare[g] - sum;
+            double larger = sum > rest ? sum : rest, smaller = sum > rest ? rest : sum;
+            high = larger > high ? larger : high;
+            low = smaller < low ? smaller : low;
+        }
+    t->high = high, t->low = low;
+}
+
+static void sklb_sign_plain(sklb_signed_sums *t, int64_t n) { sklb_sign_body(t, n); }
+#if SKLB_X86
+SKLB_TARGET_AVX2 static void sklb_sign_avx2(sklb_signed_sums *t, int64_t n) {
+    sklb_sign_body(t, n);
+}
+SKLB_TARGET_AVX512 static void sklb_sign_avx512(sklb_signed_sums *t, int64_t n) {
+    sklb_sign_body(t, n);
+}
+#endif
+
+typedef struct {
+    int64_t place;
+    int signs;
+    double score;
+} sklb_candidate;
+
+static int sklb_falling_scores(const void *x, const void *y) {
+    double a = ((const sklb_candidate *)x)->score, b = ((const sklb_candidate *)y)->score;
+    return (a < b) - (a > b);
+}
+
+/* Show the candidates of a block of first places: in a diverse scan only the best of the
+ * suffix that is not redundant. */
+static void sklb_show_block(sklb_scan *s, const sklb_suffix *suffix, int64_t first,
+                            int64_t n, const sklb_signed_sums *t, double *least) {
+    enum { MOST = SKLB_SCANNED << SKLB_LONGEST_IN_TABLE };
+    sklb_candidate list[MOST];
+    int n_listed = 0;
+    double factor = s->factors[suffix->length + 1];
+    for (int g = t->from; g < t->to; g++)
+        for (int64_t k = 0; k < n; k++)
+            for (int with_a = 0; with_a < 2; with_a++) {
+                double sum = with_a ? t->with[g][k] : t->bare[g] - t->with[g][k];
+                double score = factor * sklb_wanted(s, sum, sum);
+                if (score <= *least || sklb_cannot_enter(&s->best, score)) continue;
+                if (s->monotone && with_a == s->inverted[first + k]) continue;
+                list[n_listed++] = (sklb_candidate){first + k, g | with_a << suffix->length,
+                                                    score};
+            }
+    if (s->diverse) qsort(list, n_listed, sizeof(sklb_candidate), sklb_falling_scores);
+    for (int k = 0; k < n_listed; k++) {
+        if (sklb_cannot_enter(&s->best, list[k].score)) continue;
+        int is_taken = sklb_show(s, suffix, list[k].place, list[k].signs, list[k].score);
+        if (is_taken && s->diverse) {
+            *least = list[k].score;
+            return;
+        }
+    }
+}
+
+/* Look at all conjunctions of a suffix and one smaller place. */
+static void sklb_scan_suffix(sklb_scan *s, const sklb_suffix *suffix) {
+    sklb_signed_sums t;
+    const double *rows[1 << (SKLB_LONGEST_IN_TABLE - 1)];
+    int q = suffix->length, n_signs = t.n_signs = 1 << q;
+    double least = 0;
+    int64_t end = q ? suffix->places[q - 1] : s->rows->n_places;
+    t.from = s->monotone ? n_signs - 1 - suffix->inverted : 0;
+    t.to = s->monotone ? t.from + 1 : n_signs;
+    for (int subset = 0; subset < n_signs; subset++) {
+        int n = sklb_bit_count(subset);
+        t.bare[subset] = s->sums[n][sklb_rank(s, suffix, subset, 0)];
+        rows[subset] = s->sums[n + 1] + sklb_rank(s, suffix, subset, 1);
+    }
+    for (int bit = 1; bit < n_signs; bit *= 2)
+        for (int g = 0; g < n_signs; g++)
+            if (!(g & bit)) t.bare[g] -= t.bare[g | bit];
+    for (int64_t first = 0; first < end; first += SKLB_SCANNED) {
+        int64_t n = end - first < SKLB_SCANNED ? end - first : SKLB_SCANNED;
+        for (int g = 0; g < n_signs; g++) memcpy(t.with[g], rows[g] + first, n * sizeof(double));
+        SKLB_CALL(sklb_sign, &t, n);
+        if (!sklb_cannot_enter(&s->best, s->factors[q + 1] * sklb_wanted(s, t.high, t.low)))
+            sklb_show_block(s, suffix, first, n, &t, &least);
+    }
+}
+
+/* Extend a suffix downwards to `length` - 1 places and look at each. */
+static void sklb_scan_below(sklb_scan *s, sklb_suffix *suffix, int length) {
+    if (suffix->length == length - 1) {
+        sklb_scan_suffix(s, suffix);
+        return;
+    }
+    int depth = suffix->length++;
+    for (int64_t place = length - depth - 1; place < suffix->places[depth - 1]; place++) {
+        int is_barred = 0;
+        for (int j = 0; j < depth; j++)
+            is_barred |= s->groups[suffix->places[j]] == s->groups[place];
+        if (is_barred) continue;
+        suffix->places[depth] = place;
+        suffix->inverted &= (1 << depth) - 1;
+        suffix->inverted |= s->inverted[place] << depth;
+        sklb_scan_below(s, suffix, length);
+    }
+    suffix->length = depth;
+}
+
+/* Look at all conjunctions of `length` places of which `last` is the last; any if length
+ * is 1. */
+static void sklb_scan_last(sklb_scan *s, int length, int64_t last) {
+    sklb_suffix suffix = {0, {0}, 0};
+    if (length > 1) {
+        suffix.length = 1, suffix.places[0] = last, suffix.inverted = s->inverted[last];
+        sklb_scan_below(s, &suffix, length);
+    } else
+        sklb_scan_suffix(s, &suffix);
+}
+
+#endif

@@ -1,0 +1,201 @@
+"""Tables of the sums of all short conjunctions: exact searches at a cost known before.
+
+Each sample adds its coefficient to the sums of all conjunctions of its true features.
+Sums of conjunctions with negations follow by subtraction, and one scan of the tables
+finds the best of all conjunctions. A feature that is true in more than half of the
+samples is counted by its negation.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from scipy.special import comb as binomials
+
+from sklboolean._core._popcount import count_ones
+from sklboolean._core._table import LONGEST, TableRows
+from sklboolean._core.bits import pack_dense, transpose_words
+
+# The most sums of a table: 8 bytes for each sum and 4 for each count.
+MAX_SUMS = 2**24
+# Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
+# one to the bins of a block, the bins of one choice of blocks, and a sum that is cleared
+# and scanned with one sign of each place but the first.
+ADD, ADD_TO_BIN, BINS, SCAN = 1.3, 1.6, 12e3, 1.0
+# Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
+BIN_BITS = 12
+
+
+@dataclass(frozen=True)
+class TableCost:
+    """What a table takes, known from the number of ones in each sample.
+
+    Attributes
+    ----------
+    n_sums : int
+        Number of sums, of conjunctions of true features.
+    nanoseconds : float
+        Time of a search, without layout.
+    uses_blocks : tuple of bool
+        For each length, from 0 on, whether blocks of features are added up.
+    """
+
+    n_sums: int
+    nanoseconds: float
+    uses_blocks: tuple
+
+    @classmethod
+    def of(cls, ones, n_features, longest):
+        """Estimate from the number of ones in each sample, as places hold them."""
+        values, repeats = np.unique(ones, return_counts=True)
+        nanoseconds, uses_blocks, n_sums = 0.0, [False], 1
+        for length in range(1, longest + 1):
+            n_sums += comb(n_features, length)
+            scattered = ADD * float(binomials(values, length) @ repeats)
+            n_blocks = -(-n_features * length // BIN_BITS)
+            n_choices = comb(n_blocks + length - 1, length)
+            in_blocks = n_choices * (ADD_TO_BIN * len(ones) + BINS)
+            uses_blocks.append(1 < length and in_blocks < scattered)
+            nanoseconds += min(scattered, in_blocks) if length > 1 else scattered
+            nanoseconds += SCAN * 2 ** (length - 1) * comb(n_features, length)
+        return cls(n_sums, nanoseconds, tuple(uses_blocks))
+
+
+def choose_inverted(words, n_features):
+    """Choose the features that are true in more than half of the samples, as bits."""
+    n_words = words.shape[1]
+    ones = np.zeros(64 * n_words, dtype=np.int64)
+    for first in range(0, len(words), 2**16):
+        rows = words[first : first + 2**16].astype("<u8", copy=False).view(np.uint8)
+        bits = np.unpackbits(rows, axis=1, bitorder="little")
+        ones += bits.sum(axis=0, dtype=np.int64)
+    inverted = 2 * ones > len(words)
+    inverted[n_features:] = False
+    ones = np.where(inverted, len(words) - ones, ones)[:n_features]
+    return pack_dense(inverted[None, :].astype(np.uint8))[0], inverted, ones
+
+
+class ConjunctionTable:
+    """Samples laid out for tables of sums.
+
+    Parameters
+    ----------
+    words : ndarray of uint64 words
+        Boolean samples.
+    groups : ndarray of shape (n_features,), int32
+        Features of one group never occur together in a conjunction.
+    longest : int
+        Maximum length of a conjunction, at most ``LONGEST``.
+
+    Attributes
+    ----------
+    cost : TableCost
+    """
+
+    def __init__(self, words, groups, longest):
+        self.words, self.feature_groups, self.longest = words, groups, longest
+        self.n_features = len(groups)
+        bits, is_inverted, self.ones = choose_inverted(words, self.n_features)
+        self.inverted_bits, self.is_inverted = bits, is_inverted
+        n_ones = np.empty(len(words), dtype=np.int32)
+        if len(words):
+            count_ones(words ^ bits, n_ones)
+        self.n_ones = int(n_ones.sum(dtype=np.int64))
+        self.cost = TableCost.of(n_ones, self.n_features, longest)
+
+    @property
+    def fits(self):
+        """Whether the tables are small enough to be made."""
+        return self.cost.n_sums <= MAX_SUMS and self.n_features < 2**16
+
+    @cached_property
+    def features(self):
+        """The features in the order of their places, the most frequent first."""
+        return np.argsort(-self.ones, kind="stable").astype(np.int32)
+
+    @cached_property
+    def groups(self):
+        """The group of each place."""
+        return np.ascontiguousarray(self.feature_groups[self.features])
+
+    @cached_property
+    def inverted(self):
+        """Whether each place holds a negated feature."""
+        return self.is_inverted[self.features].astype(np.uint8)
+
+    @cached_property
+    def columns(self):
+        """The samples where each place is true, as words."""
+        columns = transpose_words(self.words ^ self.inverted_bits, self.n_features)
+        return columns[self.features]
+
+    @cached_property
+    def rows(self):
+        """The samples as the compiled loops take them."""
+        places = np.arange(self.n_features + 1)
+        choose = np.stack(
+            [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
+        )
+        place_of = np.zeros(64 * self.words.shape[1], dtype=np.uint16)
+        place_of[self.features] = np.arange(self.n_features)
+        return TableRows(
+            self.words,
+            self.inverted_bits,
+            place_of,
+            choose.astype(np.int64),
+            self.n_ones,
+        )
+
+    @cached_property
+    def counts(self):
+        """Number of samples of each conjunction, by length."""
+        ones = np.ones(len(self.words), dtype=np.int32)
+        counts = [np.array([len(ones)], dtype=np.int32)]
+        for length in range(1, self.longest + 1):
+            if self.cost.uses_blocks[length]:
+                sums = self._sums(length, ones.astype(np.float64))
+                counts.append(sums.astype(np.int32))
+                continue
+            counts.append(np.zeros(comb(self.n_features, length), dtype=np.int32))
+            if len(counts[-1]):
+                self.rows.count(length, ones, counts[-1], 0, self.n_features)
+        return counts
+
+    def _sums(self, length, values):
+        sums = np.zeros(comb(self.n_features, length))
+        if self.cost.uses_blocks[length]:
+            self.rows.sum_blocks(length, values, sums)
+        elif len(sums):
+            self.rows.scatter(length, values, sums, 0, self.n_features)
+        return sums
+
+    def sums(self, values):
+        """Add up whole numbers, below 2**53 in total, by length from 0 on."""
+        total = np.array([values.sum()])
+        return [total, *(self._sums(k, values) for k in range(1, self.longest + 1))]
+
+    def best(self, values, task, factors, monotone, *, diverse=False):
+        """Find the conjunctions of the largest scores, best first.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), float64
+            Whole numbers.
+        task : SearchTask
+        factors : ndarray of shape (longest + 1,), float64
+            Weight of each length.
+        monotone : bool
+        diverse : bool
+            Only the best conjunction of all that share all places but one.
+
+        Returns
+        -------
+        found : list of (literals, score)
+        """
+        used = pack_dense((values != 0)[None, :].astype(np.uint8))[0]
+        return self.rows.scan(
+            self, used, self.sums(values), self.counts, factors,
+            n_wanted=task.n_wanted, shortest=task.shortest, sign=task.sign,
+            floor=task.floor, monotone=monotone, diverse=diverse,
+        )  # fmt: skip
