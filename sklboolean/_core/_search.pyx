@@ -19,7 +19,7 @@ cdef extern from "branch_and_bound.h" nogil:
         const uint64_t *digits
         const int64_t *tables
     ctypedef struct sklb_found:
-        double score
+        double score, sum
         int length
         int32_t *literals
     ctypedef struct sklb_best:
@@ -169,11 +169,11 @@ cdef class CoverSearch:
         self.is_complete = state == 1 and not self.search.is_cut
 
     def found(self):
-        """Return the literals and the score of the best conjunctions, best first."""
+        """Return the literals and the sum of the best conjunctions, best first."""
         cdef sklb_found *list = self.search.best.list
         cdef int64_t k
         cdef int j
-        return [([list[k].literals[j] for j in range(list[k].length)], list[k].score)
+        return [([list[k].literals[j] for j in range(list[k].length)], list[k].sum)
                 for k in range(self.search.best.size)]
 
     @property

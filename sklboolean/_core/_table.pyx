@@ -26,7 +26,7 @@ cdef extern from "conjunction_table.h" nogil:
         const double *values
         double *sums
     ctypedef struct sklb_found:
-        double score
+        double score, sum
         int length
         int32_t *literals
     ctypedef struct sklb_best:
@@ -141,7 +141,7 @@ cdef class TableRows:
     def scan(self, layout, used, sums, counts, const double[::1] factors, *,
              int64_t n_wanted, int shortest, sign, double floor, bint monotone,
              bint diverse):
-        """Return the literals and the scores of the best conjunctions, best first.
+        """Return the literals and the sums of the best conjunctions, best first.
 
         Parameters
         ----------
@@ -195,6 +195,6 @@ cdef class TableRows:
                         sklb_scan_last(&scan, length, last)
                     PyErr_CheckSignals()
             return [([scan.best.list[k].literals[j] for j in range(scan.best.list[k].length)],
-                     scan.best.list[k].score) for k in range(scan.best.size)]
+                     scan.best.list[k].sum) for k in range(scan.best.size)]
         finally:
             sklb_best_close(&scan.best)

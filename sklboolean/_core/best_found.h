@@ -7,7 +7,7 @@
 enum { SKLB_POSITIVE = 1, SKLB_NEGATIVE = 2, SKLB_BOTH = 3 }; /* which sums are wanted */
 
 typedef struct {
-    double score;
+    double score, sum; /* a factor times the sum in the direction that is wanted */
     int length;
     sklb_hash cover;
     int32_t *literals; /* ascending */
@@ -68,7 +68,7 @@ static void sklb_take_in(sklb_best *best, const sklb_found *entry) {
     } else if (best->size < best->wanted)
         best->size++;
     sklb_found taken = best->list[place];
-    taken.score = entry->score, taken.length = entry->length, taken.cover = entry->cover;
+    taken.score = entry->score, taken.sum = entry->sum, taken.length = entry->length, taken.cover = entry->cover;
     memcpy(taken.literals, entry->literals, entry->length * sizeof(int32_t));
     for (; place > 0 && sklb_comes_before(&taken, &best->list[place - 1]); place--)
         best->list[place] = best->list[place - 1];

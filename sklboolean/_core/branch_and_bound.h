@@ -132,7 +132,8 @@ static int64_t sklb_value(const sklb_search *s, int64_t positive, int64_t negati
 /* Show the conjunction in `literals` to the best, with its sums over rows of each sign. */
 static void sklb_offer(sklb_search *s, int length, int64_t positive, int64_t negative) {
     int64_t value = sklb_value(s, positive, negative);
-    sklb_found entry = {s->factors[length] * value, length, {0, 0}, s->literals};
+    sklb_found entry = {s->factors[length] * value, (double)(positive - negative), length,
+                        {0, 0}, s->literals};
     const sklb_found *worst = sklb_worst(&s->best);
     if (entry.score <= s->best.floor || (worst && !sklb_comes_before(&entry, worst))) return;
     entry.cover = sklb_child_hash(s, length);

@@ -453,17 +453,16 @@ class ConjunctionSearch:
         else:
             answer = self._race(table, integers, factors, task, limits, diverse)
         found, bound, is_complete, n_sums = answer
+        scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in found]
         bound = max(bound, task.floor)
         if len(found) == n_rules:
-            bound = max(bound, found[-1][1])
+            bound = max(bound, scores[-1])
         elif diverse and found:
-            bound = max(bound, found[0][1])
+            bound = max(bound, scores[0])
         is_rounded = bool((integers * unit != coefficients).any())
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
-        has_factors = (factors[shortest:] != 1).any()
-        is_known = sign == "positive" and not (is_rounded or has_factors)
-        listed = self._with_weights(found, coefficients, unit if is_known else None)
+        listed = self._listed(found, unit, coefficients if is_rounded else None)
         return SearchResult(listed, bound * unit, is_complete, n_sums)
 
     def _race(self, table, integers, factors, task, limits, diverse):
@@ -511,18 +510,19 @@ class ConjunctionSearch:
             widths = []
         return arrays.search_exactly(task, widths, limits, self.n_jobs)
 
-    def _with_weights(self, found, coefficients, unit):
+    def _listed(self, found, unit, coefficients):
         """Write the conjunctions found as (feature, value) pairs, with their weights.
 
-        Scores times ``unit`` are the weights; where it is None they are summed up.
+        The weights are the sums in integers, or those of ``coefficients`` where the
+        integers are rounded.
         """
         n_features = len(self.groups)
         rules = [
             tuple(sorted((j % n_features, j < n_features) for j in literals))
             for literals, _ in found
         ]
-        if unit is not None:
-            weights = [score * unit for _, score in found]
+        if coefficients is None:
+            weights = [sum_ * unit for _, sum_ in found]
         else:
             weights = [
                 fsum(coefficients[satisfied_by(self.words, rule)]) for rule in rules

@@ -268,16 +268,21 @@ static sklb_hash sklb_cover_hash(const sklb_scan *s, const sklb_suffix *suffix, 
     return sklb_hash_words(s->cover, s->n_words);
 }
 
+typedef struct {
+    int64_t place;
+    int signs;
+    double score, sum;
+} sklb_candidate;
+
 /* Show one conjunction to the best. Returns whether it was taken in. */
-static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, int64_t a, int signs,
-                     double score) {
+static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candidate *c) {
     int32_t literals[SKLB_LONGEST_IN_TABLE];
-    sklb_found entry = {score, suffix->length + 1, {0, 0}, literals};
+    sklb_found entry = {c->score, c->sum, suffix->length + 1, {0, 0}, literals};
     const sklb_found *worst = sklb_worst(&s->best);
-    if (!sklb_write_literals(s, suffix, a, signs, literals)) return 0;
+    if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
-    if (sklb_is_redundant(s, suffix, a, signs)) return 0;
-    entry.cover = sklb_cover_hash(s, suffix, a, signs);
+    if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
+    entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs);
     sklb_take_in(&s->best, &entry);
     return 1;
 }
@@ -317,12 +322,6 @@ SKLB_TARGET_AVX512 static void sklb_sign_avx512(sklb_signed_sums *t, int64_t n) 
 }
 #endif
 
-typedef struct {
-    int64_t place;
-    int signs;
-    double score;
-} sklb_candidate;
-
 static int sklb_falling_scores(const void *x, const void *y) {
     double a = ((const sklb_candidate *)x)->score, b = ((const sklb_candidate *)y)->score;
     return (a < b) - (a > b);
@@ -344,12 +343,12 @@ static void sklb_show_block(sklb_scan *s, const sklb_suffix *suffix, int64_t fir
                 if (score <= *least || sklb_cannot_enter(&s->best, score)) continue;
                 if (s->monotone && with_a == s->inverted[first + k]) continue;
                 list[n_listed++] = (sklb_candidate){first + k, g | with_a << suffix->length,
-                                                    score};
+                                                    score, sum};
             }
     if (s->diverse) qsort(list, n_listed, sizeof(sklb_candidate), sklb_falling_scores);
     for (int k = 0; k < n_listed; k++) {
         if (sklb_cannot_enter(&s->best, list[k].score)) continue;
-        int is_taken = sklb_show(s, suffix, list[k].place, list[k].signs, list[k].score);
+        int is_taken = sklb_show(s, suffix, &list[k]);
         if (is_taken && s->diverse) {
             *least = list[k].score;
             return;
