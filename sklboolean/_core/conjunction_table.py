@@ -20,8 +20,8 @@ from sklboolean._core.bits import pack_dense, transpose_words
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
 MAX_SUMS = 2**24
 # Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
-# one to the bins of a block, the bins of one choice of blocks, and clearing and scanning
-# a sum, with one sign of each place but the first.
+# one to the bins of a block, the bins of one choice of blocks, and clearing and
+# scanning a sum, with one sign of each place but the first.
 ADD, ADD_TO_BIN, BINS, SCAN = 1.3, 1.6, 12e3, 1.0
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12

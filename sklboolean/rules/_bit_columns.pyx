@@ -9,7 +9,6 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from sklboolean._core._checks cimport (
     require,
     require_below,
-    sklb_all_below_64,
     sklb_is_indptr,
 )
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
@@ -17,14 +16,6 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 cdef extern from "bit_columns.h" nogil:
     double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words)
     void sklb_masked_add(const uint64_t *bits, double step, double *out, int64_t n_words)
-
-cdef extern from "cover_sums.h" nogil:
-    ctypedef struct sklb_side:
-        int64_t first, n_words
-        int n_digits
-        const uint64_t *digits
-        const int64_t *tables
-    int64_t sklb_cover_sum(const sklb_side *side, const uint64_t *a, const uint64_t *b)
 
 sklb_cpu_level = &cpu_level
 
@@ -55,44 +46,6 @@ def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficient
                 if coefficients[k, j] != 0:
                     sklb_masked_add(&columns[j, 0], coefficients[k, j], &scores[k, 0],
                                     columns.shape[1])
-
-
-def sum_pairs(const uint64_t[:, ::1] columns, const int64_t[::1] first,
-              const int64_t[::1] second, const uint64_t[:, ::1] digits, double unit,
-              double[:, ::1] sums):
-    """Sum integers over the samples that two columns share, for all pairs of a list.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_columns, n_words), uint64
-    first, second : ndarrays, int64
-        Numbers of columns.
-    digits : ndarray of shape (n_digits, n_words), uint64
-        Binary digits of the integers, lowest first.
-    unit : float
-        Factor of the sums.
-    sums : ndarray of shape (len(first), len(second)), float64
-    """
-    cdef int64_t a, b, n_columns = columns.shape[0]
-    cdef sklb_side side
-    cdef bint is_same = first.shape[0] == second.shape[0] and (
-        first.shape[0] == 0 or &first[0] == &second[0])
-    if first.shape[0] == 0 or second.shape[0] == 0:
-        return
-    require(digits.shape[1] == columns.shape[1] and sums.shape[0] == first.shape[0]
-            and sums.shape[1] == second.shape[0]
-            and sklb_all_below_64(&first[0], first.shape[0], n_columns)
-            and sklb_all_below_64(&second[0], second.shape[0], n_columns),
-            "columns and digits do not fit")
-    side.first, side.n_words, side.tables = 0, columns.shape[1], NULL
-    side.n_digits, side.digits = <int> digits.shape[0], &digits[0, 0]
-    with nogil:
-        for a in range(first.shape[0]):
-            for b in range(a + 1 if is_same else second.shape[0]):
-                sums[a, b] = unit * sklb_cover_sum(
-                    &side, &columns[first[a], 0], &columns[second[b], 0])
-                if is_same:
-                    sums[b, a] = sums[a, b]
 
 
 def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] prices,

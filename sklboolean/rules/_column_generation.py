@@ -7,20 +7,25 @@ only if the absolute sum of the residuals of its samples exceeds its price, whic
 what `search_conjunctions` looks for. The same search bounds the duality gap.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
-from time import monotonic
+from itertools import combinations
 
 import numpy as np
 from scipy.special import entr, expit, softmax
 
 from sklboolean._core.bits import as_words, pack_dense, transpose_words
-from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
-from sklboolean.rules._bit_columns import add_scores, fill_covers
-from sklboolean.rules._l1_problem import L1Problem
+from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
+from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
+from sklboolean.rules._l1_problem import L1Problem, Limits
 
-# Conjunctions that one search may add for an output, and those of each length that the
-# inexact searches extend.
-N_ADDED, WIDTH = 50, 64
+# Conjunctions that one search lists and that it may add for an output, how many of the
+# latter may share two literals, and those of each length that inexact searches extend.
+N_SHOWN, N_ADDED, N_SHARED, WIDTH = 300, 100, 2, 64
+# From so many samples on, scores are summed up column by column (measured).
+MANY_SAMPLES = 256
+# Conjunctions without weight that are kept, besides twice as many as have one.
+MANY = 200
 
 
 @dataclass(frozen=True)
@@ -84,11 +89,27 @@ class ConjunctionSum:
         """Compute the sums, of shape (n_samples, n_outputs), from Boolean samples."""
         scores = np.empty((X.shape[0], len(self.intercepts)))
         scores[:] = self.intercepts
-        if len(self.conjunctions):
-            add_scores(
-                as_words(X), self.indptr, self.literals, self.coefficients, scores
-            )
+        if not len(self.conjunctions):
+            return scores
+        words = as_words(X)
+        if len(words) < MANY_SAMPLES:
+            add_scores(words, self.indptr, self.literals, self.coefficients, scores)
+            return scores
+        for first in range(0, len(words), 2**16):
+            part = slice(first, first + 2**16)
+            scores[part] = self._scores_by_columns(words[part])
         return scores
+
+    def _scores_by_columns(self, words):
+        """Compute the same sums from the samples of each conjunction, as bits."""
+        features = transpose_words(words, int(self.literals.max()) // 2 + 1)
+        samples = pack_dense(np.ones((1, len(words)), dtype=np.uint8))[0]
+        covers = np.empty((len(self.conjunctions), len(samples)), dtype=np.uint64)
+        fill_covers(features, samples, self.indptr, self.literals, covers)
+        scores = np.empty((len(self.intercepts), 64 * len(samples)))
+        scores[:] = self.intercepts[:, None]
+        add_columns(covers, self.coefficients, scores)
+        return scores[:, : len(words)].T
 
     def satisfied(self, words):
         """Mark the conjunctions that each sample satisfies, of shape (n_samples, m)."""
@@ -106,9 +127,15 @@ def encode_conjunctions(conjunctions):
     return indptr, np.array(literals, dtype=np.int32)
 
 
-def is_past(time):
-    """Test whether a time has passed; None has not, and the clock is not read."""
-    return time is not None and monotonic() >= time
+def choose_different(found):
+    """Choose at most ``N_ADDED`` conjunctions, few of which share two literals."""
+    chosen, n_shared = [], Counter()
+    for literals, _ in found:
+        pairs = list(combinations(literals, 2)) or [literals]
+        if len(chosen) < N_ADDED and all(n_shared[one] < N_SHARED for one in pairs):
+            chosen.append(literals)
+            n_shared.update(pairs)
+    return chosen
 
 
 class ColumnGeneration:
@@ -147,6 +174,10 @@ class ColumnGeneration:
         self.padded_targets = np.pad(self.targets, ((0, 0), padding))
         # Column 0 is the intercept.
         self.conjunctions, self.known = [], {}
+        self.search = ConjunctionSearch(
+            self.words, space.n_features, max_literals=space.max_literals,
+            monotone=space.monotone, feature_groups=space.feature_groups, n_jobs=n_jobs,
+        )  # fmt: skip
         self.columns = self.samples[None, :].copy()
         self.prices = np.zeros(1)
         self.coefficients = np.zeros((len(targets), 1))
@@ -171,21 +202,21 @@ class ColumnGeneration:
         some = self.features.any(axis=1) & (self.features != self.samples).any(axis=1)
         self.add([((int(j), True),) for j in np.flatnonzero(some)])
 
-    def drop_unused(self):
+    def drop_unused(self, problem):
         """Forget the conjunctions of weight 0, except single features."""
         used = self.coefficients.any(axis=0)
         used[0] = True
         lengths = np.array([len(literals) for literals in self.conjunctions])
         used[1:] |= lengths == 1
-        self.conjunctions = [
-            one for one, kept in zip(self.conjunctions, used[1:], strict=True) if kept
-        ]
+        kept = np.flatnonzero(used)
+        self.conjunctions = [self.conjunctions[k - 1] for k in kept[1:]]
         self.known = {one: k for k, one in enumerate(self.conjunctions)}
-        self.columns, self.prices = self.columns[used], self.prices[used]
-        self.coefficients = np.ascontiguousarray(self.coefficients[:, used])
+        self.columns, self.prices = self.columns[kept], self.prices[kept]
+        self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
+        problem.keep(kept)
 
     def minimize(
-        self, C, tol, *, exact, until=None, max_work=np.inf, is_enough=None
+        self, C, tol, *, exact, until=None, max_work=np.inf, watch=None
     ):  # fmt: skip
         """Minimize from the last solution.
 
@@ -193,49 +224,80 @@ class ColumnGeneration:
         ----------
         C : float
         tol : float
-            Accepted excess of a residual sum over its price, as a fraction of it.
+            Accepted excess of a residual sum over its price, as a fraction of it. With
+            ``exact=True`` the accepted gap, too, as a fraction of the objective.
         exact : bool
             Search all conjunctions at the end, which bounds the duality gap. False:
-            inexact searches only.
+            where a search is not by tables, inexact searches only.
         until : float or None
             Time at which to stop, on the clock of ``monotonic``.
         max_work : float
             Work after which to stop. With ``exact=True`` as much for what comes before
-            the exact searches, and as much for them. The time is for the latter.
-        is_enough : callable or None
-            Asked after each solution; where it is true the minimization ends.
+            exact searches by branch and bound, and as much for them.
+        watch : object or None
+            Its methods ``after_step()`` and ``after_solution()`` are asked after each
+            step of a solution and after each solution; where they return true, the
+            solution or the minimization ends.
 
         Returns
         -------
         is_complete : bool
-            Whether neither a limit nor ``is_enough`` ended the minimization.
+            Whether neither a limit nor ``watch`` ended the minimization.
         """
         problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
-        width = None if self.space.max_literals == 1 else WIDTH
-        worst, self.gap, most = 1.0, np.inf, self.work + max_work
+        width = None if self.is_by_tables else WIDTH
+        limits = Limits(self.work + max_work, until)
+        is_complete = self._generate(problem, C, tol, width, exact, limits, watch)
+        if width is None or not exact:
+            return is_complete
+        self.drop_unused(problem)
+        limits = Limits(self.work + max_work, until)
+        return self._generate(problem, C, tol, None, exact, limits, watch)
+
+    def _generate(self, problem, C, tol, width, exact, limits, watch):
+        """Solve and search in turn until no search of this width adds a conjunction.
+
+        With ``exact=True`` an exact search ends at a small gap, too.
+        """
+        worst, self.gap = 1.0, np.inf
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            means = self._solve(problem, inner, most, balance=width is None)
-            if is_enough is not None and is_enough():
+            means = self._solve(problem, inner, limits, watch, balance=width is None)
+            if watch is not None and watch.after_solution():
                 return False
             residuals = C * self.weights * (self.targets - means)
-            found, bound = self._search(residuals, tol, width, until, most)
+            found, bound = self._search(residuals, tol, width, limits)
             if width is None:
                 self.gap = self._gap(C, means, bound)
+                if exact and self.gap <= tol * self.objective:
+                    return True
             n_new = self.add(found)
             worst = bound - 1 if n_new else 0.0
-            is_last = width is None or not exact
-            is_over = self.work >= most or (is_last and is_past(until))
-            # What is found again asks for a closer solution.
-            is_unfinished = n_new or (found and inner > 0.3 * tol)
-            if is_unfinished and not is_over:
-                continue
-            if is_last:
-                return not is_over
-            self.drop_unused()
-            width, most = None, self.work + max_work
+            # What is found again, or a gap left, asks for a closer solution.
+            is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
+            if not is_unfinished or limits.reached(self.work):
+                return not limits.reached(self.work)
+            if len(self.conjunctions) > 3 * self._n_used() + MANY:
+                self.drop_unused(problem)
 
-    def _solve(self, problem, precision, most, *, balance):
+    def _work_of_sum(self, digits):
+        """Return the work of a sum of the search, in nanoseconds of a core."""
+        if self.is_by_tables:
+            cost = self.search.table(len(self.space.factors()) - 1).cost
+            return cost.nanoseconds / cost.n_sums
+        # It takes the words of the samples once for each binary digit.
+        return len(self.samples) * max(digits, 1) / 8
+
+    @property
+    def is_by_tables(self):
+        """Whether all searches are exact, by tables of all conjunctions."""
+        longest = len(self.space.factors()) - 1
+        return self.search.table(longest) is not None
+
+    def _n_used(self):
+        return np.count_nonzero(self.coefficients.any(axis=0)) + self.space.n_features
+
+    def _solve(self, problem, precision, limits, watch, *, balance):
         """Solve for the present conjunctions; return the means of all outputs.
 
         ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
@@ -243,14 +305,14 @@ class ColumnGeneration:
         work = problem.work
         problem.solve(
             self.columns, self.prices, self.coefficients, precision,
-            work + most - self.work,
+            limits.less(self.work - work), watch,
         )  # fmt: skip
         self.work += problem.work - work
         self.objective = problem.value
         means = problem.means[:, : len(self.words)]
         return self._balance(means) if balance else means
 
-    def _search(self, residuals, tol, width, until, most):
+    def _search(self, residuals, tol, width, limits):
         """Find conjunctions that are worth their price.
 
         Returns
@@ -268,23 +330,17 @@ class ColumnGeneration:
             shift = int(min(max(digits - exponent, digits), 40))
             rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
             error = np.abs(rounded - coefficients).sum()
-            limit = None if until is None else max(until - monotonic(), 1e-3)
-            # A sum takes the words of the samples once for each binary digit.
-            work_of_sum = len(self.samples) * max(digits, 1) / 8
-            n_sums = max(most - self.work, 0) / work_of_sum
-            result = search_conjunctions(
-                self.words, rounded, self.space.n_features,
-                max_literals=self.space.max_literals, n_rules=N_ADDED,
-                monotone=self.space.monotone, feature_groups=self.space.feature_groups,
-                length_weights=factors, floor=1 + 0.5 * tol, time_limit=limit,
-                width=width, n_jobs=self.n_jobs,
-                max_sums=None if np.isinf(n_sums) else n_sums,
+            work_of_sum = self._work_of_sum(digits)
+            result = self.search.best(
+                rounded, n_rules=N_SHOWN if self.is_by_tables else N_ADDED,
+                length_weights=factors, floor=1 + 0.5 * tol, width=width,
+                time_limit=limits.seconds_left(), diverse=self.is_by_tables,
+                max_sums=max(limits.max_work - self.work, 0) / work_of_sum,
             )  # fmt: skip
             self.work += result.n_sums * work_of_sum
-            # With an intercept, a negated feature is worth as much as the feature.
             found += [
                 ((literals[0][0], True),) if len(literals) == 1 else literals
-                for literals, _ in result.found
+                for literals in choose_different(result.found)
             ]
             best = [
                 abs(sum_) * factors[len(literals)] for literals, sum_ in result.found

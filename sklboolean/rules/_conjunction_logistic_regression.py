@@ -128,8 +128,9 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
 
     A conjunction of weight 0 can lower the objective only if the absolute sum of the
     residuals of its samples exceeds its price (column generation). The search for such
-    conjunctions is exact: branch and bound over all of them, where a partial sum bounds
-    all extensions, as in the reference by Nakagawa et al. The model class, without the
+    conjunctions is exact: tables of the sums of all of them, or where these are too
+    large or slow branch and bound, where a partial sum bounds all extensions, as in the
+    reference by Nakagawa et al. The model class, without the
     exact search, is that of Wei et al. With more than two classes the loss is that of
     the softmax, over one set of conjunctions.
 

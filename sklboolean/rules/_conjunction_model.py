@@ -39,6 +39,45 @@ from sklboolean.rules._rules import Rule, names_of, numbers_of
 PATH_TOL = 0.03
 
 
+class HeldOutWatch:
+    """The held-out losses of a C: when it is clearly worse than another, it is left.
+
+    That is when the loss is above the least of the values before and rises from one
+    solution to the next, or in three steps of a solution in turn.
+
+    Parameters
+    ----------
+    held_out_loss : callable
+        Computes the loss of the present model.
+    least : float
+        The least loss of the values of C before; infinity for the first.
+    """
+
+    def __init__(self, held_out_loss, least):
+        self.held_out_loss, self.least = held_out_loss, least
+        self.of_steps, self.of_solutions = [], []
+
+    def after_step(self):
+        """Measure the loss; return whether it has risen for three steps."""
+        if np.isinf(self.least):
+            return False
+        self.of_steps.append(self.held_out_loss())
+        return self._has_risen(self.of_steps, 3)
+
+    def after_solution(self):
+        """Measure the loss; return whether it has risen."""
+        self.of_solutions.append(self.held_out_loss())
+        return self._has_risen(self.of_solutions, 1) or self._has_risen(
+            self.of_steps, 3
+        )
+
+    def _has_risen(self, losses, times):
+        last = [self.least, *losses[-times - 1 :]]
+        return len(last) == times + 2 and (
+            losses[-1] > self.least and (np.diff(last[1:]) > 0).all()
+        )
+
+
 class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
@@ -188,9 +227,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
         """Compute the mean held-out loss for each C, from the smallest on.
 
-        A C is left when its loss is above the least so far and rises from one solution
-        to the next. The path ends with the second C in turn that is above the least, or
-        at a limit. The values of C that are left out have an infinite loss.
+        The path ends with the second C in turn that is above the least, or at a limit.
+        The values of C that are left out have an infinite loss.
 
         Returns
         -------
@@ -205,26 +243,23 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         model.add_features()
         losses, least = np.full(len(Cs), np.inf), np.inf
         until, max_work = self._limits()
+
+        def held_out_loss():
+            scores = model.solution().scores(words[test])
+            values = self._held_out_loss(scores, targets[:, test].T)
+            return np.average(values, weights=weights[test])
+
         for k, C in enumerate(Cs):
-            of_solutions = []
-
-            def is_enough(of_solutions=of_solutions, least=least):
-                scores = model.solution().scores(words[test])
-                values = self._held_out_loss(scores, targets[:, test].T)
-                of_solutions.append(np.average(values, weights=weights[test]))
-                return len(of_solutions) > 1 and (
-                    of_solutions[-1] > max(of_solutions[-2], least)
-                )
-
+            watch = HeldOutWatch(held_out_loss, least)
             model.minimize(
                 C, PATH_TOL, exact=False, until=until if k else None,
-                max_work=max_work - model.work if k else np.inf, is_enough=is_enough,
+                max_work=max_work - model.work if k else np.inf, watch=watch,
             )  # fmt: skip
             if k and until is not None and monotonic() >= until:
                 return losses, "time_limit"
             if k and model.work >= max_work:
                 return losses, "work_limit" if losses[k - 1] <= least else None
-            losses[k] = of_solutions[-1]
+            losses[k] = watch.of_solutions[-1]
             if k and losses[k] > least and losses[k - 1] > least:
                 break
             least = min(least, losses[k])

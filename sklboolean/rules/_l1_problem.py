@@ -1,17 +1,46 @@
 """L1 problems over columns of bits: a loss of weighted sums, and a price for each."""
 
+from dataclasses import dataclass
+from itertools import combinations
+from time import monotonic
+
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logsumexp, softmax
 
-from sklboolean._core.bits import pack_dense
-from sklboolean.rules._bit_columns import add_columns, descend, sum_columns, sum_pairs
+from sklboolean.rules._bit_columns import add_columns, descend, sum_columns
+from sklboolean.rules._curvatures import Curvatures
 
-# Binary digits of the curvatures in the quadratic model. They are rounded so that the
-# model stays convex; the slopes are exact, so that only the number of steps changes.
-N_DIGITS = 12
-# Coefficients besides those other than 0 that one step may change.
-MAX_ACTIVE = 2000
-MAX_STEPS, MAX_PASSES = 100, 1000
+# Coefficients besides those other than 0 that one step may change, at least.
+MIN_ADDED = 64
+# Passes of coordinate descent between two steps of all coefficients other than 0.
+N_PASSES = 3
+MAX_STEPS, MAX_ROUNDS = 100, 200
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The work after which to stop, and the time on the clock of ``monotonic``."""
+
+    max_work: float = np.inf
+    until: float | None = None
+
+    def reached(self, work):
+        """Test whether the work or the time has passed."""
+        if work >= self.max_work:
+            return True
+        return self.until is not None and monotonic() >= self.until
+
+    def less(self, work):
+        """Return the limits of somebody who begins at that work."""
+        return Limits(self.max_work - work, self.until)
+
+    def seconds_left(self):
+        """Return the time that is left, above 0, or None."""
+        return None if self.until is None else max(self.until - monotonic(), 1e-3)
+
+
+NO_LIMITS = Limits()
 
 
 class L1Problem:
@@ -32,13 +61,22 @@ class L1Problem:
     value : float
         Objective of the last solution.
     work : int
-        Work done so far: pairs of coefficients times words of 64 samples, plus a
-        half of the passes over the pairs. It does not depend on the machine.
+        Work done so far: pairs of columns times words of 64 samples, plus a half of
+        the passes over the pairs. It does not depend on the machine.
     """
 
     def __init__(self, loss, weights, targets):
         self.loss, self.weights, self.targets = loss, weights, targets
+        names = [0]
+        if loss == "softmax":
+            names = list(combinations(range(len(targets)), 2))
+        self.curvatures = {name: Curvatures() for name in names}
         self.work = 0
+
+    def keep(self, kept):
+        """Forget the columns that are not kept."""
+        for curvatures in self.curvatures.values():
+            curvatures.keep(kept)
 
     def loss_of(self, scores):
         """Compute the weighted loss."""
@@ -56,7 +94,9 @@ class L1Problem:
             return scores.copy()
         return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
 
-    def solve(self, columns, prices, coefficients, tol, max_work=np.inf):
+    def solve(
+        self, columns, prices, coefficients, tol, limits=NO_LIMITS, watch=None
+    ):  # fmt: skip
         """Minimize over the coefficients, in place, from where they are.
 
         Proximal Newton steps: each minimizes a quadratic model of the loss over the
@@ -72,82 +112,120 @@ class L1Problem:
         coefficients : ndarray of shape (n_outputs, n_columns), float64
         tol : float
             Largest distance of 0 from a subgradient, as a fraction of the price.
-        max_work : float
-            The value of ``work`` from which on no further step is made.
+        limits : Limits
+            Of ``work`` and time. Behind them no further step is made.
+        watch : object or None
+            Where its ``after_step()`` returns true, no further step is made.
         """
+        self.limits = limits
         scores = np.zeros(self.targets.shape)
         add_columns(columns, coefficients, scores)
         self.value = self.loss_of(scores) + (prices * np.abs(coefficients)).sum()
-        slopes = np.empty(coefficients.shape)
+        slopes, before = np.empty(coefficients.shape), np.inf
         for step in range(MAX_STEPS + 1):
             self.means = self.means_of(scores)
             sum_columns(columns, self.weights * (self.means - self.targets), slopes)
-            violation = largest_violation(slopes, coefficients, prices)
-            if violation <= tol or step == MAX_STEPS or self.work >= max_work:
+            worst = largest_violation(slopes, coefficients, prices)
+            if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
                 return
-            active = choose_active(slopes, coefficients, prices, violation)
-            new = coefficients[active]
-            self.work += len(new) ** 2 * columns.shape[1]
-            self._minimize_model(
-                self._curvatures(columns, active), slopes[active], prices[active[1]],
-                new, max(0.1 * violation, 0.3 * tol), max_work,
+            active = choose_active(slopes, coefficients, prices)
+            matrix = self._curvatures(columns, active, renew=worst > 0.5 * before)
+            start, before = coefficients[active], worst
+            new = self._minimize_model(
+                matrix, slopes[active], prices[active[1]], start.copy(),
+                max(0.1 * worst, 0.3 * tol),
             )  # fmt: skip
             change = np.zeros(coefficients.shape)
-            change[active] = new - coefficients[active]
+            change[active] = new - start
             decrease = (slopes * change).sum()
-            if not self._search_line(
+            has_moved = self._search_line(
                 columns, prices, coefficients, change, decrease, scores
-            ):
+            )
+            if not has_moved or (watch is not None and watch.after_step()):
+                self.means = self.means_of(scores)
                 return
 
-    def _minimize_model(self, matrix, slopes, prices, new, tol, max_work):
+    def _curvatures(self, columns, active, *, renew):
+        """Compute the second derivatives by the active coefficients, rounded.
+
+        With more than two classes they are a sum over pairs of classes: the product of
+        the two probabilities is the curvature of the difference of the two scores.
+        """
+        outputs, places = active
+        work = sum(one.work for one in self.curvatures.values())
+        if self.loss == "softmax":
+            matrix = self._curvatures_of_pairs(columns, outputs, places, renew)
+        else:
+            mean = self.means[0]
+            is_squared = self.loss == "squared"
+            values = self.weights if is_squared else self.weights * mean * (1 - mean)
+            matrix = self.curvatures[0].among(
+                columns, places, values, renew=renew and not is_squared
+            )
+        self.work += sum(one.work for one in self.curvatures.values()) - work
+        # One-hot columns depend on each other: the matrix is singular without this.
+        matrix[np.diag_indices(len(places))] *= 1.0001
+        return matrix
+
+    def _curvatures_of_pairs(self, columns, outputs, places, renew):
+        matrix = np.zeros((len(places), len(places)))
+        union, position = np.unique(places, return_inverse=True)
+        of_output = [np.flatnonzero(outputs == k) for k in range(len(self.targets))]
+        for (k, j), curvatures in self.curvatures.items():
+            values = self.weights * self.means[k] * self.means[j]
+            of_pair = curvatures.among(columns, union, values, renew=renew)
+            for a, b, sign in ((k, k, 1), (j, j, 1), (k, j, -1), (j, k, -1)):
+                rows, others = of_output[a], of_output[b]
+                matrix[np.ix_(rows, others)] += (
+                    sign * of_pair[np.ix_(position[rows], position[others])]
+                )
+        return matrix
+
+    def _minimize_model(self, matrix, slopes, prices, new, tol):
         """Minimize the quadratic model plus penalty over ``new``, in place.
 
-        Only the coefficients that are not 0, or would leave 0, move at a time. A step
-        can be made where the work ends early, too: every pass lowers the model.
+        A few passes of coordinate descent choose which coefficients are 0; then all
+        others move together.
         """
-        for _ in range(MAX_STEPS):
-            moving = (new != 0) | (np.abs(slopes) > prices) | (prices == 0)
-            moving = np.flatnonzero(moving)
-            n_left = 1 + 2 * max(0, max_work - self.work) / (1 + len(moving) ** 2)
-            part, start = np.ascontiguousarray(matrix[moving][:, moving]), new[moving]
-            moved = start.copy()
-            n_passes = descend(
-                part, slopes[moving], prices[moving], moved, tol,
-                int(min(MAX_PASSES, n_left)), np.empty((4, len(moving))),
-            )  # fmt: skip
-            self.work += len(moving) ** 2 * n_passes // 2 + len(new) * len(moving)
-            new[moving] = moved
-            slopes += np.einsum("ab,a->b", matrix[moving], moved - start)
-            is_open = ((np.abs(slopes) > (1 + tol) * prices) & (new == 0)).any()
-            if not is_open or self.work >= max_work:
-                return
+        scratch = np.empty((4, len(new)))
+        for _ in range(MAX_ROUNDS):
+            n_passes = descend(matrix, slopes, prices, new, tol, N_PASSES, scratch)
+            self.work += len(new) ** 2 * N_PASSES // 2
+            if n_passes < N_PASSES - 1 or self.limits.reached(self.work):
+                break
+            self._move_support(matrix, slopes, prices, new)
+        return new
 
-    def _curvatures(self, columns, active):
-        """Compute the second derivatives by the active coefficients, rounded."""
-        outputs, places = active
-        n_outputs, means = len(self.targets), self.means
-        starts = np.searchsorted(outputs, np.arange(n_outputs + 1))
-        parts = [places[outputs == k] for k in range(n_outputs)]
-        matrix = np.empty((len(places), len(places)))
-        for k in range(n_outputs):
-            for j in range(k + 1):
-                if self.loss == "squared":
-                    values = self.weights
-                else:
-                    values = self.weights * means[k] * ((j == k) - means[j])
-                unit = np.abs(values).max() / 2**N_DIGITS or 1.0
-                # Curvatures are rounded up, what outputs share towards 0: the matrix of
-                # each sample keeps its dominant diagonal.
-                whole = np.abs(np.ceil(np.minimum(values / unit, 2**N_DIGITS)))
-                whole = whole.astype(np.int64)
-                digits = whole >> np.arange(N_DIGITS + 1)[:, None] & 1
-                block = np.empty((len(parts[k]), len(parts[j])))
-                unit = unit if j == k else -unit
-                sum_pairs(columns, parts[k], parts[j], pack_dense(digits), unit, block)
-                matrix[starts[k] : starts[k + 1], starts[j] : starts[j + 1]] = block
-                matrix[starts[j] : starts[j + 1], starts[k] : starts[k + 1]] = block.T
-        return matrix
+    def _move_support(self, matrix, slopes, prices, new):
+        """Move the coefficients other than 0 towards the minimum for their signs.
+
+        Coefficients that would change their sign become 0. The step is halved until it
+        lowers the model.
+        """
+        support = np.flatnonzero((new != 0) | (prices == 0))
+        signs, start = np.sign(new[support]), new[support]
+        hessian = matrix[np.ix_(support, support)]
+        hessian[np.diag_indices(len(support))] *= 1 + 1e-6
+        hessian[np.diag_indices(len(support))] += 1e-10
+        slope = slopes[support] + signs * prices[support]
+        try:
+            factor = cho_factor(hessian, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            return
+        self.work += len(support) ** 3 // 100
+        step, every_change = cho_solve(factor, -slope), np.zeros(len(new))
+        for halved in range(7):
+            moved = start + 0.5**halved * step
+            moved[(signs * moved < 0) & (prices[support] > 0)] = 0.0
+            change = moved - start
+            every_change[support] = change
+            bent = matrix @ every_change
+            decrease = slopes[support] @ change + 0.5 * change @ bent[support]
+            decrease += prices[support] @ (np.abs(moved) - np.abs(start))
+            if decrease < 0:
+                new[support] = moved
+                slopes += bent
+                return
 
     def _search_line(self, columns, prices, coefficients, change, decrease, scores):
         """Move by the largest of 1, 1/2, 1/4, ... of a change that lowers the value.
@@ -159,7 +237,8 @@ class L1Problem:
         has_moved : bool
         """
         direction = np.zeros(scores.shape)
-        add_columns(columns, change, direction)
+        places = np.flatnonzero(change.any(axis=0))
+        add_columns(columns[places], np.ascontiguousarray(change[:, places]), direction)
         penalty = (prices * np.abs(coefficients)).sum()
         whole = (prices * np.abs(coefficients + change)).sum()
         expected = decrease + whole - penalty
@@ -184,19 +263,22 @@ def largest_violation(slopes, coefficients, prices):
     return float((excess / np.where(prices > 0, prices, 1)).max())
 
 
-def choose_active(slopes, coefficients, prices, violation):
+def choose_active(slopes, coefficients, prices):
     """Choose the coefficients that a step may change: the others keep their 0.
+
+    All others than 0 may, and as many as half of these that would leave 0 soonest.
 
     Returns
     -------
-    active : pair of ndarrays
+    active : pair of ndarrays, int64
         Outputs, ascending, and columns.
     """
     used = (coefficients != 0) | (prices == 0)
-    slack = min(0.5, max(0.05, violation))
-    excess = np.where(used, np.inf, np.abs(slopes) - (1 - slack) * prices)
-    limit = np.count_nonzero(used) + MAX_ACTIVE
-    if np.count_nonzero(excess >= 0) > limit:
+    excess = np.where(
+        used, np.inf, np.abs(slopes) / np.where(prices > 0, prices, 1) - 1
+    )
+    limit = np.count_nonzero(used) + max(MIN_ADDED, np.count_nonzero(used) // 2)
+    if np.count_nonzero(excess > 0) > limit:
         least = np.partition(excess, -limit, axis=None)[-limit]
         return np.nonzero(excess >= max(least, 0))
-    return np.nonzero(excess >= 0)
+    return np.nonzero(excess > 0)

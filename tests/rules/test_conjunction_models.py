@@ -18,9 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
 from sklboolean._core import _cpu, conjunction_search
 from sklboolean.datasets import make_monks, make_tic_tac_toe
-from sklboolean.rules import _column_generation, _conjunction_model
+from sklboolean.rules import _conjunction_model, _l1_problem
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
-from sklboolean.rules._l1_problem import L1Problem
+from sklboolean.rules._l1_problem import L1Problem, Limits
 
 CS = (0.05, 0.3, 2.0)
 
@@ -298,7 +298,9 @@ def test_the_work_limits_a_solution_with_a_large_C():
     for max_work in (0, 10**5, 10**6, 10**7):
         solution = L1Problem("squared", np.ones(256), targets)
         coefficients = np.zeros((1, 200))
-        solution.solve(columns, np.full(200, 1e-6), coefficients, 1e-9, max_work)
+        solution.solve(
+            columns, np.full(200, 1e-6), coefficients, 1e-9, Limits(max_work)
+        )
         assert solution.work <= max_work + step
         values.append(solution.value)
     assert values == sorted(values, reverse=True)
@@ -325,7 +327,7 @@ def test_a_fit_depends_on_neither_the_clock_nor_the_jobs(
     model = ConjunctionLogisticRegression(random_state=0, cv=2, **limits)
     expected = attributes_of(model.fit(X, y, weights))
     clock = count(0, 1e6)
-    for module in (_column_generation, _conjunction_model, conjunction_search):
+    for module in (_l1_problem, _conjunction_model, conjunction_search):
         monkeypatch.setattr(module, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(conjunction_search, "time", lambda: float(next(clock)))
     for n_jobs in (1, 2):
@@ -427,8 +429,9 @@ def test_columns_are_dropped_and_known_ones_not_added_twice():
     pair = ((0, True), (1, True))
     assert model.add([pair, pair, ((2, False),)]) == 2
     assert model.add([pair]) == 0
+    problem = L1Problem("logistic", model.padded_weights, model.padded_targets)
     model.minimize(1e-9, 0.1, exact=True)
-    model.drop_unused()
+    model.drop_unused(problem)
     assert model.conjunctions == [((2, False),)]
     assert model.solution().conjunctions == ()
 

@@ -1,0 +1,101 @@
+"""Second derivatives of a loss over columns of bits: rounded, counted once and kept."""
+
+import numpy as np
+
+from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
+
+# Binary digits of a sample's curvature: at least, at most, and what their number times
+# the number of words of a column comes to between these. Few samples get more digits.
+LEAST_DIGITS, MOST_DIGITS, DIGIT_WORDS = 2, 12, 1024
+# Share of the curvatures that may have moved before they are counted again.
+MAX_CHANGE = 0.1
+
+
+class Curvatures:
+    """The matrix of sums of curvatures over the samples that two columns share.
+
+    Curvatures are rounded to whole multiples of a unit. Their running sum stays within
+    a half unit of the exact one, so that errors cancel. The matrix is that of weights
+    not below 0, which keeps a model of the loss convex. It is kept from step to step:
+    only columns that are new are counted.
+
+    Attributes
+    ----------
+    work : int
+        Pairs of columns times words of 64 samples that were counted.
+    """
+
+    def __init__(self):
+        self.reference, self.matrix, self.work = None, np.zeros((0, 0)), 0
+        self.is_known = np.zeros(0, dtype=bool)
+
+    def among(self, columns, active, values, *, renew=False):
+        """Return the matrix of some columns.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n_columns, n_words), uint64
+        active : ndarray of shape (n_active,), int64
+        values : ndarray of shape (64 * n_words,), float64
+            The curvature of each sample, not below 0.
+        renew : bool
+            Whether to count again even if the curvatures have hardly moved.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n_active, n_active)
+        """
+        if renew or self._is_stale(values):
+            self._round(values)
+        self._make_room(len(columns))
+        new = active[~self.is_known[active]]
+        if len(new):
+            self._count(columns, np.flatnonzero(self.is_known), new)
+        return self.matrix[np.ix_(active, active)]
+
+    def keep(self, kept):
+        """Forget the columns that are not kept; the others move up."""
+        self._make_room(int(kept.max()) + 1)
+        self.is_known = self.is_known[kept]
+        self.matrix = np.ascontiguousarray(self.matrix[np.ix_(kept, kept)])
+
+    def _is_stale(self, values):
+        if self.reference is None:
+            return True
+        moved = np.abs(values - self.reference).sum()
+        return moved > MAX_CHANGE * self.reference.sum()
+
+    def _round(self, values):
+        n_digits = DIGIT_WORDS // max(len(values) // 64, 1)
+        n_digits = min(max(n_digits, LEAST_DIGITS), MOST_DIGITS)
+        unit = values.max() / (2**n_digits - 1.01) or 1.0
+        running = np.floor(np.cumsum(values) / unit + 0.5)
+        multiples = np.diff(running, prepend=0.0).astype(np.int64)
+        digits = multiples >> np.arange(n_digits)[:, None] & 1
+        self.digits = pack_dense(digits.astype(np.uint8))
+        self.unit = values.sum() / max(multiples.sum(), 1)
+        self.reference = values.copy()
+        self.is_known[:] = False
+
+    def _make_room(self, n_columns):
+        missing = n_columns - len(self.is_known)
+        if missing > 0:
+            self.is_known = np.pad(self.is_known, (0, missing))
+            self.matrix = np.pad(self.matrix, ((0, missing), (0, missing)))
+
+    def _count(self, columns, known, new):
+        n_samples = 64 * columns.shape[1]
+        rows = [
+            BitRows.from_words(columns[new] & digit, n_samples) for digit in self.digits
+        ]
+        for others in (known, new):
+            right = BitRows.from_words(columns[others], n_samples)
+            right = BitColumns.from_rows(right)
+            sums = np.zeros((len(new), len(others)))
+            for place, left in enumerate(rows):
+                sums += self.unit * 2**place * count_common(left, right)
+            self.matrix[np.ix_(new, others)] = sums
+            self.matrix[np.ix_(others, new)] = sums.T
+        self.is_known[new] = True
+        n_pairs = len(new) * (len(known) + len(new) // 2)
+        self.work += n_pairs * columns.shape[1] * len(self.digits) // 13
