@@ -497,7 +497,7 @@ def test_imports_are_absolute():
 
 
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib"}
-OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow", "skl2onnx"}
+OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow", "shap", "skl2onnx"}
 
 
 def test_dependencies_are_the_declared_ones():

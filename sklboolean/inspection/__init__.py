@@ -14,6 +14,8 @@ from sklboolean.inspection._explanations import (
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._rules import RuleDisplay
+from sklboolean.inspection._shapley_display import ShapleyDisplay
+from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
@@ -26,10 +28,13 @@ __all__ = [
     "PotentialDisplay",
     "QueryCurveDisplay",
     "RuleDisplay",
+    "ShapleyDisplay",
+    "ShapleyValues",
     "TopFeaturesDisplay",
     "WeightsDisplay",
     "explain",
     "label_quality",
     "model_page",
+    "shapley_values",
     "top_features",
 ]

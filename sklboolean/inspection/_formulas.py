@@ -17,21 +17,31 @@ MODELS = (
 TOLERANCE = 1e-9  # between the probabilities of the formula and of the model
 
 
-def as_bits(X, binarize):
-    """Check samples, dense or sparse, and return them as a dense Boolean array."""
-    X = check_array_strict(X, accept_sparse="csr")
+def as_bits(X, binarize, name="X", *, only_bits=False):
+    """Check samples, dense or sparse, and return them as a dense Boolean array.
+
+    With ``only_bits`` other numbers than 0 and 1 are an error.
+    """
+    X = check_array_strict(X, name, accept_sparse="csr")
     X = X.toarray() if sparse.issparse(X) else X
     threshold = binarize if isinstance(binarize, Real) else 0.0
-    return X.astype(np.float64) > threshold
+    if X.dtype == bool and threshold < 1:
+        return X
+    if only_bits and ((X != 0) & (X != 1)).any():
+        raise ValueError(
+            f"{name} must hold zeros and ones where the terms of the model are read, "
+            "but it holds other numbers. Encode them, for example with BooleanEncoder."
+        )
+    return (X if X.dtype.kind in "iu" else X.astype(np.float64)) > threshold
 
 
-def check_names(names, n_features):
+def check_names(names, n_features, things="features"):
     """Return a name for each feature; None stands for x0, x1, ..."""
     names = [f"x{j}" for j in range(n_features)] if names is None else list(names)
     if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names, but the model has {n_features} "
-            "features."
+            f"{things}."
         )
     return list(map(str, names))
 
@@ -54,17 +64,30 @@ def check_conjunctions(model, formula):
 
 def compare_with_predictions(formula, bits, whole, X):
     """Raise a ValueError unless the formula gives what the model predicts."""
-    if isinstance(formula, FirstRule) or formula.has_probabilities:
-        result, expected = formula.evaluate(bits), whole.predict_proba(X)
-    elif formula.classes is None:
-        result, expected = formula.predict(bits), whole.predict(X)
+    has_values = hasattr(whole, "predict_proba") or hasattr(whole, "decision_function")
+    if formula.classes is not None and not has_values:  # rules of extract_dnf
+        is_same = np.array_equal(formula.predict(bits), whole.predict(X))
     else:
-        result, expected = formula.scores(bits), whole.decision_function(X)
-    expected = np.reshape(expected, result.shape)
-    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    if not np.allclose(result, expected, rtol=0, atol=TOLERANCE * size):
+        is_same = _is_close(*_both_outputs(formula, bits, whole, X))
+    if not is_same:
         raise ValueError(
             "The weights of the model do not add up to what it predicts for X, so a "
             "page would mislead. X must be the data for which the estimator was "
             f"fitted, and the estimator {MODELS}."
         )
+
+
+def _both_outputs(formula, bits, whole, X):
+    """Compute probabilities or scores, by the formula and by the model."""
+    if isinstance(formula, FirstRule) or formula.has_probabilities:
+        return formula.evaluate(bits), whole.predict_proba(X)
+    if formula.classes is None:
+        return formula.predict(bits), whole.predict(X)
+    return formula.scores(bits), whole.decision_function(X)
+
+
+def _is_close(result, expected):
+    """Test if two tables are equal but for rounding."""
+    expected = np.reshape(expected, result.shape)
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    return np.allclose(result, expected, rtol=0, atol=TOLERANCE * size)

@@ -6,7 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
@@ -19,7 +18,7 @@ from sklboolean.inspection._formulas import (
     compare_with_predictions,
     conjunctions_of,
 )
-from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.inspection._user_columns import only_encoder
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
 
@@ -158,7 +157,7 @@ def _formula_fields(formula, used):
 
 def _sample_fields(transformers, X, y, bits, used, names, max_samples):
     """Describe the columns of the form and the samples that are shown."""
-    encoder = _only_encoder(transformers)
+    encoder = only_encoder(transformers)
     if encoder is None:
         columns, features, values = _plain_columns(used, names, bits)
     else:
@@ -237,12 +236,6 @@ def _supported_class(formula, output, weight, y):
         return str(label), y == label
     label = classes[output]
     return str(label if weight > 0 else f"not {label}"), (y == label) == (weight > 0)
-
-
-def _only_encoder(transformers):
-    if isinstance(transformers, Pipeline) and len(transformers) == 1:
-        transformers = transformers[0]
-    return transformers if isinstance(transformers, BooleanEncoder) else None
 
 
 def _plain_columns(used, names, bits):

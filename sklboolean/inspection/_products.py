@@ -1,0 +1,146 @@
+"""A formula as a sum of products: each factor allows some patterns of one column."""
+
+import numpy as np
+
+from sklboolean._core.formula import FirstRule
+from sklboolean.inspection._pattern_games import distinct_rows
+
+MOST_PRODUCTS = 20_000
+MOST_KEPT = 256  # results of tests
+
+
+class Products:
+    """A sum of weighted products over the columns of samples.
+
+    Of a column only the distinct patterns of its features matter that the samples have,
+    so a test of a column is the set of patterns that pass it, an integer with a bit for
+    each. Products that allow the same are one, and a test that all pass is left out.
+
+    Parameters
+    ----------
+    columns : UserColumns
+    bits : ndarray of shape (n_samples, n_features), bool
+        All samples that the sum will be evaluated for.
+
+    Attributes
+    ----------
+    outputs : list of str
+        What the sums are.
+    weights : dict from tuple of (column, set of patterns) to ndarray (n_outputs,)
+        The empty product has the constant.
+    """
+
+    def __init__(self, columns, bits):
+        terms = columns.formula.terms
+        used = sorted({feature for term in terms for feature, _ in term})
+        self._columns, self._masks, self._tests = columns, {}, {}
+        self._places, self._codes, self._patterns = {}, {}, {}
+        for column in np.unique(columns.owners[used]).tolist():
+            features = [j for j in used if columns.owners[j] == column]
+            self._places[column] = {j: place for place, j in enumerate(features)}
+            self._codes[column], self._patterns[column] = distinct_rows(
+                bits[:, features]
+            )
+        is_list = isinstance(columns.formula, FirstRule)
+        read = self._read_rules if is_list else self._read_sum
+        self.outputs, self.weights = read(columns.formula)
+
+    def _read_sum(self, formula):
+        """Merge the terms of a weighted sum."""
+        divisors = 1.0 if formula.divisors is None else formula.divisors
+        weights = {(): formula.intercepts / divisors}
+        for term, weight in zip(formula.terms, formula.weights.T, strict=True):
+            if (product := self._product(term)) is not None:
+                weights[product] = weights.get(product, 0.0) + weight / divisors
+        return formula.output_names(), weights
+
+    def _read_rules(self, formula):
+        """Expand a list of rules from its end: where a rule holds, it replaces the sum.
+
+        The sum F of the rules below a rule of condition T and outcome s becomes
+        ``F + T (s - F)``.
+        """
+        outputs, outcomes = outcomes_of(formula)
+        weights = {(): outcomes[-1]}
+        for term, outcome in zip(formula.terms[::-1], outcomes[-2::-1], strict=True):
+            if (condition := self._product(term)) is None:
+                continue
+            below = list(weights.items())
+            weights[condition] = weights.get(condition, 0.0) + outcome
+            for product, weight in below:
+                if (both := self._both(condition, product)) is not None:
+                    weights[both] = weights.get(both, 0.0) - weight
+            weights = {one: w for one, w in weights.items() if not one or w.any()}
+            if len(weights) > MOST_PRODUCTS:
+                raise ValueError(
+                    f"The {len(formula.terms)} rules overlap so much that their exact "
+                    f"values need more than {MOST_PRODUCTS} products. Fit a model with "
+                    "fewer rules or fewer literals."
+                )
+        return outputs, weights
+
+    def _product(self, term):
+        """Write a term as a product; None if no pattern of a column allows it."""
+        factors = []
+        for column, literals in self._columns.literals_by_column(term).items():
+            key = column, *literals
+            if key not in self._masks:
+                patterns, places = self._patterns[column], self._places[column]
+                allowed = np.ones(len(patterns), dtype=bool)
+                for feature, value in literals:
+                    allowed &= patterns[:, places[feature]] == value
+                packed = np.packbits(allowed, bitorder="little").tobytes()
+                self._masks[key] = int.from_bytes(packed, "little")
+            factors.append((column, self._masks[key]))
+        return self._shortest(factors)
+
+    def _both(self, product, other):
+        """Multiply two products."""
+        factors = dict(product)
+        for column, mask in other:
+            factors[column] = factors.get(column, -1) & mask
+        return self._shortest(sorted(factors.items()))
+
+    def _shortest(self, factors):
+        """Leave out tests that all patterns pass; None if none passes a test."""
+        if not all(mask for _, mask in factors):
+            return None
+        return tuple(
+            (column, mask)
+            for column, mask in factors
+            if mask.bit_count() < len(self._patterns[column])
+        )
+
+    def misses(self, column, mask):
+        """Mark the samples that fail the test of a column."""
+        if (column, mask) not in self._tests:
+            if len(self._tests) >= MOST_KEPT:
+                self._tests.clear()
+            n_patterns = len(self._patterns[column])
+            packed = mask.to_bytes(n_patterns // 8 + 1, "little")
+            allowed = np.unpackbits(
+                np.frombuffer(packed, np.uint8), count=n_patterns, bitorder="little"
+            )
+            self._tests[column, mask] = (allowed == 0)[self._codes[column]]
+        return self._tests[column, mask]
+
+
+def outcomes_of(formula):
+    """Name the outputs of a list of rules, and list those of each rule and the default.
+
+    Returns
+    -------
+    outputs : list of str
+    outcomes : ndarray of shape (n_rules + 1, n_outputs)
+    """
+    classes, scores = formula.classes, formula.scores
+    if scores is not None and np.ndim(scores) == 1:
+        return [f"log-odds of {classes[1]}"], scores[:, None]
+    if scores is not None:
+        return [f"score of {label}" for label in classes], scores
+    if formula.probabilities is None:
+        is_second = [[label == classes[1]] for label in [*formula.labels, classes[0]]]
+        return [f"prediction of {classes[1]}"], np.array(is_second, dtype=np.float64)
+    shown = slice(1, None) if len(classes) == 2 else slice(None)
+    outputs = [f"probability of {label}" for label in classes[shown]]
+    return outputs, formula.probabilities[:, shown]

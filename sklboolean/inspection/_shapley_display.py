@@ -1,0 +1,239 @@
+"""Pictures of Shapley values: importance, one sample, all samples."""
+
+import numpy as np
+
+from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean.inspection._figure import COLORS, draw_bars, open_axes
+from sklboolean.inspection._shapley_values import shapley_values
+
+KINDS = ("importance", "waterfall", "beeswarm")
+N_BINS = 80  # of a beeswarm: points of one bin lie beside each other
+UNKNOWN = "0.6"  # grey
+SCALE = COLORS[0], COLORS[3], COLORS[1]  # from low to high numbers
+
+
+class ShapleyDisplay:
+    """Draw Shapley values: how much columns matter, or where a score comes from.
+
+    Parameters
+    ----------
+    shapley : ShapleyValues
+        From `shapley_values`.
+    kind : {"importance", "waterfall", "beeswarm"}, default="importance"
+        "importance": the mean absolute value of each column. "waterfall": from the mean
+        score of the background to the score of one sample, column by column.
+        "beeswarm": a point for each sample and column, coloured by the rank of the
+        column's number; text is grey.
+    sample : int, default=0
+        Number of the sample of a waterfall.
+    output : int, default=0
+        Number of the output in ``shapley.output_names``.
+    max_columns : int, default=12
+        Maximum number of columns, at least 1; those with the largest values. In a
+        waterfall one more bar sums up the others.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        After ``plot``.
+    figure_ : matplotlib Figure
+        After ``plot``.
+
+    See Also
+    --------
+    ExplanationDisplay : The conditions that hold, and their weights.
+
+    Examples
+    --------
+    >>> from sklboolean import AveragedPerceptron
+    >>> from sklboolean.inspection import ShapleyDisplay, shapley_values
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1]
+    >>> model = AveragedPerceptron(random_state=0).fit(X, y)
+    >>> display = ShapleyDisplay(shapley_values(model, X), kind="waterfall")
+    >>> display.kind
+    'waterfall'
+    """
+
+    def __init__(
+        self, shapley, *, kind="importance", sample=0, output=0, max_columns=12
+    ):
+        self.shapley = shapley
+        self.kind = check_choice(kind, "kind", KINDS)
+        self.sample = check_integer(sample, "sample", 0, len(shapley.values) - 1)
+        n_outputs = len(shapley.output_names)
+        self.output = check_integer(output, "output", 0, n_outputs - 1)
+        self.max_columns = check_integer(max_columns, "max_columns", 1)
+
+    @classmethod
+    def from_estimator(
+        cls, model, X, background=None, *, kind="importance", sample=0, output=0,
+        max_columns=12, ax=None,
+    ):  # fmt: skip
+        """Compute the values and draw them.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            As for `shapley_values`.
+        X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, as for `shapley_values`.
+        background : {data frame, array-like, sparse matrix}, default=None
+            As for `shapley_values`.
+        kind : {"importance", "waterfall", "beeswarm"}, default="importance"
+            As for the class.
+        sample : int, default=0
+            As for the class.
+        output : int, default=0
+            As for the class.
+        max_columns : int, default=12
+            As for the class.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
+
+        Returns
+        -------
+        display : ShapleyDisplay
+            The drawn display.
+        """
+        shapley = shapley_values(model, X, background)
+        display = cls(
+            shapley, kind=kind, sample=sample, output=output, max_columns=max_columns
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw the values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
+
+        Returns
+        -------
+        self : ShapleyDisplay
+            The display, with ``ax_`` and ``figure_``.
+        """
+        values, base = np.asarray(self.shapley.values), self.shapley.base_values
+        if values.ndim == 3:
+            values, base = values[:, :, self.output], base[self.output]
+        draw = {
+            "importance": self._draw_importance,
+            "waterfall": self._draw_waterfall,
+            "beeswarm": self._draw_beeswarm,
+        }[self.kind]
+        self.ax_, self.figure_ = draw(values, base, ax)
+        return self
+
+    def _largest(self, sizes):
+        """Choose the columns with the largest sizes that are not 0."""
+        order = np.argsort(-sizes, kind="stable")[: self.max_columns]
+        return order[sizes[order] > 0]
+
+    def _label(self):
+        return self.shapley.output_names[self.output]
+
+    def _draw_importance(self, values, _base, ax):
+        means = np.abs(values).mean(axis=0)
+        names = self.shapley.feature_names
+        bars = [(names[j], means[j]) for j in self._largest(means)]
+        label = f"mean absolute Shapley value, of the {self._label()}"
+        return draw_bars(bars, label, ax)[:2]
+
+    def _draw_waterfall(self, values, base, ax):
+        values = values[self.sample]
+        columns = self._largest(np.abs(values))
+        bars = [(self._text(j), values[j]) for j in columns]
+        n_others = np.count_nonzero(values) - len(columns)
+        if n_others:
+            others = values.sum() - values[columns].sum()
+            bars.append((f"{n_others} more", others))
+        ax, figure, drawn = draw_bars(bars, self._label(), ax)
+        score = end = base + values.sum()
+        for bar, (_, value) in zip(drawn, bars, strict=True):
+            bar.set_x(end - value)
+            right, middle = max(end, end - value), bar.get_y() + bar.get_height() / 2
+            ax.annotate(f"{value:+.2g}", (right, middle), **BESIDE)
+            if bar is not drawn[-1]:
+                line = [middle, middle + 1]
+                ax.plot([end - value] * 2, line, color="0.5", linewidth=0.8)
+            end -= value
+        ax.axvline(base, color="0.5", linestyle=":")
+        ax.axvline(score, color="black", linestyle="--")
+        ax.set_ylim(len(bars) - 0.5, -0.5)
+        ax.relim()
+        ax.margins(x=0.12)
+        ax.autoscale_view(scaley=False)
+        ax.set_title(f"{base:.3g} on average, {score:.3g} here")
+        return ax, figure
+
+    def _text(self, column):
+        """Name a column with the value that the sample of a waterfall has in it."""
+        name, data = self.shapley.feature_names[column], self.shapley.data
+        if data is None:
+            return name
+        value = data[self.sample, column]
+        return f"{name} = {value:.4g}" if is_number(value) else f"{name} = {value}"
+
+    def _draw_beeswarm(self, values, _base, ax):
+        is_new, ax = ax is None, open_axes(ax)
+        columns = self._largest(np.abs(values).mean(axis=0))
+        if is_new:
+            ax.figure.set_size_inches(7, 0.5 * len(columns) + 1)
+            ax.figure.set_layout_engine("constrained")
+        width = max(np.ptp(values[:, columns]), 1e-300) / N_BINS if len(columns) else 1
+        for place, column in enumerate(columns):
+            own = values[:, column]
+            ax.scatter(
+                own, place + swarm_offsets(own, width), s=9, linewidths=0,
+                color=self._colors(column, len(own)),
+            )  # fmt: skip
+        ax.axvline(0, color="0.5", linewidth=0.8)
+        names = [self.shapley.feature_names[j] for j in columns]
+        ax.set_yticks(range(len(columns)), names)
+        ax.set_ylim(len(columns) - 0.5, -0.5)
+        ax.set_xlabel(f"Shapley value, of the {self._label()}")
+        ax.set_title("blue: low number, orange: high number, grey: text", fontsize=9)
+        return ax, ax.figure
+
+    def _colors(self, column, n_samples):
+        """Colour the samples by the rank of their number in a column."""
+        from matplotlib.colors import LinearSegmentedColormap
+
+        data = None if self.shapley.data is None else self.shapley.data[:, column]
+        if data is None or not all(map(is_number, data)):
+            return [UNKNOWN] * n_samples
+        numbers, places = np.unique(data.astype(np.float64), return_inverse=True)
+        scale = LinearSegmentedColormap.from_list("ranks", SCALE)
+        return scale(places / max(1, len(numbers) - 1))
+
+
+# Values stand right of their bars.
+BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "size": 8}
+
+
+def is_number(value):
+    """Test for a number, of Python or numpy."""
+    return isinstance(value, int | float | np.number | np.bool_)
+
+
+def swarm_offsets(values, width):
+    """Place points with nearly equal values beside each other, within 0.4 of 0.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+    width : float
+        Of the bins whose points lie side by side.
+
+    Returns
+    -------
+    offsets : ndarray of shape (n_samples,), float64
+    """
+    bins = np.floor(values / width).astype(np.int64)
+    order = np.argsort(bins, kind="stable")
+    starts = np.searchsorted(bins[order], bins[order])
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.arange(len(values)) - starts
+    sides = np.where(ranks % 2, -(ranks + 1) // 2, ranks // 2).astype(np.float64)
+    return sides * 0.4 / max(4.0, np.abs(sides).max(initial=0.0))

@@ -1,0 +1,255 @@
+"""Exact Shapley values of the columns of the user's data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklboolean._core.exports import import_pandas
+from sklboolean._core.weights import check_sample_weight
+from sklboolean.inspection._explanations import as_frame
+from sklboolean.inspection._pattern_games import conjunction_values
+from sklboolean.inspection._products import Products
+from sklboolean.inspection._user_columns import UserColumns
+
+
+@dataclass(frozen=True)
+class ShapleyValues:
+    """What each column of each sample adds to the score.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_columns, n_outputs)
+        With one output, without the last axis. The values of a sample and the base
+        value add up to its score.
+    base_values : float or ndarray of shape (n_outputs,)
+        Mean score of the background.
+    feature_names : list of str
+        Names of the columns.
+    output_names : list of str
+        What the scores are, such as "log-odds of yes".
+    data : ndarray of shape (n_samples, n_columns), dtype object, or None
+        The samples as they were given; None if their columns are not those explained.
+    index : sequence
+        Names of the samples: the index of a data frame, else their numbers.
+
+    See Also
+    --------
+    shapley_values : Compute them.
+    ShapleyDisplay : Draw them.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import ShapleyValues
+    >>> ShapleyValues(
+    ...     [[0.5, -0.25]], 0.25, ["age", "income"], ["score of yes"], None, [0]
+    ... ).scores()
+    array([0.5])
+    """
+
+    values: np.ndarray
+    base_values: object
+    feature_names: list
+    output_names: list
+    data: np.ndarray | None
+    index: object
+
+    def scores(self):
+        """Add up the values of each sample and the base value.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return np.sum(self.values, axis=1) + self.base_values
+
+    def to_frame(self):
+        """Make a data frame with a row for each sample and a column for each value.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Of several outputs, the names of the columns are pairs of an output and a
+            column.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        pandas, values = import_pandas(), np.asarray(self.values)
+        names = self.feature_names
+        if values.ndim == 3:
+            names = pandas.MultiIndex.from_product([self.output_names, names])
+            values = values.transpose(0, 2, 1).reshape(len(values), -1)
+        return pandas.DataFrame(values, index=self.index, columns=names)
+
+    def to_shap(self):
+        """Make an explanation of the package shap, for its plots.
+
+        Returns
+        -------
+        explanation : shap.Explanation
+
+        Raises
+        ------
+        ImportError
+            When shap is not installed.
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError("to_shap needs shap: pip install shap.") from error
+        shape = len(self.values), *np.shape(self.base_values)
+        return shap.Explanation(
+            self.values,
+            np.broadcast_to(self.base_values, shape).copy(),
+            self.data,
+            feature_names=self.feature_names,
+            output_names=self.output_names if len(shape) == 2 else None,
+        )
+
+
+def shapley_values(
+    model, X, background=None, *, sample_weight=None, feature_names=None,
+    feature_groups=None,
+):  # fmt: skip
+    """Compute exact Shapley values by column of the data, of the score of a model.
+
+    The value of a column is what it adds to the score when columns of the sample, in
+    random order, replace those of a random sample of the background: the interventional
+    Shapley value [1]_. All conditions that `BooleanEncoder` made of a column are one
+    column. Nothing is sampled: the mean is over all orders and the whole background, in
+    time that grows with the number of samples, not of pairs of samples.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One of these, a pipeline that ends in one, a search such as ``GridSearchCV``, or
+        a DNF or rule ensemble of `extract_dnf`. Explained is:
+
+        * `ConjunctionLogisticRegression`, linear models with ``coef_``,
+          `RuleClassifier`, boosters of stumps: ``decision_function``.
+        * Boosters of stumps in games of one class against one: the margin of each game,
+          to which values add up as they do not to the scores.
+        * `ConjunctionRegressor` and other linear regressors: the prediction.
+        * `ConjunctionClassifier`, `BooleanStump`, `ConjunctionStump`: the probability.
+        * A DNF: 1 where it predicts ``label``, else 0.
+    X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples to explain, as for ``predict``.
+    background : {data frame, array-like, sparse matrix}, default=None
+        Samples of shape (n_others, n_features) against which those of X are explained,
+        such as the training data, which a model does not keep. None: the samples of X,
+        each against all.
+    sample_weight : array-like of shape (n_others,), default=None
+        Weights of the samples of the background, not negative. None: all are equal.
+    feature_names : sequence of str or None, default=None
+        A name for each column. None: those of the data, else x0, x1, ...
+    feature_groups : sequence of length n_features or None, default=None
+        The column of each feature of the last step. None: the columns before a
+        `BooleanEncoder` if the pipeline has only this transformer, else each feature is
+        a column.
+
+    Returns
+    -------
+    shapley : ShapleyValues
+        With ``values``, ``base_values`` and ``feature_names``.
+
+    Raises
+    ------
+    ValueError
+        For a model of another kind, or whose formula is not what it predicts; for rules
+        that overlap so much that the expansion has more than 20,000 products; and for a
+        single sample without a background, whose values would all be 0.
+
+    See Also
+    --------
+    ShapleyDisplay : The same as a picture.
+    explain : Rules, weights or votes that decide a sample.
+
+    Notes
+    -----
+    Values of models add up: those of a sum of scores are the sum of the values.
+
+    References
+    ----------
+    .. [1] S. Lundberg and S. Lee, "A unified approach to interpreting model
+       predictions", NeurIPS 2017. The value is that of L. Shapley, "A value for
+       n-person games", 1953.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklboolean import BooleanEncoder, ConjunctionLogisticRegression
+    >>> from sklboolean.inspection import shapley_values
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(BooleanEncoder(), ConjunctionLogisticRegression(C=1.0))
+    >>> shapley = shapley_values(model.fit(X, y), X.head(3), X)
+    >>> shapley.values.shape
+    (3, 30)
+    >>> bool(abs(shapley.scores() - model.decision_function(X.head(3))).max() < 1e-9)
+    True
+    """
+    columns = UserColumns.of(model, feature_names, feature_groups)
+    X = as_frame(X)
+    bits = columns.checked_bits(X)
+    n_samples, explained = len(bits), slice(0, len(bits))
+    others = slice(0, n_samples)
+    if background is not None:
+        samples = columns.samples(as_frame(background))
+        bits = np.concatenate([bits, columns.bits(samples, "background")])
+        others = slice(n_samples, len(bits))
+    elif n_samples == 1:
+        raise ValueError(
+            "X has one sample, which has no difference to explain against itself. Give "
+            "background, the samples to compare with, such as the training data: the "
+            "model does not keep them."
+        )
+    weights = _shares(sample_weight, others.stop - others.start)
+    products = Products(columns, bits)
+    values, base = _add_up(products, explained, others, weights, len(columns.names))
+    values = np.ascontiguousarray(values.transpose(2, 1, 0))
+    if len(products.outputs) == 1:
+        values, base = values[:, :, 0], float(base[0])
+    index = X.index if hasattr(X, "iloc") else range(n_samples)
+    data = np.asarray(X, dtype=object) if _has_columns(X, columns) else None
+    return ShapleyValues(values, base, columns.names, products.outputs, data, index)
+
+
+def _shares(sample_weight, n_others):
+    """Check the weights of the background; return shares of 1, or None."""
+    if sample_weight is None:
+        return None
+    weights = check_sample_weight(sample_weight, n_others)
+    return weights / weights.sum()
+
+
+def _has_columns(X, columns):
+    """Test if the columns of X, a dense table, are those that are explained."""
+    return hasattr(X, "__array__") and np.shape(X)[1:] == (len(columns.names),)
+
+
+def _add_up(products, explained, others, shares, n_columns):
+    """Add up the values of all products.
+
+    Returns
+    -------
+    values : ndarray of shape (n_outputs, n_columns, n_samples)
+    base_values : ndarray of shape (n_outputs,)
+    """
+    n_samples, n_outputs = explained.stop, len(products.outputs)
+    values, base = np.zeros((n_outputs, n_columns, n_samples)), np.zeros(n_outputs)
+    for product, weights in products.weights.items():
+        if not product:
+            base += weights
+            continue
+        tests = [products.misses(column, mask) for column, mask in product]
+        misses = other_misses = [test[explained] for test in tests]
+        if others != explained:
+            other_misses = [test[others] for test in tests]
+        table, codes, mean = conjunction_values(misses, other_misses, shares)
+        base += weights * mean
+        for (column, _), by_pattern in zip(product, table.T, strict=True):
+            for own, weight in zip(values, weights, strict=True):
+                own[column] += (weight * by_pattern)[codes]
+    return values, base

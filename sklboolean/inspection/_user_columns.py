@@ -1,0 +1,114 @@
+"""A fitted model and the columns of the user's data that its formula reads."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.feature_names import split_pipeline
+from sklboolean._core.formulas import feature_names_of
+from sklboolean.inspection._formulas import (
+    as_bits,
+    check_names,
+    compare_with_predictions,
+    conjunctions_of,
+)
+from sklboolean.preprocessing import BooleanEncoder
+
+
+@dataclass(frozen=True)
+class UserColumns:
+    """A model, its formula, and the column of the user's data behind each feature.
+
+    Attributes
+    ----------
+    transformers : Pipeline or None
+    model : estimator
+        The last step.
+    formula : FirstRule or WeightedSum
+    encoded : sequence of fitted columns, or None
+        Those of the `BooleanEncoder`, if the data come through one and nothing else.
+    names : list of str
+        Names of the columns.
+    owners : ndarray of shape (n_features,), int
+        Number of the column that each feature of the last step describes.
+    """
+
+    transformers: Pipeline | None
+    model: object
+    formula: object
+    encoded: tuple | None
+    names: list
+    owners: np.ndarray
+
+    @classmethod
+    def of(cls, model, feature_names=None, feature_groups=None):
+        """Read a fitted model, a pipeline, a search, or a DNF.
+
+        A feature is a column of its own unless an encoder made it, or groups are given.
+        """
+        if isinstance(model, BaseEstimator):
+            check_is_fitted(model)
+        transformers, last, names = split_pipeline(model)
+        formula = conjunctions_of(last)
+        n_features, encoder = formula.columns.n_features, only_encoder(transformers)
+        if feature_groups is not None:
+            groups = [str(label) for label in feature_groups]
+            if len(groups) != n_features:
+                raise ValueError(
+                    f"feature_groups has {len(groups)} labels, but the model has "
+                    f"{n_features} features. Give the column of each feature."
+                )
+            columns, encoder = list(dict.fromkeys(groups)), None
+        elif encoder is not None:
+            groups = [str(label) for label in encoder.feature_groups_]
+            columns = feature_names_of(encoder)
+        else:
+            names = formula.columns.names if names is None else names
+            groups = columns = check_names(names, n_features)
+        numbers = {label: number for number, label in enumerate(columns)}
+        owners = np.array([numbers[label] for label in groups], dtype=np.intp)
+        if groups is columns:  # two features may have the same name
+            owners = np.arange(n_features)
+        if feature_names is not None:
+            columns = check_names(feature_names, len(columns), "columns")
+        encoded = None if encoder is None else encoder._formula()
+        return cls(transformers, last, formula, encoded, columns, owners)
+
+    def samples(self, X):
+        """Transform samples into the features of the last step."""
+        return X if self.transformers is None else self.transformers.transform(X)
+
+    def bits(self, samples, name="X"):
+        """Check features of the last step; return them as a dense Boolean array."""
+        binarize = self.formula.columns.binarize
+        bits = as_bits(samples, binarize, name, only_bits=binarize is None)
+        if bits.shape[1] != len(self.owners):
+            raise ValueError(
+                f"{name} gives {bits.shape[1]} features, but the model has "
+                f"{len(self.owners)}."
+            )
+        return bits
+
+    def checked_bits(self, X, name="X"):
+        """Return the bits of samples, once the formula agrees with the model."""
+        samples = self.samples(X)
+        bits = self.bits(samples, name)
+        compare_with_predictions(self.formula, bits, self.model, samples)
+        return bits
+
+    def literals_by_column(self, term):
+        """Group the literals of a term by column, in the order of the columns."""
+        literals = {}
+        for feature, value in term:
+            literals.setdefault(int(self.owners[feature]), []).append((feature, value))
+        return dict(sorted(literals.items()))
+
+
+def only_encoder(transformers):
+    """Return the `BooleanEncoder` that is the only transformer, or None."""
+    if isinstance(transformers, Pipeline) and len(transformers) == 1:
+        transformers = transformers[0]
+    return transformers if isinstance(transformers, BooleanEncoder) else None

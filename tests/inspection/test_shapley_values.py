@@ -1,0 +1,458 @@
+"""Shapley values: equal to the mean over all coalitions, of every kind of model."""
+
+import sys
+from math import factorial
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanStump,
+    BoostByMajority,
+    BoostByMajorityRegressor,
+    ConjunctionClassifier,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    ConjunctionStump,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean._core.formula import Columns, FirstRule, WeightedSum
+from sklboolean.inspection import ShapleyDisplay, _pattern_games, shapley_values
+from sklboolean.inspection._pattern_games import distinct_rows
+from sklboolean.inspection._products import outcomes_of
+from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
+
+mpl.use("Agg")
+
+
+def values_by_definition(score, X, background, weights):
+    """The mean over coalitions, of columns that a sample gives to the background.
+
+    ``score`` maps a list of samples, each a list of values by column, to outputs.
+    """
+    n_columns, n_others = len(X[0]), len(background)
+    values = []
+    for sample in X:
+        mixed = [
+            [sample[j] if coalition >> j & 1 else other[j] for j in range(n_columns)]
+            for coalition in range(2**n_columns)
+            for other in background
+        ]
+        outputs = score(mixed).reshape(2**n_columns, n_others, -1)
+        worth = np.average(outputs, axis=1, weights=weights)
+        values.append(
+            [
+                sum(
+                    factorial(coalition.bit_count())
+                    * factorial(n_columns - coalition.bit_count() - 1)
+                    / factorial(n_columns)
+                    * (worth[coalition | 1 << j] - worth[coalition])
+                    for coalition in range(2**n_columns)
+                    if not coalition >> j & 1
+                )
+                for j in range(n_columns)
+            ]
+        )
+    return np.array(values)
+
+
+class FormulaModel(BaseEstimator):
+    """A model that is its formula."""
+
+    def __init__(self, formula=None):
+        self.formula = formula
+
+    def fit(self, X, y=None):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def _formula(self):
+        return self.formula
+
+    def outputs(self, X):
+        """What is explained, of shape (n_samples, n_outputs)."""
+        bits = np.asarray(X) > 0
+        if isinstance(self.formula, WeightedSum):
+            return self.formula.sums(bits)
+        return outcomes_of(self.formula)[1][self.formula.first(bits)]
+
+    def decision_function(self, X):
+        return self.formula.scores(np.asarray(X) > 0)
+
+    def predict_proba(self, X):
+        return self.formula.evaluate(np.asarray(X) > 0)
+
+
+def random_frame(rng, n_samples):
+    """Numbers, levels and Booleans, some missing, some constant."""
+    columns = {}
+    for j in range(rng.integers(1, 6)):
+        kind = rng.integers(4)
+        values = rng.integers(0, rng.integers(2, 5), n_samples)
+        if kind == 0:
+            values = np.where(rng.random(n_samples) < 0.2, np.nan, 1.5 * values)
+        elif kind == 1:
+            values = np.array(["a", "b", None, "c"], dtype=object)[values]
+        elif kind == 2:
+            values = values > 0
+        columns[f"column {j}"] = values
+    return pd.DataFrame(columns)
+
+
+def random_terms(rng, n_features, n_terms):
+    """Conjunctions of up to five literals, the empty one too."""
+    terms = []
+    for _ in range(n_terms):
+        size = rng.integers(0, 1 + min(5, n_features))
+        features = rng.choice(n_features, size, replace=False).tolist()
+        terms.append(tuple((j, bool(rng.integers(2))) for j in features))
+    return terms
+
+
+def random_formula(rng, n_features):
+    """A sum with one or three outputs, or a list of rules."""
+    columns = Columns(n_features)
+    terms = random_terms(rng, n_features, rng.integers(0, 6))
+    n_outputs, n_terms = int(rng.choice([1, 3])), len(terms)
+    classes = list(range(max(2, n_outputs)))
+    if rng.integers(2):
+        weights = rng.normal(size=(n_outputs, n_terms)).round(1)
+        divisors = rng.integers(1, 4, n_outputs) * 1.0 if rng.integers(2) else None
+        return WeightedSum(
+            columns, terms, weights, rng.normal(size=n_outputs), classes,
+            has_probabilities=False, divisors=divisors,
+        )  # fmt: skip
+    probabilities = rng.dirichlet(np.ones(len(classes)), n_terms + 1)
+    labels = rng.choice(classes, n_terms).tolist()
+    scores = np.log(probabilities) if rng.integers(2) else None
+    return FirstRule(columns, terms, labels, 0, classes, probabilities, scores)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_values_are_the_mean_over_all_coalitions(seed, is_tabled):
+    rng = np.random.default_rng(seed)
+    frame = random_frame(rng, 12)
+    try:
+        encoder = BooleanEncoder(n_bins=3).fit(frame)
+    except ValueError:  # all columns are constant
+        return
+    formula = random_formula(rng, len(encoder.get_feature_names_out()))
+    model = make_pipeline(encoder, FormulaModel(formula))
+    X, background = frame[:3], frame[3:]
+    weights = rng.integers(0, 3, len(background)) + np.eye(len(background))[0]
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_tabled:
+            patch.setattr(_pattern_games, "MOST_TABLED", 0)
+            patch.setattr(_pattern_games, "MOST_PAIRS", 1)
+        shapley = shapley_values(model, X, background, sample_weight=weights)
+
+    def score(samples):
+        mixed = pd.DataFrame(samples, columns=frame.columns).astype(frame.dtypes)
+        return model[-1].outputs(encoder.transform(mixed))
+
+    expected = values_by_definition(
+        score,
+        X.to_numpy(object).tolist(),
+        background.to_numpy(object).tolist(),
+        weights,
+    )
+    values = shapley.values.reshape(expected.shape)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+    others = score(background.to_numpy(object).tolist())
+    mean = np.average(others, axis=0, weights=weights).squeeze()
+    np.testing.assert_allclose(shapley.base_values, mean, rtol=0, atol=1e-12)
+    scores = score(X.to_numpy(object).tolist()).reshape(shapley.scores().shape)
+    np.testing.assert_allclose(shapley.scores(), scores, rtol=0, atol=1e-12)
+
+
+WINE = load_wine(return_X_y=True, as_frame=True)
+WINE = WINE[0].iloc[:, [0, 1, 6, 9, 11, 12]], WINE[1].map({0: "a", 1: "b", 2: "c"})
+TWO = WINE[0][WINE[1] != "c"], WINE[1][WINE[1] != "c"]
+DIABETES = load_diabetes(return_X_y=True, as_frame=True)
+DIABETES = DIABETES[0].iloc[:150, :5], DIABETES[1].iloc[:150]
+MODELS = [
+    (ConjunctionLogisticRegression(C=1.0, random_state=0), TWO, "decision_function"),
+    (ConjunctionLogisticRegression(C=1.0, random_state=0), WINE, "decision_function"),
+    (ConjunctionRegressor(C=1.0, random_state=0), DIABETES, "predict"),
+    (AveragedPerceptron(random_state=0), WINE, "decision_function"),
+    (Winnow(random_state=0), TWO, "decision_function"),
+    (LogisticRegression(), WINE, "decision_function"),
+    (LinearRegression(), DIABETES, "predict"),
+    (BoostByMajority(n_estimators=9, random_state=0), TWO, "decision_function"),
+    (
+        BoostByMajority(
+            ConjunctionStump(), n_estimators=5, multi_class="joint", random_state=0
+        ),
+        WINE,
+        "decision_function",
+    ),
+    (RuleClassifier(random_state=0), TWO, "decision_function"),
+    (RuleClassifier(random_state=0), WINE, "decision_function"),
+    (BooleanStump(), TWO, "predict_proba"),
+    (BooleanStump(), WINE, "predict_proba"),
+    (ConjunctionClassifier(), TWO, "predict_proba"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:No conjunction classifies all samples")
+@pytest.mark.parametrize(("model", "data", "method"), MODELS)
+def test_values_of_our_models(model, data, method):
+    X, y = data
+    pipeline = make_pipeline(BooleanEncoder(n_bins=3), model).fit(X, y)
+    X, background = X.iloc[[0, 70]], X.iloc[::15]
+    shapley = shapley_values(pipeline, X, background)
+
+    def score(samples):
+        outputs = getattr(pipeline, method)(pd.DataFrame(samples, columns=X.columns))
+        outputs = np.reshape(outputs, (len(samples), -1))
+        is_pair = method == "predict_proba" and outputs.shape[1] == 2
+        return outputs[:, 1:] if is_pair else outputs
+
+    expected = values_by_definition(
+        score, X.to_numpy().tolist(), background.to_numpy().tolist(), None
+    )
+    assert np.abs(expected).max() > 0.01
+    assert len(shapley.output_names) == expected.shape[2]
+    size = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(
+        shapley.values.reshape(expected.shape), expected, rtol=0, atol=1e-12 * size
+    )
+    assert shapley.feature_names == list(X.columns)
+
+
+def bits_and_labels(seed=0, n_samples=60, n_features=5):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, n_features))
+    return X, (X[:, 0] & X[:, 1] | X[:, 2]).astype(int)
+
+
+def check_by_definition(model, X, background, score):
+    shapley = shapley_values(model, X, background)
+    expected = values_by_definition(
+        lambda samples: score(np.array(samples)), X.tolist(), background.tolist(), None
+    )
+    values = shapley.values.reshape(expected.shape)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-11)
+    assert np.abs(expected).max() > 0.01
+    return shapley
+
+
+def test_dnf_and_rule_ensemble():
+    X, y = bits_and_labels()
+    model = KernelPerceptron(max_literals=2, random_state=0).fit(X, y)
+    dnf = extract_dnf(model, X)
+    shapley = check_by_definition(dnf, X[:4], X, lambda Z: (dnf.predict(Z) == 1) * 1.0)
+    assert shapley.output_names == ["prediction of 1"]
+    np.testing.assert_array_equal(shapley.scores().round(12), dnf.predict(X[:4]))
+    rules = tuple(
+        Rule(one.literals, 1.0, 1.0, k - 0.5) for k, one in enumerate(dnf.rules)
+    )
+    ensemble = RuleEnsemble(rules, 0.25, 1, 0, 1.0, 5)
+    check_by_definition(ensemble, X[:4], X, lambda Z: ensemble._formula().scores(Z > 0))
+
+
+def test_games_of_one_class_against_one_give_margins():
+    X, y = WINE
+    X = BooleanEncoder(n_bins=2).fit_transform(X).to_numpy().astype(int)[:, :6]
+    model = BoostByMajority(n_estimators=5, random_state=0, multi_class="ovo").fit(X, y)
+    formula = model._formula()
+    shapley = check_by_definition(
+        model, X[::60], X[::9], lambda Z: formula.sums(np.array(Z) > 0)
+    )
+    assert shapley.output_names == ["a or b", "a or c", "b or c"]
+
+
+def test_symmetry_null_column_and_efficiency():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (50, 3))
+    X = np.column_stack([X[:, 0], X[:, 0], X[:, 1:]])  # two equal columns
+    terms = [((0, True), (2, True)), ((1, True), (2, True)), ((0, False), (1, False))]
+    weights = np.array([[2.0, 2.0, -1.0]])
+    formula = WeightedSum(
+        Columns(4), terms, weights, np.array([0.5]), [0, 1], has_probabilities=False
+    )
+    shapley = shapley_values(FormulaModel(formula), X)
+    np.testing.assert_allclose(shapley.values[:, 0], shapley.values[:, 1], atol=1e-13)
+    assert not shapley.values[:, 3].any()  # no term tests it
+    assert np.abs(shapley.values[:, 2]).max() > 0.1
+    scores = formula.scores(X > 0)[:, 0]
+    np.testing.assert_allclose(shapley.scores(), scores, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(shapley.base_values, scores.mean(), atol=1e-12)
+
+
+def test_groups_are_columns_and_weights_are_copies():
+    X, y = bits_and_labels(n_features=6)
+    model = ConjunctionLogisticRegression(C=1.0, random_state=0).fit(X, y)
+    groups = ["a", "a", "b", "b", "b", "c"]
+    copies = np.arange(60) % 3
+    shapley = shapley_values(
+        model, X[:5], X, sample_weight=copies, feature_groups=groups
+    )
+    repeated = shapley_values(
+        model, X[:5], np.repeat(X, copies, axis=0), feature_groups=groups,
+        feature_names=["A", "B", "C"],
+    )  # fmt: skip
+    assert shapley.feature_names == ["a", "b", "c"]
+    assert repeated.feature_names == ["A", "B", "C"]
+    np.testing.assert_allclose(shapley.values, repeated.values, rtol=0, atol=1e-12)
+
+    def score(samples):
+        return model.decision_function([[*a, *b, *c] for a, b, c in samples])
+
+    def by_group(Z):
+        return [[z[:2], z[2:5], z[5:]] for z in Z.tolist()]
+
+    expected = values_by_definition(score, by_group(X[:5]), by_group(X), copies)
+    np.testing.assert_allclose(shapley.values, expected[:, :, 0], rtol=0, atol=1e-12)
+
+
+def test_distinct_rows_of_many_columns():
+    rng = np.random.default_rng(0)
+    bits = rng.random((300, 70)) < 0.02
+    codes, rows = distinct_rows(bits)
+    np.testing.assert_array_equal(rows[codes], bits)
+    assert len(rows) == len(np.unique(bits, axis=0))
+
+
+def test_errors_name_the_argument():
+    X, y = bits_and_labels()
+    model = ConjunctionLogisticRegression(C=1.0, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="background"):
+        shapley_values(model, X[:1])
+    with pytest.raises(ValueError, match="background gives 3 features"):
+        shapley_values(model, X, X[:, :3])
+    with pytest.raises(ValueError, match="feature_groups has 2 labels"):
+        shapley_values(model, X, feature_groups=["a", "b"])
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
+        shapley_values(model, X, feature_names=["a", "b"])
+    with pytest.raises(ValueError, match="sample_weight"):
+        shapley_values(model, X, X, sample_weight=np.zeros(len(X)))
+    with pytest.raises(ValueError, match="sample_weight"):
+        shapley_values(model, X, X, sample_weight=-np.ones(len(X)))
+    for other in (
+        KernelPerceptron(random_state=0).fit(X, y),
+        BoostByMajorityRegressor(n_estimators=3, random_state=0).fit(X, y * 1.0),
+    ):
+        with pytest.raises(ValueError, match="not a sum of conjunctions"):
+            shapley_values(other, X)
+    numbers = LogisticRegression().fit(X * 2.0, y)
+    with pytest.raises(ValueError, match="X must hold zeros and ones"):
+        shapley_values(numbers, X * 2.0)
+    with pytest.raises(ValueError, match="background must hold zeros and ones"):
+        shapley_values(numbers, X, X * 2.0)
+    rules = [tuple((j, True) for j in range(k, 40, 7)) for k in range(7)]
+    rules += [((j, bool(j % 3)), (j + 1, True)) for j in range(39)]
+    formula = FirstRule(Columns(40), rules, [1] * len(rules), 0, [0, 1])
+    with pytest.raises(ValueError, match="20000 products"):
+        shapley_values(LabelModel(formula), np.eye(40))
+
+
+class LabelModel(FormulaModel):
+    """Rules that have labels alone."""
+
+    predict_proba = decision_function = property()
+
+    def predict(self, X):
+        return self.formula.predict(np.asarray(X) > 0)
+
+
+def test_frame_keeps_the_index():
+    X, y = WINE
+    model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
+    shapley = shapley_values(model.fit(X, y), X[5:8], X)
+    frame = shapley.to_frame()
+    assert frame.index.tolist() == [5, 6, 7]
+    assert (
+        frame["score of b", "color_intensity"].tolist()
+        == shapley.values[:, 3, 1].tolist()
+    )
+    one = shapley_values(model.fit(*TWO), TWO[0][:2], TWO[0]).to_frame()
+    assert one.columns.tolist() == list(X.columns)
+    series = shapley_values(model, X.iloc[5], X)
+    assert series.values.shape == (1, 6)
+
+
+def test_to_shap(monkeypatch):
+    class Explanation:
+        def __init__(self, values, base_values, data, **names):
+            self.values, self.base_values, self.data = values, base_values, data
+            self.names = names
+
+    X, y = bits_and_labels()
+    model = ConjunctionLogisticRegression(C=1.0, random_state=0).fit(X, y)
+    shapley = shapley_values(model, X)
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="pip install shap"):
+        shapley.to_shap()
+    shap = type(sys)("shap")
+    shap.Explanation = Explanation
+    monkeypatch.setitem(sys.modules, "shap", shap)
+    explanation = shapley.to_shap()
+    assert explanation.base_values.shape == (60,)
+    np.testing.assert_array_equal(explanation.data, X)
+    assert explanation.names["feature_names"] == ["x0", "x1", "x2", "x3", "x4"]
+    assert explanation.names["output_names"] is None
+
+
+@pytest.mark.parametrize("kind", ["importance", "waterfall", "beeswarm"])
+@pytest.mark.parametrize("data", [TWO, WINE])
+def test_display(kind, data):
+    X, y = data
+    model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
+    model.fit(X, y)
+    display = ShapleyDisplay.from_estimator(
+        model, X, kind=kind, sample=2, max_columns=3
+    )
+    shapley = shapley_values(model, X)
+    values, base = shapley.values, shapley.base_values
+    if values.ndim == 3:
+        values, base = values[:, :, 0], base[0]
+    shown = [text.get_text() for text in display.ax_.get_yticklabels()]
+    if kind == "waterfall":
+        order = np.argsort(-np.abs(values[2]))
+        name = X.columns[order[0]]
+        assert shown[0] == f"{name} = {X.iloc[2, order[0]]:.4g}"
+        assert shown[3] == f"{np.count_nonzero(values[2]) - 3} more"
+        bars = display.ax_.patches  # each begins where the one above ends
+        ends = [base + values[2].sum(), *(bar.get_x() for bar in bars)]
+        np.testing.assert_allclose(ends[-1], base, atol=1e-12)
+        np.testing.assert_allclose(
+            [bar.get_width() for bar in bars], -np.diff(ends), atol=1e-12
+        )
+    else:
+        means = np.abs(values).mean(axis=0)
+        order = np.argsort(-means)[:3]
+        assert shown == X.columns[order].tolist()
+    if kind == "importance":
+        widths = [bar.get_width() for bar in display.ax_.patches]
+        np.testing.assert_allclose(widths, means[order])
+    if kind == "beeswarm":
+        points = np.concatenate([one.get_offsets() for one in display.ax_.collections])
+        np.testing.assert_allclose(points[:, 0], values[:, order].T.ravel())
+        places = np.repeat([0, 1, 2], len(X))
+        assert np.abs(points[:, 1] - places).max() <= 0.4 + 1e-12
+        keys = np.round(np.column_stack([points, places]), 9)
+        assert len(np.unique(keys, axis=0)) > len(X)
+    with pytest.raises(ValueError, match="kind"):
+        ShapleyDisplay(shapley, kind="pie")
+    with pytest.raises(ValueError, match="sample"):
+        ShapleyDisplay(shapley, sample=len(X))
+    with pytest.raises(ValueError, match="output"):
+        ShapleyDisplay(shapley, output=3)
+    plt.close("all")
