@@ -1,6 +1,11 @@
 """What fitted estimators learned, doubtful labels, and displays (matplotlib)."""
 
 from sklboolean.inspection._boosting_curve import BoostingCurveDisplay
+from sklboolean.inspection._counterfactuals import (
+    Counterfactuals,
+    counterfactuals,
+    robustness,
+)
 from sklboolean.inspection._curves import (
     MistakeCurveDisplay,
     PotentialDisplay,
@@ -22,6 +27,7 @@ from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 __all__ = [
     "BoostingCurveDisplay",
     "CompletionDisplay",
+    "Counterfactuals",
     "Explanation",
     "ExplanationDisplay",
     "MistakeCurveDisplay",
@@ -32,9 +38,11 @@ __all__ = [
     "ShapleyValues",
     "TopFeaturesDisplay",
     "WeightsDisplay",
+    "counterfactuals",
     "explain",
     "label_quality",
     "model_page",
+    "robustness",
     "shapley_values",
     "top_features",
 ]

@@ -1,0 +1,215 @@
+"""The cheapest changes of columns that turn sums of conjunctions: branch and bound.
+
+A node is a sample of which some columns are decided: they were changed, or keep their
+value for good. What changes of the others can still add to a sum is at most the sum of
+a gain for each change:
+
+* a conjunction of weight w > 0 that is violated in k columns, none of them decided,
+  gives w / k to each change that ends one of the violations;
+* one of w > 0 that holds, and can be violated in K columns, takes w / K from each
+  change that violates it;
+* one of w < 0 that holds gives -w to each change that violates it.
+
+So as many columns must still change as the largest gains need to reach what is missing,
+and they cost at least as much as the cheapest ones. Nodes with the smallest bound are
+opened first. A child changes one more column, and keeps all columns of larger gain, so
+that no set of changes is met twice.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+
+N_OPENED = 32  # nodes at once
+EQUAL = 1e-9  # costs that differ by less are equal
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Samples with some decided columns, each array with a line for each sample.
+
+    Attributes
+    ----------
+    states : ndarray of shape (n_nodes, n_columns), int
+    decided : ndarray of shape (n_nodes, n_columns), bool
+    costs : ndarray of shape (n_nodes,)
+    bounds : ndarray of shape (n_nodes,)
+        No sample below the node that is wanted costs less.
+    n_broken : ndarray of shape (n_nodes, n_terms), float64
+        How many of the changed columns violate each term.
+    """
+
+    states: np.ndarray
+    decided: np.ndarray
+    costs: np.ndarray
+    bounds: np.ndarray
+    n_broken: np.ndarray
+
+    def __getitem__(self, places):
+        return Nodes(*(values[places] for values in vars(self).values()))
+
+    def joined(self, other):
+        """Put the nodes of both into one object."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Nodes(*(np.concatenate(pair) for pair in pairs))
+
+
+@dataclass(frozen=True)
+class ChangeProblem:
+    """Which changes are allowed, what they cost, and what they must achieve.
+
+    Attributes
+    ----------
+    violated : ndarray of shape (n_columns, n_states, n_terms), float64
+        Ones where a state of a column violates a term. State 0 is the present one.
+    costs : ndarray of shape (n_columns, n_states), float64
+        Of a change to the state, above 0; infinite where it is not allowed, as for the
+        present state.
+    weights : ndarray of shape (n_tests, n_terms)
+    intercepts : ndarray of shape (n_tests,)
+        All sums of the weights of terms that hold must reach 0.
+    slack : float
+        Sums this close to 0 are decided by ``is_solution``.
+    is_solution : callable
+        Takes the state of each column and tells if the prediction is the wanted one.
+    """
+
+    violated: np.ndarray
+    costs: np.ndarray
+    weights: np.ndarray
+    intercepts: np.ndarray
+    slack: float
+    is_solution: object
+
+    def search(self, limit=np.inf, excluded=(), deadline=None):
+        """Find the cheapest change.
+
+        Parameters
+        ----------
+        limit : float
+            Only a cheaper change is wanted.
+        excluded : sequence of ndarray of shape (n_columns,), bool
+            Sets of columns that must not change together.
+        deadline : float or None
+            Time of ``perf_counter`` at which to stop.
+
+        Returns
+        -------
+        cost : float
+            ``limit`` if nothing cheaper was found.
+        states : ndarray of shape (n_columns,), int, or None
+        bound : float
+            Proved: no change costs less. Equal to ``cost`` if the search ended.
+        """
+        n_columns, _, n_terms = self.violated.shape
+        start = np.zeros((1, n_columns), dtype=np.intp)
+        one, none = np.zeros(1), np.zeros((1, n_terms))
+        opened, best = Nodes(start, start > 0, one, one, none), None
+        waiting = opened[:0]
+        while True:
+            limit, best, opened = self._take_solution(opened, limit, best, excluded)
+            waiting = waiting.joined(opened)
+            waiting = waiting[waiting.bounds < limit - EQUAL]
+            if not len(waiting.bounds):
+                return limit, best, limit
+            if deadline is not None and perf_counter() > deadline:
+                return limit, best, float(waiting.bounds.min())
+            order = np.argsort(waiting.bounds, kind="stable")
+            opened = self._children(waiting[order[:N_OPENED]], limit)
+            waiting = waiting[order[N_OPENED:]]
+
+    def _take_solution(self, nodes, limit, best, excluded):
+        """Take the cheapest node of the wanted prediction; leave the open ones."""
+        is_open = np.ones(len(nodes.costs), dtype=bool)
+        for columns in excluded:
+            is_open &= ~(nodes.states[:, columns] > 0).all(axis=1)
+        nodes = nodes[is_open]
+        sums = (self._n_violated(nodes) == 0) @ self.weights.T + self.intercepts
+        places = np.flatnonzero((sums >= -self.slack).all(axis=1))
+        for place in places[np.argsort(nodes.costs[places], kind="stable")]:
+            if nodes.costs[place] >= limit - EQUAL:
+                break
+            states = nodes.states[place]
+            if (sums[place] > self.slack).all() or self.is_solution(states):
+                limit, best = float(nodes.costs[place]), states
+        return limit, best, nodes
+
+    def _n_violated(self, nodes):
+        """Count the columns that violate each term."""
+        return nodes.n_broken + (nodes.states == 0) @ self.violated[:, 0]
+
+    @cached_property
+    def _ends(self):
+        """Ones where a change ends a violation: (n_terms, n_columns * n_states)."""
+        return self._by_term(self.violated[:, :1] * (1 - self.violated))
+
+    @cached_property
+    def _begins(self):
+        """Ones where a change violates a term: (n_terms, n_columns * n_states)."""
+        return self._by_term(self.violated)
+
+    def _by_term(self, table):
+        """Lay out a table of columns, states and terms with a line for each term."""
+        return table.reshape(self.costs.size, table.shape[2]).T.copy()
+
+    @cached_property
+    def _n_columns(self):
+        """Number of columns that can violate each term, at least 1."""
+        return np.maximum(self.violated.any(axis=1).sum(axis=0), 1)
+
+    def _gains(self, nodes, n_violated):
+        """Bound what each change adds to each sum of each node.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_nodes, n_tests, n_columns, n_states)
+            Minus infinity for changes that are not allowed.
+        """
+        holds = n_violated == 0
+        kept = nodes.decided & (nodes.states == 0)
+        is_lost = nodes.n_broken + kept @ self.violated[:, 0] > 0
+        shares = (~holds & ~is_lost) / np.maximum(n_violated, 1)
+        can_change = ~nodes.decided[:, :, None] & np.isfinite(self.costs)
+        gains = []
+        for weight in self.weights:
+            lost = np.where(weight < 0, -weight, -weight / self._n_columns)
+            added = (shares * np.maximum(weight, 0)) @ self._ends
+            added += (holds * lost) @ self._begins
+            gains.append(np.where(can_change, added.reshape(can_change.shape), -np.inf))
+        return np.stack(gains, axis=1)
+
+    def _children(self, nodes, limit):
+        """Change one more column of each node, where that may give a cheaper answer."""
+        n_violated = self._n_violated(nodes)
+        gains = self._gains(nodes, n_violated)
+        sums = (n_violated == 0) @ self.weights.T + self.intercepts
+        best = np.maximum(gains.max(axis=3), 0.0)
+        ranks = (-best.sum(axis=1)).argsort(axis=1, kind="stable").argsort(axis=1)
+        is_later = ranks[:, None, :] > ranks[:, :, None]  # node, column, other
+        is_later &= ~nodes.decided[:, None]
+        # The largest gains of later columns, added up.
+        later = np.sort(-best[:, :, None] * is_later[:, None], axis=3).cumsum(axis=3)
+        missing = (-sums - self.slack)[:, :, None, None] - gains
+        n_more = (-later[:, :, :, None] < missing[..., None]).sum(axis=4) + (
+            missing > 0
+        )
+        n_more = n_more.max(axis=1)  # node, column, state
+        cheapest = np.where(is_later, self.costs.min(axis=1), np.inf)
+        cheapest = np.sort(cheapest, axis=2).cumsum(axis=2)
+        cheapest = np.pad(cheapest, ((0, 0), (0, 0), (1, 1)), constant_values=np.inf)
+        cheapest[:, :, 0] = 0.0
+        costs = nodes.costs[:, None, None] + self.costs
+        bounds = costs + np.take_along_axis(cheapest, n_more, axis=2)
+        node, column, state = np.nonzero(bounds < limit - EQUAL)
+        each, states = np.arange(len(node)), nodes.states[node]
+        states[each, column] = state
+        decided = nodes.decided[node] | (ranks[node] <= ranks[node, column][:, None])
+        return Nodes(
+            states,
+            decided,
+            costs[node, column, state],
+            bounds[node, column, state],
+            nodes.n_broken[node] + self.violated[column, state],
+        )

@@ -1,0 +1,139 @@
+"""The states that each column of the user's data may take, and wanted predictions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sklboolean._core.formula import FirstRule
+
+LARGEST = 2.0**50  # sums of whole numbers below are exact
+
+
+@dataclass(frozen=True)
+class LegalStates:
+    """What a column can be changed to.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_column_features,), int
+        Features of the column in the last step.
+    bits : ndarray of shape (n_states, n_column_features), bool
+    values : list of n_states values
+        In the user's units: a number in each interval, a level, 0 or 1.
+    kind : {"number", "category", "boolean"}
+    """
+
+    features: np.ndarray
+    bits: np.ndarray
+    values: list
+    kind: str
+
+    def place_of(self, bits):
+        """Number the state of a sample; -1 for a missing or unknown value."""
+        is_same = (self.bits == bits[self.features]).all(axis=1)
+        return int(is_same.argmax()) if is_same.any() else -1
+
+
+def legal_states(columns):
+    """List the legal states of each column: no missing and no unknown values."""
+    if columns.encoded is None:
+        binarize = columns.formula.columns.binarize or 0.0
+        bits, values = (
+            np.array([[False], [True]]),
+            [0.0, max(1.0, np.floor(binarize) + 1)],
+        )
+        return [
+            LegalStates(np.array([feature]), bits, values, "boolean")
+            for feature in range(len(columns.owners))
+        ]
+    states = []
+    for number, fitted in enumerate(columns.encoded):
+        bits = _bits_of_states(fitted)
+        features = np.flatnonzero(columns.owners == number)
+        values = fitted.decode(bits).tolist()
+        states.append(LegalStates(features, bits, values, fitted.kind))
+    return states
+
+
+def _bits_of_states(fitted):
+    """Write the conditions that hold in each state of a column of an encoder."""
+    if fitted.kind == "category":
+        n_levels = len(fitted.levels) + bool(fitted.rare)
+        return np.eye(n_levels, fitted.n_conditions, dtype=bool)
+    numbers = fitted.representatives[:, None]
+    tests = [
+        numbers <= fitted.thresholds
+        if relation == "<="
+        else numbers > fitted.thresholds
+        for relation in fitted.relations
+    ]
+    no_missing = np.zeros((len(numbers), int(fitted.indicates_missing)), dtype=bool)
+    return np.hstack([*tests, no_missing])
+
+
+def sums_for(formula, target):
+    """Find sums that are at least 0 exactly where a formula predicts the target.
+
+    Where a sum is 0, ``formula.predict`` decides.
+
+    Parameters
+    ----------
+    formula : FirstRule or WeightedSum
+    target : class label, or (low, high) for a regressor
+
+    Returns
+    -------
+    weights : ndarray of shape (n_tests, n_terms)
+    intercepts : ndarray of shape (n_tests,)
+    slack : float
+        Sums closer to 0 may have the wrong sign by rounding.
+    """
+    if isinstance(formula, FirstRule):
+        weights, intercepts = _signs_of_rules(formula, target)
+        return weights[None], np.array([intercepts]), 0.5
+    if formula.games is not None:
+        raise ValueError(
+            "The model is made of games of one class against one, whose scores are not "
+            "sums of conjunctions. Fit it with multi_class='ovr' or 'joint'."
+        )
+    divisors = 1.0 if formula.divisors is None else formula.divisors
+    weights = formula.weights / np.reshape(divisors, (-1, 1))
+    intercepts = formula.intercepts / divisors
+    if formula.classes is None:
+        low, high = target
+        weights = np.concatenate([weights, -weights])
+        intercepts = np.array([intercepts[0] - low, high - intercepts[0]])
+        is_used = np.isfinite(intercepts)
+        weights, intercepts = weights[is_used], intercepts[is_used]
+    elif len(weights) == 1:
+        sign = 1.0 if target == formula.classes[1] else -1.0
+        weights, intercepts = sign * weights, sign * intercepts
+    else:
+        wanted = formula.classes.index(target)
+        others = np.arange(len(weights)) != wanted
+        weights = weights[wanted] - weights[others]
+        intercepts = intercepts[wanted] - intercepts[others]
+    size = np.abs(weights).sum(axis=1) + np.abs(intercepts)
+    return weights, intercepts, 1e-9 * float(size.max(initial=0.0))
+
+
+def _signs_of_rules(formula, target):
+    """Weigh each rule more than all rules after it that speak for the other side.
+
+    The sum is a whole number that is not 0, and above 0 where the first rule that holds
+    has the target as its label.
+    """
+    signs = [
+        1 if label == target else -1 for label in [*formula.labels, formula.default]
+    ]
+    against = {1: 0.0, -1: 0.0}  # what the rules below have for each side
+    weights = []
+    for sign in reversed(signs):
+        weights.append(sign * (against[-sign] + 1))
+        against[sign] += against[-sign] + 1
+    if abs(weights[-1]) > LARGEST:
+        raise ValueError(
+            f"The list of {len(formula.labels)} rules changes between labels too often "
+            "for an exact search. Fit a model with fewer rules."
+        )
+    return np.array(weights[:0:-1]), weights[0]

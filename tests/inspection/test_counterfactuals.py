@@ -1,0 +1,340 @@
+"""Least changes: equal to trying every change, on every kind of model."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from formula_models import FormulaModel, random_formula, random_frame
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanStump,
+    BoostByMajority,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    KernelPerceptron,
+    RuleClassifier,
+)
+from sklboolean._core.formula import Columns, FirstRule, WeightedSum
+from sklboolean.inspection import counterfactuals, robustness
+from sklboolean.inspection._legal_states import sums_for
+from sklboolean.rules import extract_dnf
+
+FLAT = {"a": 0.5, "b": 2.25, "c": 1.75}  # costs of levels
+
+
+def interval_of(value, thresholds):
+    """Number the interval of a value; None for a missing value."""
+    return None if pd.isna(value) else int(np.sum(value > thresholds))
+
+
+def legal_values(encoder, column, old):
+    """Values in other intervals, or other levels, each with the share it passes."""
+    thresholds, kind = encoder.thresholds_[column], encoder.kinds_[column]
+    if kind == "category":
+        return [(level, 0.0) for level in encoder.categories_[column] if level != old]
+    if kind == "boolean":
+        return [(value, 0.0) for value in (0.0, 1.0) if value != old]
+    place, found = interval_of(old, thresholds), []
+    last = thresholds[-1] + 1 if len(thresholds) else 0.0
+    for k, value in enumerate([*thresholds, last]):
+        assert interval_of(value, thresholds) == k
+        share = 0 if place is None else abs(k - place) / max(1, len(thresholds))
+        if k != place:
+            found.append((value, share))
+    return found
+
+
+def every_change(encoder, row, costs, immutable, directions):
+    """Yield changed rows, with the columns that were changed and the cost."""
+    options = []
+    for j, (name, old) in enumerate(row.items()):
+        legal, cost = legal_values(encoder, j, old), costs.get(name, 1.0)
+        direction = directions.get(name)
+        choices = [(old, 0.0)]
+        for value, share in legal:
+            is_refused = name in immutable or (
+                direction and (pd.isna(old) or (value > old) != (direction == "up"))
+            )
+            if callable(cost):
+                own = cost(old, value)
+            else:
+                own = cost * (1 + share / len(row))
+            if not is_refused:
+                choices.append((value, own))
+        options.append(choices)
+    for choice in product(*options):
+        changed = np.array([cost > 0 for _, cost in choice])
+        yield [value for value, _ in choice], changed, sum(cost for _, cost in choice)
+
+
+def check_by_trying(encoder, model, frame, X, is_wanted, options, target=None):
+    """Compare with the cheapest of all changes; return the answers."""
+    pipeline = make_pipeline(encoder, model)
+    found = counterfactuals(pipeline, X, target, n=2, **options)
+    assert found.is_proved.all()
+    predictions = pipeline.predict(X)
+    for sample in range(len(X)):
+        row = dict(zip(X.columns, X.to_numpy(object)[sample], strict=True))
+        rows, changed, costs = zip(*every_change(encoder, row, **options), strict=True)
+        rows = pd.DataFrame(list(rows), columns=X.columns).astype(frame.dtypes)
+        labels = model.predict(encoder.transform(rows))
+        wanted = np.array([is_wanted(label, predictions[sample]) for label in labels])
+        changed, costs = np.array(changed), np.where(wanted, costs, np.inf)
+        answers = np.flatnonzero(found.samples == sample)
+        for answer in answers:
+            assert found.costs[answer] == pytest.approx(costs.min(), abs=1e-8)
+            is_superset = (changed >= found.changed[answer]).all(axis=1)
+            assert np.isfinite(costs[is_superset]).any()
+            costs[is_superset] = np.inf
+        if len(answers) < 2:
+            assert costs.min(initial=np.inf) == np.inf
+        for answer in answers:
+            assert is_wanted(found.predictions[answer], predictions[sample])
+            new, old = found.values.iloc[answer], X.iloc[sample]
+            kept = ~found.changed[answer]
+            pd.testing.assert_series_equal(
+                new[kept].astype(object), old[kept].astype(object), check_names=False
+            )
+    return found
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_changes_are_the_cheapest_of_all(seed):
+    rng = np.random.default_rng(seed)
+    frame = random_frame(rng, 12)
+    try:
+        encoder = BooleanEncoder(n_bins=3).fit(frame)
+    except ValueError:  # all columns are constant
+        return
+    model = FormulaModel(random_formula(rng, len(encoder.get_feature_names_out())))
+    options = {"costs": {}, "immutable": [], "directions": {}}
+    for name, kind in zip(frame.columns, encoder.kinds_, strict=True):
+        if rng.random() < 0.5:
+            options["costs"][name] = float(rng.uniform(0.5, 4))
+        if kind == "category" and rng.random() < 0.5:
+            options["costs"][name] = lambda old, new: FLAT[new] + 0.1 * (old == "a")
+        if rng.random() < 0.15:
+            options["immutable"].append(name)
+        if kind != "category" and rng.random() < 0.2:
+            options["directions"][name] = str(rng.choice(["up", "down"]))
+    check_by_trying(
+        encoder, model, frame, frame[:2], lambda new, old: new != old, options
+    )
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_sums_say_what_is_predicted(seed):
+    rng = np.random.default_rng(seed)
+    formula = random_formula(rng, 5)
+    bits = np.array(list(product([False, True], repeat=5)))
+    predictions = formula.predict(bits)
+    for target in formula.classes:
+        weights, intercepts, slack = sums_for(formula, target)
+        sums = formula.satisfied(bits) @ weights.T + intercepts
+        is_sure = (np.abs(sums) > slack).all(axis=1)
+        says = (sums > 0).all(axis=1)
+        np.testing.assert_array_equal(says[is_sure], (predictions == target)[is_sure])
+        if isinstance(formula, FirstRule):
+            assert is_sure.all()
+
+
+WINE = load_wine(return_X_y=True, as_frame=True)
+WINE = WINE[0].iloc[:, [0, 6, 9, 12]], WINE[1].map({0: "a", 1: "b", 2: "c"})
+TWO = WINE[0][WINE[1] != "c"], WINE[1][WINE[1] != "c"]
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (ConjunctionLogisticRegression(C=1.0, random_state=0), TWO),
+        (ConjunctionLogisticRegression(C=1.0, random_state=0), WINE),
+        (AveragedPerceptron(random_state=0), WINE),
+        (BoostByMajority(n_estimators=7, random_state=0), TWO),
+        (BoostByMajority(n_estimators=7, multi_class="ovr", random_state=0), WINE),
+        (RuleClassifier(random_state=0), WINE),
+        (BooleanStump(), TWO),
+    ],
+)
+def test_changes_of_our_models(model, data):
+    X, y = data
+    encoder = BooleanEncoder(n_bins=4)
+    model.fit(encoder.fit_transform(X, y), y)
+    options = {"costs": {"proline": 1.5}, "immutable": [], "directions": {}}
+    samples = X.iloc[[0, 40, 80, -1]]
+    found = check_by_trying(
+        encoder, model, X, samples, lambda new, old: new != old, options
+    )
+    assert len(found.samples) >= 4
+    pipeline = make_pipeline(encoder, model)
+    n_changes = robustness(pipeline, samples)
+    expected = []
+    for row in samples.to_dict("records"):
+        options = {"costs": {}, "immutable": [], "directions": {}}
+        rows, changed, _ = zip(*every_change(encoder, row, **options), strict=True)
+        labels = pipeline.predict(pd.DataFrame(list(rows), columns=X.columns))
+        sizes = np.sum(changed, axis=1)
+        expected.append(min(sizes[labels != labels[0]], default=np.inf))
+    assert n_changes.tolist() == expected
+
+
+def test_target_of_several_classes():
+    X, y = WINE
+    encoder = BooleanEncoder(n_bins=4)
+    model = AveragedPerceptron(random_state=0).fit(encoder.fit_transform(X, y), y)
+    options = {"costs": {}, "immutable": ["proline"], "directions": {"alcohol": "up"}}
+    check_by_trying(
+        encoder, model, X, X.iloc[[0, 70, 150]], lambda new, _: new == "b", options, "b"
+    )
+
+
+def test_target_of_a_regressor():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X, y = X.iloc[:150, :4], y.iloc[:150]
+    encoder = BooleanEncoder(n_bins=3)
+    model = ConjunctionRegressor(C=1.0, random_state=0)
+    model.fit(encoder.fit_transform(X, y), y)
+    low, high = np.quantile(model.predict(encoder.transform(X)), [0.6, 0.7])
+    options = {"costs": {}, "immutable": [], "directions": {}}
+    for target in ((low, high), (-np.inf, low), (1e9, np.inf)):
+        found = check_by_trying(
+            encoder, model, X, X.iloc[:3],
+            lambda new, _, target=target: target[0] <= new <= target[1],
+            options, target,
+        )  # fmt: skip
+        assert bool(len(found.samples)) == (target[0] < 1e9)
+    pipeline = make_pipeline(encoder, model)
+    with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
+        counterfactuals(pipeline, X.head(1))
+    with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
+        robustness(pipeline, X.head(1))
+
+
+def bits_and_labels(n_features=8):
+    X = np.random.default_rng(0).integers(0, 2, (80, n_features))
+    return X, (X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3]).astype(int)
+
+
+def test_plain_features_turn_one_by_one():
+    X, y = bits_and_labels()
+    model = ConjunctionLogisticRegression(C=10.0, random_state=0).fit(X, y)
+    dnf = extract_dnf(KernelPerceptron(max_literals=2, random_state=0).fit(X, y), X)
+    for reader in (model, dnf):
+        sizes = np.array(list(product([0, 1], repeat=8)))
+        for sample in X[:5]:
+            other = reader.predict(sizes) != reader.predict([sample])[0]
+            least = (sizes != sample).sum(axis=1)[other].min()
+            found = counterfactuals(reader, [sample.tolist()])
+            assert found.costs.tolist() == [least]
+            assert robustness(reader, sample[None]).tolist() == [least]
+            assert (found.values != sample).sum() == least
+            assert found.values.dtype.kind in "if"
+
+
+def test_units_of_the_data_are_kept():
+    frame = pd.DataFrame(
+        {
+            "age": [20, 30, 40, 50] * 6,
+            "job": pd.Categorical(["a", "b", "c", "b"] * 6),
+            "is ill": [True, False, False, True] * 6,
+            "income": [1.5, np.nan, 2.5, 3.5] * 6,
+        },
+        index=[f"row {k}" for k in range(24)],
+    )
+    y = (frame["age"] > 35) ^ frame["is ill"]
+    model = make_pipeline(
+        BooleanEncoder(n_bins=4), ConjunctionLogisticRegression(C=10.0, random_state=0)
+    ).fit(frame, y)
+    before = frame.copy()
+    found = counterfactuals(model, frame, n=2)
+    pd.testing.assert_frame_equal(frame, before)
+    assert found.values.dtypes.tolist() == frame.dtypes.tolist()
+    lines = found.to_frame()
+    assert lines.columns.tolist()[:5] == ["sample", "number", "column", "old", "new"]
+    assert len(lines) == found.changed.sum()
+    first = lines.iloc[0]
+    assert first["new"] == found.values.iloc[0][first["column"]]
+    assert first["old"] == frame.iloc[0][first["column"]]
+    text = found.to_text().split("\n")
+    assert len(text) == len(found.samples)
+    assert text[0].startswith(f"sample 0: {found.predictions[0]} with ")
+    assert f"{first['column']} {first['new']}" in text[0]
+    series = counterfactuals(model, frame.iloc[1])
+    assert series.samples.tolist() == [0]
+    bits = model[0].transform(frame).to_numpy()
+    array = counterfactuals(AveragedPerceptron(random_state=0).fit(bits, y), bits[:2])
+    assert array.values.dtype == bool
+
+
+def test_time_limit_is_told():
+    rng = np.random.default_rng(0)
+    terms = [
+        tuple((int(j), bool(rng.integers(2))) for j in rng.choice(60, 4, replace=False))
+        for _ in range(300)
+    ]
+    weights = rng.normal(size=(1, 300))
+    formula = WeightedSum(
+        Columns(60), terms, weights, np.array([-8.0]), [0, 1], has_probabilities=False
+    )
+    model, X = FormulaModel(formula), rng.integers(0, 2, (2, 60))
+    found = counterfactuals(model, X, 1, time_limit=0.0)
+    assert not found.is_proved.any()
+    proved = robustness(model, X, time_limit=0.2)
+    assert ((proved >= 1) & np.isfinite(proved)).all()
+
+
+def test_wanted_prediction_needs_no_change():
+    X, y = bits_and_labels()
+    model = ConjunctionLogisticRegression(C=10.0, random_state=0).fit(X, y)
+    found = counterfactuals(model, X[:10], target=1, n=3)
+    is_one = model.predict(X[:10]) == 1
+    assert (found.costs[np.isin(found.samples, np.flatnonzero(is_one))] == 0).all()
+    assert "no change" in found.to_text()
+    constant = FormulaModel(FirstRule(Columns(8), [], [], 0, [0, 1], np.eye(2)[:1]))
+    assert robustness(constant, X[:2]).tolist() == [np.inf, np.inf]
+    found = counterfactuals(constant, X[:2])
+    assert found.is_proved.all()
+    assert len(found.values) == len(found.samples) == 0
+    assert found.to_text() == ""
+    assert len(found.to_frame()) == 0
+
+
+def test_errors_name_the_argument():
+    X, y = WINE
+    model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="immutable names 'size'"):
+        counterfactuals(model, X, immutable=["size"])
+    with pytest.raises(ValueError, match="costs names 'size'"):
+        counterfactuals(model, X, costs={"size": 1})
+    with pytest.raises(ValueError, match=r"costs\['proline'\]"):
+        counterfactuals(model, X, costs={"proline": 0})
+    with pytest.raises(ValueError, match=r"costs\['proline'\] of the old value"):
+        counterfactuals(model, X, costs={"proline": lambda old, new: -1})
+    with pytest.raises(ValueError, match=r"directions\['proline'\]"):
+        counterfactuals(model, X, directions={"proline": "left"})
+    with pytest.raises(ValueError, match="target must be one of"):
+        counterfactuals(model, X, "d")
+    with pytest.raises(ValueError, match="n == 0"):
+        counterfactuals(model, X, n=0)
+    games = BoostByMajority(n_estimators=5, multi_class="ovo", random_state=0)
+    games = make_pipeline(BooleanEncoder(n_bins=3), games).fit(X, y)
+    with pytest.raises(ValueError, match="multi_class='ovr'"):
+        counterfactuals(games, X.head(1))
+    scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0))
+    with pytest.raises(ValueError, match="before a BooleanEncoder"):
+        counterfactuals(scaled.fit(X, y), X)
+    labels = ["a", "b"] * 40
+    rules = [((k, True),) for k in range(80)]
+    formula = FirstRule(Columns(80), rules, labels, "a", ["a", "b"], np.ones((81, 2)))
+    with pytest.raises(ValueError, match="changes between labels too often"):
+        counterfactuals(FormulaModel(formula), np.eye(80)[:1])
