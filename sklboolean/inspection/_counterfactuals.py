@@ -15,6 +15,7 @@ from sklboolean.inspection._legal_states import legal_states, sums_for
 from sklboolean.inspection._user_columns import UserColumns
 
 SIGNS = {"up": 1, "down": -1}
+MOST_CELLS = 2**25  # of columns, states and terms
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def counterfactuals(
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None
         The wanted prediction. None: any other class. Of a regressor (low, high),
-        between which the prediction shall lie; either may be infinite.
+        between which the prediction shall lie; either may be infinite. A sample that
+        has it already is its own answer, at cost 0.
     costs : dict or None, default=None
         Cost of a change by name of the column: a number above 0, which is 1 for other
         columns, or a function of the old and the new value, as ``values`` would hold
@@ -303,18 +305,21 @@ class _Search:
             used.tolist(),
             (features, values > 0, places, terms),
         )
-        patterns, self._pattern_of = [], {}
-        for column in self._used:
-            rows, numbers = np.unique(
-                self._violations(column), axis=0, return_inverse=True
+        self._pattern_of, n_terms = {}, len(self.formula.terms)
+        n_states = 1 + max((len(self.states[c].bits) for c in self._used), default=0)
+        shape = len(self._used), n_states, n_terms
+        if np.prod(shape) > MOST_CELLS:
+            raise ValueError(
+                f"The model tests {shape[0]} columns in {n_terms} terms, which is too "
+                "many for an exact search. Fit a model with fewer columns or terms."
             )
-            patterns.append(rows)
-            self._pattern_of[column] = 1 + numbers.ravel()
-        n_states = 1 + max(map(len, patterns), default=0)
-        shape = len(self._used), n_states, len(self.formula.terms)
         self._patterns_by_column = np.zeros(shape)
-        for place, rows in enumerate(patterns):
+        for place, column in enumerate(self._used):
+            own = places == place
+            table = self._violations(column, features[own], values[own], terms[own])
+            rows, numbers = np.unique(table, axis=0, return_inverse=True)
             self._patterns_by_column[place, 1 : 1 + len(rows)] = rows
+            self._pattern_of[column] = 1 + numbers.ravel()
 
     def _check_arguments(self):
         """Raise a ValueError for unknown columns, bad costs and directions."""
@@ -336,15 +341,17 @@ class _Search:
                     "'down', and the column must hold numbers or Booleans."
                 )
 
-    def _violations(self, column):
-        """Mark the terms that each state violates: (n_states, n_terms)."""
+    def _violations(self, column, features, values, terms):
+        """Mark the terms that each state of a column violates: (n_states, n_terms).
+
+        The literals of the column are given: features, the values that they must have,
+        and the numbers of the terms.
+        """
         states = self.states[column]
-        places = {int(feature): k for k, feature in enumerate(states.features)}
+        fails = states.bits[:, np.searchsorted(states.features, features)] != values
         table = np.zeros((len(states.bits), len(self.formula.terms)), dtype=bool)
-        for k, term in enumerate(self.formula.terms):
-            for feature, value in term:
-                if feature in places:
-                    table[:, k] |= states.bits[:, places[feature]] != value
+        state, literal = np.nonzero(fails)
+        table[state, terms[literal]] = True
         return table
 
     def read(self, X):

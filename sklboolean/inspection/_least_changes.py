@@ -12,17 +12,19 @@ a gain for each change:
 
 So as many columns must still change as the largest gains need to reach what is missing,
 and they cost at least as much as the cheapest ones. Nodes with the smallest bound are
-opened first. A child changes one more column, and keeps all columns of larger gain, so
+opened first, and with them the one that misses least, to find an answer early. A child
+changes one more column, and keeps all columns of larger gain, so
 that no set of changes is met twice.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 
 import numpy as np
 
-N_OPENED = 32  # nodes at once
+MOST_OPENED = 32  # nodes at once
+MOST_NUMBERS = 2**18  # that the children of some nodes hold, about
 EQUAL = 1e-9  # costs that differ by less are equal
 
 
@@ -39,6 +41,8 @@ class Nodes:
         No sample below the node that is wanted costs less.
     n_broken : ndarray of shape (n_nodes, n_terms), float64
         How many of the changed columns violate each term.
+    missing : ndarray of shape (n_nodes,)
+        The most that a sum misses.
     """
 
     states: np.ndarray
@@ -46,6 +50,7 @@ class Nodes:
     costs: np.ndarray
     bounds: np.ndarray
     n_broken: np.ndarray
+    missing: np.ndarray
 
     def __getitem__(self, places):
         return Nodes(*(values[places] for values in vars(self).values()))
@@ -106,8 +111,9 @@ class ChangeProblem:
         n_columns, _, n_terms = self.violated.shape
         start = np.zeros((1, n_columns), dtype=np.intp)
         one, none = np.zeros(1), np.zeros((1, n_terms))
-        opened, best = Nodes(start, start > 0, one, one, none), None
-        waiting = opened[:0]
+        opened, best = Nodes(start, start > 0, one, one, none, one), None
+        waiting, n_numbers = opened[:0], n_columns * n_terms + 1
+        n_opened = max(2, min(MOST_OPENED, MOST_NUMBERS // n_numbers))
         while True:
             limit, best, opened = self._take_solution(opened, limit, best, excluded)
             waiting = waiting.joined(opened)
@@ -117,8 +123,10 @@ class ChangeProblem:
             if deadline is not None and perf_counter() > deadline:
                 return limit, best, float(waiting.bounds.min())
             order = np.argsort(waiting.bounds, kind="stable")
-            opened = self._children(waiting[order[:N_OPENED]], limit)
-            waiting = waiting[order[N_OPENED:]]
+            first = np.argmin(waiting.missing[order])
+            order = np.concatenate([order[[first]], np.delete(order, first)])
+            opened = self._children(waiting[order[:n_opened]], limit)
+            waiting = waiting[order[n_opened:]]
 
     def _take_solution(self, nodes, limit, best, excluded):
         """Take the cheapest node of the wanted prediction; leave the open ones."""
@@ -127,6 +135,7 @@ class ChangeProblem:
             is_open &= ~(nodes.states[:, columns] > 0).all(axis=1)
         nodes = nodes[is_open]
         sums = (self._n_violated(nodes) == 0) @ self.weights.T + self.intercepts
+        nodes = replace(nodes, missing=-sums.min(axis=1, initial=np.inf))
         places = np.flatnonzero((sums >= -self.slack).all(axis=1))
         for place in places[np.argsort(nodes.costs[places], kind="stable")]:
             if nodes.costs[place] >= limit - EQUAL:
@@ -185,23 +194,13 @@ class ChangeProblem:
         n_violated = self._n_violated(nodes)
         gains = self._gains(nodes, n_violated)
         sums = (n_violated == 0) @ self.weights.T + self.intercepts
-        best = np.maximum(gains.max(axis=3), 0.0)
-        ranks = (-best.sum(axis=1)).argsort(axis=1, kind="stable").argsort(axis=1)
-        is_later = ranks[:, None, :] > ranks[:, :, None]  # node, column, other
-        is_later &= ~nodes.decided[:, None]
-        # The largest gains of later columns, added up.
-        later = np.sort(-best[:, :, None] * is_later[:, None], axis=3).cumsum(axis=3)
-        missing = (-sums - self.slack)[:, :, None, None] - gains
-        n_more = (-later[:, :, :, None] < missing[..., None]).sum(axis=4) + (
-            missing > 0
-        )
-        n_more = n_more.max(axis=1)  # node, column, state
-        cheapest = np.where(is_later, self.costs.min(axis=1), np.inf)
-        cheapest = np.sort(cheapest, axis=2).cumsum(axis=2)
-        cheapest = np.pad(cheapest, ((0, 0), (0, 0), (1, 1)), constant_values=np.inf)
-        cheapest[:, :, 0] = 0.0
+        n_more, ranks = changes_after(-sums - self.slack, gains)
+        cheapest = np.where(nodes.decided, np.inf, self.costs.min(axis=1))
+        cheapest = np.sort(cheapest, axis=1).cumsum(axis=1)
+        cheapest = np.pad(cheapest, ((0, 0), (1, 1)), constant_values=np.inf)
+        cheapest[:, 0] = 0.0
         costs = nodes.costs[:, None, None] + self.costs
-        bounds = costs + np.take_along_axis(cheapest, n_more, axis=2)
+        bounds = costs + cheapest[np.arange(len(costs))[:, None, None], n_more]
         node, column, state = np.nonzero(bounds < limit - EQUAL)
         each, states = np.arange(len(node)), nodes.states[node]
         states[each, column] = state
@@ -212,4 +211,38 @@ class ChangeProblem:
             costs[node, column, state],
             bounds[node, column, state],
             nodes.n_broken[node] + self.violated[column, state],
+            nodes.missing[node],
         )
+
+
+def changes_after(missing, gains):
+    """Rank the columns, and count how many of later rank must change after each change.
+
+    Parameters
+    ----------
+    missing : ndarray of shape (n_nodes, n_tests)
+        What must be added to the sums.
+    gains : ndarray of shape (n_nodes, n_tests, n_columns, n_states)
+
+    Returns
+    -------
+    n_more : ndarray of shape (n_nodes, n_columns, n_states), int
+        At least so many columns; ``n_columns + 1`` where all together do not suffice.
+    ranks : ndarray of shape (n_nodes, n_columns), int
+        Columns with the largest gain in the test that misses most come first.
+    """
+    each, n_columns = np.arange(len(gains)), gains.shape[2]
+    best, hardest = np.maximum(gains.max(axis=3), 0.0), missing.argmax(axis=1)
+    order = (-best[each, hardest]).argsort(axis=1, kind="stable")
+    ranks = order.argsort(axis=1)
+    reached = np.take_along_axis(best, order[:, None], axis=2).cumsum(axis=2)
+    missing = missing[:, :, None, None] - gains
+    wanted = missing + np.take_along_axis(reached, ranks[:, None], axis=2)[..., None]
+    n_more = np.empty((len(best), *gains.shape[2:]), dtype=np.intp)
+    for node, test in enumerate(hardest):
+        n_more[node] = np.searchsorted(reached[node, test], wanted[node, test])
+    n_more = np.maximum(n_more - ranks[:, :, None], (missing > 0).any(axis=1))
+    suffices = (wanted <= reached.max(axis=2, initial=0.0)[:, :, None, None]).all(
+        axis=1
+    )
+    return np.where(suffices, n_more, n_columns + 1), ranks

@@ -6,7 +6,7 @@ import numpy as np
 
 from sklboolean._core.formula import FirstRule
 
-LARGEST = 2.0**50  # sums of whole numbers below are exact
+LARGEST = 2.0**40  # bounds of whole numbers below are exact to less than 1/2
 
 
 @dataclass(frozen=True)

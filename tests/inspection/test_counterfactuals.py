@@ -23,7 +23,7 @@ from sklboolean import (
     RuleClassifier,
 )
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
-from sklboolean.inspection import counterfactuals, robustness
+from sklboolean.inspection import _counterfactuals, counterfactuals, robustness
 from sklboolean.inspection._legal_states import sums_for
 from sklboolean.rules import extract_dnf
 
@@ -308,7 +308,7 @@ def test_wanted_prediction_needs_no_change():
     assert len(found.to_frame()) == 0
 
 
-def test_errors_name_the_argument():
+def test_errors_name_the_argument(monkeypatch):
     X, y = WINE
     model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
     model.fit(X, y)
@@ -338,3 +338,6 @@ def test_errors_name_the_argument():
     formula = FirstRule(Columns(80), rules, labels, "a", ["a", "b"], np.ones((81, 2)))
     with pytest.raises(ValueError, match="changes between labels too often"):
         counterfactuals(FormulaModel(formula), np.eye(80)[:1])
+    monkeypatch.setattr(_counterfactuals, "MOST_CELLS", 100)
+    with pytest.raises(ValueError, match="too many for an exact search"):
+        counterfactuals(model, X)
