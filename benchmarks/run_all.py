@@ -33,9 +33,10 @@ FOLDER = Path(__file__).parent
 PACKAGE = FOLDER.parent / "sklboolean"
 ALONE = {
     "bench_active_learning", "bench_active_learning_peers", "bench_boolean_svc",
-    "bench_boosting", "bench_conjunction_models", "bench_kernel_perceptron",
-    "bench_kernels", "bench_linear_model", "bench_preprocessing", "bench_rules",
-    "bench_shapley", "bench_stream", "bench_waiting",
+    "bench_boosting", "bench_conjunction_models", "bench_counterfactuals",
+    "bench_kernel_perceptron", "bench_kernels", "bench_linear_model",
+    "bench_preprocessing", "bench_rules", "bench_shapley", "bench_stream",
+    "bench_waiting",
     # These use all cores.
     "bench_boosting_noise", "bench_density_sets", "bench_rules_accuracy",
 }  # fmt: skip

@@ -500,10 +500,11 @@ class _Search:
                 changed[place, column] = True
                 table[place, column] = self.states[column].values[state]
         values = table_like(X, samples, table, changed)
-        predictions = np.empty(0)
-        if len(found):
-            predictions = self.columns.model.predict(self.columns.samples(values))
-        bits = self.columns.checked_bits(values) if len(found) else []
+        bits, predictions = [], np.empty(0)
+        if found:
+            features = self.columns.samples(values)
+            bits = self.columns.bits(features)
+            predictions = self.columns.model.predict(features)
         for sample, (_, _, _, target) in zip(bits, found, strict=True):
             if not self._predicts(target, sample):
                 raise ValueError(
