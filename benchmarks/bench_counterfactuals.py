@@ -2,10 +2,10 @@
 
     python benchmarks/bench_counterfactuals.py [--quick] [--data DIR]
 
-A ConjunctionLogisticRegression behind a `BooleanEncoder` is trained on 4000 samples; 200
-samples are changed. "one call" is the time of `counterfactuals` for all of them, with
-checks, predictions and the data frame, divided by their number. The quantiles are of the
-searches of single samples. "changes" is the mean number of changed columns.
+A ConjunctionLogisticRegression behind a `BooleanEncoder` is trained on 4000 samples;
+200 samples are changed. "one call" is the time of `counterfactuals` for all of them,
+with checks, predictions and the data frame, divided by their number. The quantiles are
+of the searches of single samples. "changes" is the mean number of changed columns.
 
 Recurrence comes with the package; nursery (each class against the rest) and a9a need
 ``--data``.
