@@ -301,10 +301,8 @@ class _Search:
         ]
         features, values, terms = np.array(literals, dtype=np.intp).reshape(-1, 3).T
         used, places = np.unique(self.columns.owners[features], return_inverse=True)
-        self._used, self._literals = (
-            used.tolist(),
-            (features, values > 0, places, terms),
-        )
+        self._used = used.tolist()
+        self._literals = features, values > 0, places, terms
         self._pattern_of, n_terms = {}, len(self.formula.terms)
         n_states = 1 + max((len(self.states[c].bits) for c in self._used), default=0)
         shape = len(self._used), n_states, n_terms
@@ -417,7 +415,9 @@ class _Search:
         bound : float
             No further answer costs less; infinite if the search ended.
         """
-        deadline = None if time_limit is None else perf_counter() + time_limit
+        deadline = None
+        if time_limit is not None:
+            deadline = perf_counter() + check_real(time_limit, "time_limit", 0.0)
         violated, costs, states = self._problem(bits, table)
 
         def changes(choice):

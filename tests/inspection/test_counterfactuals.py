@@ -324,6 +324,8 @@ def test_errors_name_the_argument(monkeypatch):
         counterfactuals(model, X, directions={"proline": "left"})
     with pytest.raises(ValueError, match="target must be one of"):
         counterfactuals(model, X, "d")
+    with pytest.raises(ValueError, match="time_limit must be at least"):
+        counterfactuals(model, X, time_limit=-1.0)
     with pytest.raises(ValueError, match="n == 0"):
         counterfactuals(model, X, n=0)
     games = BoostByMajority(n_estimators=5, multi_class="ovo", random_state=0)
