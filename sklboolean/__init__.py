@@ -36,7 +36,12 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         GaussianCombinationMachine,
         SampledCombinationMachine,
     )
-    from sklboolean.kernels import BooleanSVC, KernelPerceptron
+    from sklboolean.kernels import (
+        BooleanGaussianProcessClassifier,
+        BooleanGaussianProcessRegressor,
+        BooleanSVC,
+        KernelPerceptron,
+    )
     from sklboolean.linear_model import (
         AveragedPerceptron,
         ConsistentHalfspace,
@@ -53,6 +58,8 @@ __all__ = [
     "AveragedPerceptron",
     "BernoulliMixture",
     "BooleanEncoder",
+    "BooleanGaussianProcessClassifier",
+    "BooleanGaussianProcessRegressor",
     "BooleanSVC",
     "BooleanStump",
     "BoostByMajority",
@@ -97,7 +104,10 @@ _ESTIMATORS = {
         "GaussianCombinationMachine", "SampledCombinationMachine",
     ),
     "inspection": (),
-    "kernels": ("BooleanSVC", "KernelPerceptron"),
+    "kernels": (
+        "BooleanGaussianProcessClassifier", "BooleanGaussianProcessRegressor",
+        "BooleanSVC", "KernelPerceptron",
+    ),
     "linear_model": ("AveragedPerceptron", "ConsistentHalfspace", "Winnow"),
     "onnx": (),
     "preprocessing": ("BooleanEncoder", "ConjunctionFeatures"),

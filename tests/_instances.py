@@ -25,6 +25,8 @@ from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
     BooleanEncoder,
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
     BooleanStump,
     BooleanSVC,
     BoostByMajority,
@@ -103,6 +105,16 @@ CASES = {
         BooleanSVC(RBFKernel(), C=1.0, class_weight="balanced"), {}
     ),
     "boolean_svc_tanimoto": Case(BooleanSVC("tanimoto")),
+    "gaussian_process_classifier": Case(
+        BooleanGaussianProcessClassifier(), {"max_iter": 2}
+    ),
+    "gaussian_process_classifier_projected": Case(
+        BooleanGaussianProcessClassifier(max_exact=0, n_components=40),
+        {"max_iter": 2},
+    ),
+    "gaussian_process_regressor": Case(
+        BooleanGaussianProcessRegressor(), {"max_iter": 2}
+    ),
     "kernel_perceptron": Case(KernelPerceptron(), {}),
     "kernel_perceptron_plain": Case(plain_perceptron(), {}),
     "kernel_perceptron_precomputed": Case(plain_perceptron("precomputed")),

@@ -13,6 +13,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
+    BooleanGaussianProcessClassifier,
     BooleanSVC,
     BoostByMajority,
     BoostByMajorityRegressor,
@@ -35,6 +36,7 @@ ESTIMATORS = {
     "winnow": Winnow(max_iter=4),
     "bernoulli_mixture": BernoulliMixture(3, n_init=3),
     "boolean_svc": BooleanSVC(),
+    "gaussian_process_classifier": BooleanGaussianProcessClassifier(max_iter=3),
     "boost_by_majority": BoostByMajority(n_estimators=11, gamma=0.1),
     "boost_by_majority_auto": BoostByMajority(n_estimators=11),
     "boost_by_majority_regressor": BoostByMajorityRegressor(n_estimators=11),

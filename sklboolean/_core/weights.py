@@ -76,6 +76,17 @@ def checked_weights(sample_weight, n_samples, *, divides=False):
     return check_finite_sum(weights, divides=divides)
 
 
+def check_class_totals(classes, codes, weights):
+    """Check that each class has samples with a weight."""
+    totals = np.bincount(codes, weights, minlength=len(classes))
+    if not totals.all():
+        missing = classes[totals == 0].tolist()
+        raise ValueError(
+            f"sample_weight is 0 for all samples of {missing}. Leave these classes "
+            "out of y, or give them weight."
+        )
+
+
 def class_weights(class_weight, classes, codes, sample_weight):
     """Compute the weight of each class.
 

@@ -1,6 +1,12 @@
 """Boolean kernels: how many formulas two samples satisfy together."""
 
 from sklboolean.kernels._boolean_svc import BooleanSVC
+from sklboolean.kernels._gaussian_process_classifier import (
+    BooleanGaussianProcessClassifier,
+)
+from sklboolean.kernels._gaussian_process_regressor import (
+    BooleanGaussianProcessRegressor,
+)
 from sklboolean.kernels._kernel_perceptron import KernelPerceptron
 from sklboolean.kernels._kernels import (
     BOOLEAN_KERNELS,
@@ -21,6 +27,8 @@ from sklboolean.kernels._kernels import (
 
 __all__ = [
     "BOOLEAN_KERNELS",
+    "BooleanGaussianProcessClassifier",
+    "BooleanGaussianProcessRegressor",
     "BooleanSVC",
     "CNFKernel",
     "ConjunctionKernel",

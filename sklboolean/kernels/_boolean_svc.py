@@ -23,7 +23,12 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import check_finite_sum, checked_weights, class_weights
+from sklboolean._core.weights import (
+    check_class_totals,
+    check_finite_sum,
+    checked_weights,
+    class_weights,
+)
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
@@ -383,13 +388,7 @@ class BooleanSVC(
     def _check_weights(self, codes, sample_weight):
         """Return the weight of each sample and the factor of each class."""
         weights = checked_weights(sample_weight, len(codes))
-        totals = np.bincount(codes, weights)
-        if not totals.all():
-            missing = self.classes_[totals == 0].tolist()
-            raise ValueError(
-                f"sample_weight is 0 for all samples of {missing}. Leave these classes "
-                "out of y, or give them weight."
-            )
+        check_class_totals(self.classes_, codes, weights)
         factors = class_weights(self.class_weight, self.classes_, codes, weights)
         if not factors.all():
             raise ValueError(

@@ -495,3 +495,65 @@ def shares_of_features(samples, coef, length_weights, monotone, x=None):
         for variable, _ in term:
             shares[variable] += weight / len(term)
     return shares
+
+
+# The kernel of the Gaussian processes
+
+
+def column_similarity(x, z, is_threshold):
+    """The share of thresholds that agree, if all states of the column agree."""
+    pairs = [*zip(x, z, is_threshold, strict=True)]
+    if any(a != b for a, b, is_bound in pairs if not is_bound):
+        return 0.0
+    agree = [a == b for a, b, is_bound in pairs if is_bound]
+    return sum(agree) / len(agree) if agree else 1.0
+
+
+def relevance_of_conjunction(columns, relevances):
+    """The product of the relevances of some columns."""
+    return float(np.prod([relevances[j] for j in columns]))
+
+
+def subsets(n):
+    return [c for length in range(n + 1) for c in combinations(range(n), length)]
+
+
+def relevance_kernel(x, z, columns, weights):
+    """Sum over all conjunctions of columns, one after the other.
+
+    ``columns`` has the features of each column and which of them are thresholds.
+    """
+    similar = [
+        column_similarity(x[own], z[own], is_threshold)
+        for own, is_threshold in zip(
+            columns.features, columns.is_threshold, strict=True
+        )
+    ]
+    a, b = weights.relevances, weights.base
+    total = product_sum = product_norm = 0.0
+    for chosen in subsets(len(similar)):
+        relevance = relevance_of_conjunction(chosen, a)
+        both = relevance * float(np.prod([similar[j] for j in chosen]))
+        if len(chosen) <= 3:
+            total += weights.lengths[len(chosen)] * both
+        product_sum += b ** len(chosen) * both
+        product_norm += b ** len(chosen) * relevance
+    return total + weights.lengths[4] * product_sum / product_norm
+
+
+def relevance_shares(weights):
+    """The diagonal of the kernel without the empty conjunction, by column."""
+    a, b = weights.relevances, weights.base
+    norm = sum(
+        b ** len(chosen) * relevance_of_conjunction(chosen, a)
+        for chosen in subsets(len(a))
+    )
+    shares = np.zeros(len(a))
+    for chosen in subsets(len(a))[1:]:
+        relevance = relevance_of_conjunction(chosen, a)
+        weight = weights.lengths[4] * b ** len(chosen) * relevance / norm
+        if len(chosen) <= 3:
+            weight += weights.lengths[len(chosen)] * relevance
+        for j in chosen:
+            shares[j] += weight / len(chosen)
+    return shares

@@ -1,0 +1,208 @@
+"""The evidence of a Gaussian process, and the kernel that maximises it.
+
+Targets are the values of a Gaussian process at samples, plus noise. Samples with the
+same levels are one sample whose weight is the number of copies: the likelihood is a
+function of their mean, their weight and the sum of squares about the mean.
+"""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg.lapack import dpotri
+from scipy.optimize import minimize
+
+from sklboolean.kernels._frame_columns import FrameColumns, Levels
+from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
+
+JITTER = 1e-6
+ISOTROPIC_ITERATIONS = 12
+LOG_2PI = np.log(2 * np.pi)
+
+
+@dataclass(frozen=True)
+class DistinctSamples:
+    """Samples merged by their levels.
+
+    Attributes
+    ----------
+    levels : Levels
+    weights : ndarray of shape (n_distinct,), float64
+        Sums of weights, above 0.
+    means : ndarray of shape (n_distinct, n_targets), float64
+        Weighted means of the targets.
+    squares : ndarray of shape (n_distinct,), float64
+        Weighted sums of squares about the means, over all targets.
+    """
+
+    levels: Levels
+    weights: np.ndarray
+    means: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def merge(cls, levels, targets, weights):
+        """Merge samples; return also the number of each sample among the distinct.
+
+        The distinct samples are sorted by their levels, so that their order does not
+        depend on that of the samples.
+        """
+        codes, first, number = np.unique(
+            levels.codes, axis=1, return_index=True, return_inverse=True
+        )
+        number, m = number.ravel(), len(first)
+        sums = np.bincount(number, weights, m)
+        means = [np.bincount(number, weights * t, m) / sums for t in targets.T]
+        means = np.column_stack(means)
+        squares = ((targets - means[number]) ** 2).sum(axis=1)
+        squares = np.bincount(number, weights * squares, m)
+        merged = Levels(np.ascontiguousarray(codes), levels.patterns)
+        return cls(merged, sums, means, squares), number
+
+    def __len__(self):
+        return len(self.weights)
+
+    def take(self, samples):
+        """Select distinct samples."""
+        return DistinctSamples(
+            self.levels.take(samples), self.weights[samples], self.means[samples],
+            self.squares[samples],
+        )  # fmt: skip
+
+    def log_of_copies(self, noise):
+        """Compute what copies of a sample add to the evidence beyond their mean."""
+        n_targets = self.means.shape[1]
+        copies = (self.weights - 1).sum() * (LOG_2PI + np.log(noise))
+        copies += np.log(self.weights).sum()
+        return -(n_targets * copies + self.squares.sum() / noise) / 2
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """The kernel and the variance of the noise, as a vector of logarithms.
+
+    The vector holds the five weights, the base, the noise and the relevances.
+    """
+
+    weights: RelevanceWeights
+    noise: float
+
+    @classmethod
+    def from_logs(cls, logs):
+        """Read a vector of logarithms."""
+        values = np.exp(logs)
+        weights = RelevanceWeights(values[:5], float(values[5]), values[7:])
+        return cls(weights, float(values[6]))
+
+
+def prior(n_columns):
+    """Describe the prior of the logarithms: normal, about where they start.
+
+    Returns
+    -------
+    start, scale, low, high : ndarrays of shape (7 + n_columns,), float64
+        The mean and standard deviation of each logarithm, and its bounds.
+    """
+    pairs, triples = (max(1, comb(n_columns, length)) for length in (2, 3))
+    p = max(1, n_columns)
+    values = [0.1, 0.4 / p, 0.3 / pairs, 0.15 / triples, 0.15, 2 / np.sqrt(p), 0.5]
+    start = np.concatenate([np.log(values), np.zeros(n_columns)])
+    scale = np.array([4.0] * 5 + [1.5, 2.0] + [1.0] * n_columns)
+    low = np.concatenate([start[:5] - 12, [-8, -8], np.full(n_columns, -7.0)])
+    high = np.concatenate([start[:5] + 8, [5, 4], np.full(n_columns, 3.0)])
+    return start, scale, low, high
+
+
+class Evidence:
+    """The logarithm of the evidence of samples, as a function of the hyperparameters.
+
+    Parameters
+    ----------
+    columns : FrameColumns
+    samples : DistinctSamples
+    """
+
+    def __init__(self, columns: FrameColumns, samples):
+        self.samples = samples
+        self.pairs = LevelPairs(columns, samples.levels)
+
+    def value_and_gradient(self, logs):
+        """Compute the evidence and its derivatives for the logarithms.
+
+        Raises
+        ------
+        LinAlgError
+            If the covariance is not positive definite within rounding.
+        """
+        parts, samples = Hyperparameters.from_logs(logs), self.samples
+        n_targets, noise = samples.means.shape[1], parts.noise
+        K = self.pairs.matrix(parts.weights)
+        diagonal = np.diag_indices(len(K))
+        K[diagonal] += noise / samples.weights + JITTER
+        factor = cholesky(K.T, overwrite_a=True, check_finite=False)
+        solved = cho_solve((factor, False), samples.means, check_finite=False)
+        value = samples.log_of_copies(noise) - 0.5 * (
+            (samples.means * solved).sum()
+            + n_targets * (2 * np.log(factor[diagonal]).sum() + len(K) * LOG_2PI)
+        )
+        inverse = dpotri(factor, overwrite_c=True)[0].T  # up to the diagonal
+        factors = (solved @ solved.T - n_targets * inverse) / 2
+        kernel_part = self.pairs.gradient(parts.weights, factors)
+        copies = (samples.weights - 1).sum() * n_targets - samples.squares.sum() / noise
+        noise_part = noise * (factors[diagonal] / samples.weights).sum() - copies / 2
+        return value, np.insert(kernel_part, 6, noise_part)
+
+
+def maximize_evidence(columns, samples, max_iter, report):
+    """Find the hyperparameters of the largest evidence times prior.
+
+    First all columns have the same relevance. From there each has its own.
+
+    Parameters
+    ----------
+    columns : FrameColumns
+    samples : DistinctSamples
+    max_iter : int
+        Of the second part.
+    report : callable
+        Called after each step with the logarithms and the objective; True stops.
+
+    Returns
+    -------
+    logs : ndarray of shape (7 + n_columns,), float64
+    n_steps : int
+    """
+    evidence = Evidence(columns, samples)
+    start, scale, low, high = prior(len(columns.features))
+    logs, everything = start.copy(), np.arange(len(start))
+    n_done, stopped = 0, []
+
+    def objective(values, free):
+        trial = logs.copy()
+        trial[free] = values
+        distance = (trial - start) / scale
+        try:
+            value, gradient = evidence.value_and_gradient(trial)
+        except LinAlgError:
+            return 1e100, np.zeros(len(free))
+        value -= (distance**2).sum() / 2
+        return -value, (distance / scale - gradient)[free]
+
+    def step(intermediate_result):
+        if report(-intermediate_result.fun):
+            stopped.append(True)
+            raise StopIteration
+
+    for free, n_steps in (
+        (everything[:7], ISOTROPIC_ITERATIONS), (everything, max_iter),
+    ):  # fmt: skip
+        if not stopped and n_steps:
+            found = minimize(
+                objective, logs[free], args=(free,), jac=True, method="L-BFGS-B",
+                bounds=list(zip(low[free], high[free], strict=True)), callback=step,
+                options={"maxiter": n_steps},
+            )  # fmt: skip
+            logs[free] = found.x
+            n_done += found.nit
+    return logs, n_done

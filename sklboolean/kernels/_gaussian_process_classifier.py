@@ -1,0 +1,236 @@
+"""Gaussian process classifier over conjunctions of columns."""
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+
+from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.labels import encode_classes, margins_of_labels
+from sklboolean._core.progress import Progress, with_callbacks
+from sklboolean._core.weights import check_class_totals, checked_weights
+from sklboolean.kernels._gaussian_process import GaussianProcess
+
+RIDGE = 0.05
+
+
+def fit_slope_and_offsets(scores, codes, weights):
+    """Fit softmax(slope * scores + offsets) to labels.
+
+    The loss has a ridge price of 0.05, which keeps the slope finite where the scores
+    separate the classes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes), float64
+    codes : ndarray of shape (n_samples,), int
+    weights : ndarray of shape (n_samples,), float64
+
+    Returns
+    -------
+    slope : float
+        Above 0.
+    offsets : ndarray of shape (n_classes,), float64
+    """
+    n_classes = scores.shape[1]
+    labels = np.zeros(scores.shape)
+    labels[np.arange(len(codes)), codes] = 1.0
+
+    def loss(values):
+        logits = values[0] * scores + values[1:]
+        logs = logits - logsumexp(logits, axis=1, keepdims=True)
+        errors = weights[:, None] * (np.exp(logs) - labels)
+        gradient = np.concatenate([[(errors * scores).sum()], errors.sum(axis=0)])
+        value = -(weights[:, None] * labels * logs).sum()
+        return value + RIDGE * (values**2).sum(), gradient + 2 * RIDGE * values
+
+    shares = np.bincount(codes, weights, n_classes) / weights.sum()
+    start = np.concatenate([[1.0], np.log(shares)])
+    bounds = [(1e-3, None)] + [(None, None)] * n_classes
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(found[0]), found[1:]
+
+
+class BooleanGaussianProcessClassifier(
+    DecisionClassifierMixin, ClassifierMixin, GaussianProcess
+):
+    """Gaussian process over all conjunctions of columns, with learned relevances.
+
+    A column is that of the user's frame: all features that `BooleanEncoder` made of it.
+    Two samples are similar by the conjunctions of columns in which they agree. How much
+    conjunctions of each length count, and how relevant each column is, are chosen by
+    the evidence, without held-out samples. Probabilities are calibrated on the exact
+    scores of each sample without it. Accurate on a few hundred to some thousand samples
+    of a mixed frame.
+
+    Parameters
+    ----------
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label are one column. None: the names
+        of features say it, as `BooleanEncoder` writes them ("age <= 30", "color =
+        red"); without names each feature is a column.
+    n_evidence : int, default=300
+        Number of distinct samples on which the relevances are learned, at least 2. More
+        are more accurate with many relevant columns; time grows with the cube.
+    max_exact : int, default=5000
+        Up to so many distinct samples the process is exact; memory is 8 bytes for each
+        pair of them. Beyond, it is projected on `n_components` samples.
+    n_components : int, default=1000
+        Number of distinct samples that span the projected process. Time grows with
+        samples times its square.
+    max_iter : int, default=30
+        Maximum number of steps that change the relevances. 0: all columns have the same
+        relevance, chosen by the evidence too.
+    binarize : float or None, default=0.0
+        Values above this threshold are true. None accepts only 0 and 1.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples for the relevances and for the projection, where not all are
+        used.
+    n_jobs : int or None, default=None
+        Number of threads that evaluate the kernel. The model does not depend on it.
+    verbose : int, default=0
+        1 prints a line for each step of the maximisation.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    columns_ : ndarray of shape (n_columns,), dtype object
+        Name of each column.
+    relevances_ : ndarray of shape (n_columns,), dtype float64
+        Relevance of each column, about 1 without evidence; 0 for a constant column.
+    length_weights_ : ndarray of shape (5,), dtype float64
+        Weights of the empty conjunction, of conjunctions of one, two and three columns,
+        and of the normalised sum over conjunctions of every length.
+    noise_ : float
+        Variance of the noise, in units of the variance of the labels.
+    evidence_ : float
+        Logarithm of the marginal likelihood of the training labels, as standardised
+        targets. Larger is better: compare it between encodings or groups of the same
+        samples.
+    feature_importances_ : ndarray of shape (n_features,), dtype float64
+        The share of each feature in the kernel, which adds up to 1. Conjunctions are
+        divided equally among their columns, and those among their features.
+    label_quality_ : ndarray of shape (n_samples,), dtype float64
+        Score of the given label less the best score of another, halved, by the model
+        without the sample; negative where another label is more likely. Labels that may
+        be wrong have the smallest. NaN for samples of weight 0.
+    calibration_slope_ : float
+        Slope of the sigmoid or softmax of scores, fitted to scores without the sample.
+    intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
+        What is added to the posterior mean to make scores.
+    n_iter_ : int
+        Number of steps of the maximisation.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, if X has them.
+
+    See Also
+    --------
+    ConjunctionLogisticRegression : Chooses few conjunctions, which can be read.
+    BooleanSVC : For many samples.
+    sklearn.gaussian_process.GaussianProcessClassifier : For real features.
+
+    Notes
+    -----
+    The labels are regression targets, minus their mean and divided by their standard
+    deviation; several classes share the kernel. With u_j, the relevance times the
+    similarity of two samples in column j, and e_d, the sum of all products of d
+    different u_j, the kernel is w0 + w1 e1 + w2 e2 + w3 e3 + w4 prod_j (1 + b u_j) / (1
+    + b a_j). The similarity is 1 for equal levels and 0 for others; for thresholds it
+    is the share of thresholds that are not between the two samples.
+
+    The logarithms of weights, relevances and noise have a normal prior. Equal samples
+    are merged. A weight is the number of copies of a sample. Where the mean weight,
+    without zeros, is below 1, weights are divided by it.
+
+    References
+    ----------
+    Rasmussen, Williams. "Gaussian Processes for Machine Learning". MIT Press 2006,
+    sections 5.4 (evidence and leaving one out), 6.5 (least-squares classification).
+
+    Examples
+    --------
+    >>> from sklboolean import BooleanGaussianProcessClassifier
+    >>> from sklboolean.datasets import make_tic_tac_toe
+    >>> X, y = make_tic_tac_toe(return_X_y=True)
+    >>> model = BooleanGaussianProcessClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.95)
+    True
+    """
+
+    _keeps_variances = False
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fit the process to labelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of copies of each sample, at least 0. None: 1.
+
+        Returns
+        -------
+        self : BooleanGaussianProcessClassifier
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, and where memory would exceed the bounds.
+            The classifier stays as it was.
+        """
+        with restore_on_error(self):
+            self._check_params()
+            progress = Progress(self, "step", None, X, y)
+            bits, y = self._bits(X, y)
+            self.classes_, codes = encode_classes(y)
+            weights = checked_weights(sample_weight, len(codes))
+            check_class_totals(self.classes_, codes, weights)
+            used = np.flatnonzero(weights)
+            codes, weights = codes[used], weights[used]
+            targets = np.eye(len(self.classes_))[codes]
+            if len(self.classes_) == 2:
+                targets = targets[:, 1:]
+            left_out = self._fit_process(bits[used], targets, weights, progress)
+            self._calibrate(left_out, codes, weights / min(1.0, weights.mean()))
+            self.label_quality_ = np.full(len(y), np.nan)
+            self.label_quality_[used] = margins_of_labels(self._scores(left_out), codes)
+            progress.finish()
+        return self
+
+    def _calibrate(self, left_out, codes, weights):
+        """Fit what makes scores and probabilities of posterior means."""
+        if left_out.shape[1] == 1:
+            left_out = np.column_stack([np.zeros(len(left_out)), left_out])
+        slope, offsets = fit_slope_and_offsets(left_out, codes, weights)
+        if len(offsets) == 2:
+            offsets = offsets[1:] - offsets[:1]
+        self.calibration_slope_ = slope
+        self.intercept_ = offsets / slope
+
+    def _scores(self, means):
+        scores = means + self.intercept_
+        return scores if scores.shape[1] > 1 else scores[:, 0]
+
+    def decision_function(self, X):
+        """Compute the score of each sample for each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
+            The posterior mean plus ``intercept_``. Two classes: positive for the second
+            one. More: the predicted class has the largest score.
+        """
+        return self._scores(self._means(X)[0])

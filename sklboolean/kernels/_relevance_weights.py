@@ -1,0 +1,147 @@
+"""The kernel over all conjunctions of columns, from levels, and its derivatives.
+
+Two samples have the similarity k_j in column j. With the relevance a_j of the column,
+u_j = a_j k_j, and e_d, the sum of all products of d different u_j, the kernel is
+
+    w0 + w1 e1 + w2 e2 + w3 e3 + w4 prod_j (1 + b u_j) / (1 + b a_j).
+
+The product is a sum over the conjunctions of every length, divided by its value for
+equal samples.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sklboolean._core.parallel import each_slice
+from sklboolean.kernels._relevance import relevance_gradient, relevance_values
+
+PAIRS_FOR_THREADS = 2**16
+ROWS_AT_A_TIME = 64
+MOST_NODES = 64  # exact up to 128 columns, and within rounding beyond
+
+
+@dataclass(frozen=True)
+class RelevanceWeights:
+    """What the kernel is made of.
+
+    Attributes
+    ----------
+    lengths : ndarray of shape (5,), float64
+        Weights of the empty conjunction, of those of 1, 2 and 3 columns, and of the
+        product.
+    base : float
+        The weight of each further column in the product.
+    relevances : ndarray of shape (n_columns,), float64
+    """
+
+    lengths: np.ndarray
+    base: float
+    relevances: np.ndarray
+
+    @property
+    def diagonal(self):
+        """The value for two equal samples."""
+        e1 = e2 = e3 = 0.0
+        for a in self.relevances:
+            e3, e2, e1 = e3 + e2 * a, e2 + e1 * a, e1 + a
+        return float(self.lengths @ [1.0, e1, e2, e3, 1.0])
+
+    def shares(self):
+        """Share ``diagonal``, less the empty conjunction, among the columns.
+
+        Each conjunction is divided equally among its columns. In the product that is
+        the integral of ``b a_j prod_{i != j} (1 + t b a_i)`` over t from 0 to 1.
+        """
+        a, w = self.relevances, self.lengths
+        e1, e2 = a.sum(), (a.sum() ** 2 - (a**2).sum()) / 2
+        rest1 = e1 - a
+        rest2 = e2 - a * rest1
+        shares = a * (w[1] + w[2] * rest1 / 2 + w[3] * rest2 / 3)
+        n_nodes = min(len(a) // 2 + 1, MOST_NODES)
+        t, weights = np.polynomial.legendre.leggauss(n_nodes)
+        t = (t + 1) / 2
+        factors = 1 + t[:, None] * self.base * a
+        logs = np.log(factors).sum(axis=1) - np.log1p(self.base * a).sum()
+        parts = np.exp(logs)[:, None] * self.base * a / factors
+        return shares + w[4] * (weights / 2 @ parts)
+
+
+class LevelPairs:
+    """Similarities of the levels of two sets of samples, laid out for compiled loops.
+
+    Parameters
+    ----------
+    columns : FrameColumns
+    levels, others : Levels
+        ``others=None``: the same samples.
+    """
+
+    def __init__(self, columns, levels, others=None):
+        self.codes = levels.codes
+        self.is_symmetric = others is None
+        others = levels if others is None else others
+        self.other_codes = others.codes
+        tables = columns.similarities(levels, others)
+        sizes = [table.size for table in tables]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.widths = np.array([table.shape[1] for table in tables], dtype=np.int64)
+        self.similarities = np.concatenate([[], *map(np.ravel, tables)])
+        self.column = np.repeat(np.arange(len(tables)), sizes)
+
+    def _scaled(self, weights):
+        """Prepare the arguments of the compiled loops."""
+        return {
+            "starts": self.starts, "widths": self.widths,
+            "tables": weights.relevances[self.column] * self.similarities,
+            "shrinks": 1 / (1 + weights.base * weights.relevances),
+            "base": weights.base, "weights": weights.lengths,
+        }  # fmt: skip
+
+    def matrix(self, weights, n_jobs=None):
+        """Evaluate the kernel on all pairs; a symmetric matrix up to the diagonal.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples, n_other_samples), float64
+        """
+        K = np.zeros((self.codes.shape[1], self.other_codes.shape[1]))
+        fill = partial(
+            relevance_values, self.codes, self.other_codes, out=K,
+            symmetric=self.is_symmetric, **self._scaled(weights),
+        )  # fmt: skip
+
+        def fill_rows(first, last):
+            fill(first=first, last=last)
+
+        step = max(ROWS_AT_A_TIME, PAIRS_FOR_THREADS * 16 // max(1, K.shape[1]))
+        small = K.size < PAIRS_FOR_THREADS
+        each_slice(fill_rows, len(K), n_jobs, multiple=8, small=small, step=step)
+        return K
+
+    def gradient(self, weights, factors):
+        """Sum up the products of ``factors`` with the derivatives of the kernel.
+
+        Parameters
+        ----------
+        weights : RelevanceWeights
+        factors : ndarray of shape (n_samples, n_samples), float64
+            Symmetric; the part up to the diagonal is read.
+
+        Returns
+        -------
+        gradient : ndarray of shape (6 + n_columns,), float64
+            For the logarithms of the five weights, the base and the relevances.
+        """
+        scaled = self._scaled(weights)
+        factors = 2 * factors
+        factors[np.diag_indices(len(factors))] /= 2
+        b, a = weights.base, weights.relevances[self.column]
+        tables = scaled["tables"]
+        slopes = b * (tables - a) / ((1 + b * tables) * (1 + b * a))
+        gradient = np.zeros(6 + len(self.widths))
+        relevance_gradient(
+            self.codes, slopes=slopes, factors=factors, gradient=gradient, **scaled
+        )
+        return gradient

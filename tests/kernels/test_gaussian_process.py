@@ -1,0 +1,425 @@
+"""The Gaussian processes against the definitions of their kernel and evidence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import multivariate_normal
+from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
+
+from sklboolean import (
+    BooleanEncoder,
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
+)
+from sklboolean.kernels._evidence import (
+    JITTER,
+    DistinctSamples,
+    Evidence,
+    Hyperparameters,
+    prior,
+)
+from sklboolean.kernels._frame_columns import (
+    MOST_LEVELS,
+    Frame,
+    FrameColumns,
+    frame_groups,
+)
+from sklboolean.kernels._gaussian_posterior import (
+    exact_posterior,
+    projected_posterior,
+)
+from sklboolean.kernels._gaussian_process_classifier import fit_slope_and_offsets
+from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
+from tests.oracles import kernels as oracles
+
+# Two thresholds and a state, three levels, two lone features, thresholds alone.
+GROUPS = [0, 0, 0, 1, 1, 1, 2, 3, 4, 4]
+THRESHOLDS = [[True, True, False], [False] * 3, [False], [False], [True, True]]
+COLUMNS = FrameColumns(
+    [np.flatnonzero(np.equal(GROUPS, group)) for group in range(5)],
+    [np.array(each) for each in THRESHOLDS],
+)
+COLUMNS_NONE = FrameColumns([], [])
+
+
+def draw_bits(rng, n_samples):
+    return rng.integers(0, 2, (n_samples, len(GROUPS)), dtype=np.uint8)
+
+
+def draw_weights(rng, n_columns=5):
+    lengths = rng.uniform(0.1, 2.0, 5)
+    return RelevanceWeights(
+        lengths, rng.uniform(0.1, 3.0), rng.uniform(0, 3, n_columns)
+    )
+
+
+def draw_samples(rng, n_samples=30, n_targets=2):
+    """Distinct samples with weights, and the same written out as copies."""
+    levels = COLUMNS.levels(draw_bits(rng, n_samples))
+    targets = rng.normal(size=(n_samples, n_targets))
+    return DistinctSamples.merge(levels, targets, np.ones(n_samples)), targets
+
+
+def full(lower):
+    return np.tril(lower) + np.tril(lower, -1).T
+
+
+def draw_logs(rng, n_columns=5):
+    start, scale, *_ = prior(n_columns)
+    return start + 0.3 * np.minimum(scale, 1) * rng.normal(size=len(start))
+
+
+# Kernel
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_kernel_is_the_sum_over_all_conjunctions(seed):
+    rng = np.random.default_rng(seed)
+    A, B, weights = draw_bits(rng, 3), draw_bits(rng, 70), draw_weights(rng)
+    expected = [
+        [oracles.relevance_kernel(x, z, COLUMNS, weights) for z in B] for x in A
+    ]
+    pairs = LevelPairs(COLUMNS, COLUMNS.levels(A), COLUMNS.levels(B))
+    np.testing.assert_allclose(pairs.matrix(weights), expected, rtol=1e-12)
+    own = LevelPairs(COLUMNS, COLUMNS.levels(B))
+    both = LevelPairs(COLUMNS, COLUMNS.levels(B), COLUMNS.levels(B))
+    assert np.array_equal(full(own.matrix(weights)), both.matrix(weights))
+    np.testing.assert_allclose(np.diag(own.matrix(weights)), weights.diagonal)
+    np.testing.assert_allclose(
+        weights.shares(), oracles.relevance_shares(weights), rtol=1e-10
+    )
+    np.testing.assert_allclose(
+        weights.shares().sum(),
+        weights.diagonal
+        - weights.lengths[0]
+        - weights.lengths[4] / np.prod(1 + weights.base * weights.relevances),
+    )
+
+
+def test_kernel_without_columns_is_constant():
+    levels = COLUMNS_NONE.levels(np.zeros((3, 2), dtype=np.uint8))
+    weights = draw_weights(np.random.default_rng(0), 0)
+    K = LevelPairs(COLUMNS_NONE, levels).matrix(weights)
+    np.testing.assert_allclose(full(K), weights.lengths[0] + weights.lengths[4])
+
+
+def test_every_processor_and_number_of_threads_gives_the_same_bits():
+    rng = np.random.default_rng(0)
+    samples, weights = draw_samples(rng, 400)[0][0], draw_weights(rng)
+    factors = rng.normal(size=(len(samples), len(samples)))
+    pairs, before = LevelPairs(COLUMNS, samples.levels), cpu_path()
+    found = []
+    try:
+        for path in available_cpu_paths():
+            use_cpu_path(path)
+            parts = pairs.matrix(weights), pairs.gradient(weights, factors)
+            found.append(np.concatenate([part.ravel() for part in parts]))
+    finally:
+        use_cpu_path(before)
+    assert all(np.array_equal(found[0], each) for each in found)
+    assert np.array_equal(pairs.matrix(weights), pairs.matrix(weights, n_jobs=2))
+
+
+def test_levels_without_a_place_in_the_tables_are_an_error():
+    rng = np.random.default_rng(0)
+    pairs = LevelPairs(COLUMNS, COLUMNS.levels(draw_bits(rng, 9)))
+    pairs.codes = pairs.codes + np.uint16(50)
+    with pytest.raises(ValueError, match="no place in the tables"):
+        pairs.matrix(draw_weights(rng))
+
+
+# Evidence
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_evidence_is_the_density_of_all_copies(seed):
+    rng = np.random.default_rng(seed)
+    (samples, number), targets = draw_samples(rng)
+    logs = draw_logs(rng)
+    parts = Hyperparameters.from_logs(logs)
+    K = full(LevelPairs(COLUMNS, samples.levels).matrix(parts.weights))
+    K[np.diag_indices(len(K))] += JITTER
+    covariance = K[np.ix_(number, number)] + parts.noise * np.eye(len(number))
+    expected = sum(
+        multivariate_normal.logpdf(target, cov=covariance) for target in targets.T
+    )
+    value, gradient = Evidence(COLUMNS, samples).value_and_gradient(logs)
+    np.testing.assert_allclose(value, expected, rtol=1e-9)
+    posterior = exact_posterior(COLUMNS, samples, parts.weights, parts.noise)
+    np.testing.assert_allclose(posterior.log_evidence, expected, rtol=1e-9)
+    evidence, step = Evidence(COLUMNS, samples), 1e-5
+    for j in range(len(logs)):
+        ahead, back = logs.copy(), logs.copy()
+        ahead[j] += step
+        back[j] -= step
+        rise = (
+            evidence.value_and_gradient(ahead)[0] - evidence.value_and_gradient(back)[0]
+        )
+        np.testing.assert_allclose(gradient[j], rise / (2 * step), rtol=1e-4, atol=1e-5)
+
+
+def test_evidence_of_the_projected_process_is_the_density_of_all_copies():
+    rng = np.random.default_rng(1)
+    (samples, number), targets = draw_samples(rng)
+    parts, basis = Hyperparameters.from_logs(draw_logs(rng)), np.arange(0, 20, 2)
+    K = full(LevelPairs(COLUMNS, samples.levels).matrix(parts.weights))
+    inner = K[np.ix_(basis, basis)] + JITTER * parts.weights.diagonal * np.eye(10)
+    K = K[:, basis] @ np.linalg.solve(inner, K[basis])
+    covariance = K[np.ix_(number, number)] + parts.noise * np.eye(len(number))
+    expected = sum(
+        multivariate_normal.logpdf(target, cov=covariance) for target in targets.T
+    )
+    posterior = projected_posterior(COLUMNS, samples, parts.weights, parts.noise, basis)
+    np.testing.assert_allclose(posterior.log_evidence, expected, rtol=1e-8)
+
+
+# Posterior
+
+
+def posteriors(samples, parts):
+    """The exact posterior, and that on every third sample."""
+    model = COLUMNS, samples, parts.weights, parts.noise
+    return [
+        exact_posterior(*model),
+        projected_posterior(*model, np.arange(0, len(samples), 3)),
+    ]
+
+
+def test_leaving_a_sample_out_is_a_fit_without_it():
+    rng = np.random.default_rng(2)
+    levels = COLUMNS.levels(draw_bits(rng, 20))
+    targets, weights = rng.normal(size=(20, 2)), rng.uniform(1.1, 3.0, 20)
+    samples, number = DistinctSamples.merge(levels, targets, weights)
+    parts = Hyperparameters.from_logs(draw_logs(rng))
+    for kind, posterior in enumerate(posteriors(samples, parts)):
+        left_out = posterior.leave_one_out(number, targets, np.ones(20), parts.noise)
+        for i in range(20):
+            fewer = weights - (np.arange(20) == i)
+            again, _ = DistinctSamples.merge(levels, targets, fewer)
+            means = posteriors(again, parts)[kind].means
+            np.testing.assert_allclose(left_out[i], means[number[i]], rtol=1e-6)
+
+
+def test_leaving_the_only_sample_of_its_levels_out():
+    rng = np.random.default_rng(3)
+    (samples, number), targets = draw_samples(rng, 15)
+    parts = Hyperparameters.from_logs(draw_logs(rng))
+    posterior = exact_posterior(COLUMNS, samples, parts.weights, parts.noise)
+    left_out = posterior.leave_one_out(number, targets, np.ones(15), parts.noise)
+    K = full(LevelPairs(COLUMNS, samples.levels).matrix(parts.weights))
+    for i in np.flatnonzero(np.bincount(number)[number] == 1):
+        rest = np.delete(np.arange(len(samples)), number[i])
+        others = samples.take(rest)
+        coef = exact_posterior(COLUMNS, others, parts.weights, parts.noise).coef
+        np.testing.assert_allclose(left_out[i], K[number[i], rest] @ coef, rtol=1e-6)
+
+
+def test_a_basis_of_all_samples_is_the_exact_process():
+    rng = np.random.default_rng(4)
+    (samples, _), _ = draw_samples(rng)
+    parts = Hyperparameters.from_logs(draw_logs(rng))
+    model = COLUMNS, samples, parts.weights, parts.noise
+    exact = exact_posterior(*model)
+    projected = projected_posterior(*model, np.arange(len(samples)))
+    np.testing.assert_allclose(projected.means, exact.means, atol=1e-4)
+    np.testing.assert_allclose(projected.variances, exact.variances, atol=1e-4)
+    np.testing.assert_allclose(projected.log_evidence, exact.log_evidence, atol=1e-2)
+
+
+@pytest.mark.parametrize("max_exact", [5000, 0])
+def test_standard_deviations_are_those_of_the_process(max_exact):
+    rng = np.random.default_rng(5)
+    X = draw_bits(rng, 25)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=25)
+    model = BooleanGaussianProcessRegressor(
+        max_exact=max_exact, n_components=200, feature_groups=GROUPS
+    ).fit(X, y)
+    mean, std = model.predict(X[:9], return_std=True)
+    assert np.array_equal(mean, model.predict(X[:9]))
+    columns, weights = model._state.columns, model._state.weights
+
+    def kernel(A, B):
+        return np.array(
+            [[oracles.relevance_kernel(x, z, columns, weights) for z in B] for x in A]
+        )
+
+    noisy = kernel(X, X) + model.noise_ * np.eye(25)
+    cross = kernel(X[:9], X)
+    variance = np.diag(kernel(X[:9], X[:9]) - cross @ np.linalg.solve(noisy, cross.T))
+    np.testing.assert_allclose(std, y.std() * np.sqrt(variance), rtol=1e-2)
+    target = (y - y.mean()) / y.std()
+    expected = y.mean() + y.std() * (cross @ np.linalg.solve(noisy, target))
+    np.testing.assert_allclose(mean, expected, atol=1e-3)
+
+
+# Columns
+
+
+def test_features_of_one_column_are_found_by_their_names():
+    frame = pd.DataFrame(
+        {
+            "age": [20, 30, 40, 50, np.nan] * 4,
+            "color": pd.Categorical(["red", "blue", "green", "red", None] * 4),
+            "ill": [True, False] * 10,
+        }
+    )
+    encoder = BooleanEncoder().set_output(transform="pandas")
+    X = encoder.fit_transform(frame)
+    model = BooleanGaussianProcessClassifier().fit(X, frame["ill"])
+    assert model.columns_.tolist() == ["age", "color", "ill"]
+    assert model.relevances_.argmax() == 2
+    bits = X.to_numpy(dtype=np.uint8)
+    columns = Frame.lay_out(None, X.columns, bits).columns
+    tables = columns.similarities(columns.levels(bits), columns.levels(bits))
+    codes = columns.levels(bits).codes
+    similar = tables[0][np.ix_(codes[0][:5], codes[0][:5])]
+    # Neighbours, one threshold apart of three, and missing.
+    expected = np.maximum(0, 1 - np.abs(np.subtract.outer(range(4), range(4))) / 3)
+    np.testing.assert_allclose(similar[:4, :4], expected)
+    np.testing.assert_allclose(similar[4], [0, 0, 0, 0, 1])
+
+
+def test_names_without_spaces_are_one_column_only_if_they_exclude_each_other():
+    names = ["a=1", "a=2", "b"]
+    exclusive = np.array([[1, 0, 1], [0, 1, 1]], dtype=np.uint8)
+    assert frame_groups(None, names, exclusive)[0].tolist() == [0, 0, 1]
+    both = np.array([[1, 1, 1], [0, 1, 1]], dtype=np.uint8)
+    assert frame_groups(None, names, both)[0].tolist() == [0, 1, 2]
+    groups, labels = frame_groups(["p", "q", "p"], names, both)
+    assert groups.tolist() == [0, 1, 0]
+    assert labels == ["p", "a=2"]
+
+
+def test_a_column_of_too_many_levels_is_an_error():
+    X = np.random.default_rng(0).integers(0, 2, (MOST_LEVELS + 2000, 70))
+    model = BooleanGaussianProcessClassifier(feature_groups=[0] * 70)
+    with pytest.raises(ValueError, match="Split it with feature_groups"):
+        model.fit(X, X[:, 0])
+    model = BooleanGaussianProcessClassifier(feature_groups=[0])
+    with pytest.raises(ValueError, match="feature_groups must hold one label for each"):
+        model.fit(X[:9], X[:9, 0])
+
+
+# Estimators
+
+
+def make_task(n_samples=120, n_features=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, n_features))
+    return X, X[:, 0] ^ (X[:, 1] & X[:, 2])
+
+
+def test_irrelevant_columns_get_little_relevance_and_importance():
+    X, y = make_task()
+    X[:, 5] = 1
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(X, y)
+    assert model.relevances_[5] == 0
+    assert model.relevances_[:3].min() > 2 * model.relevances_[3:].max()
+    assert model.feature_importances_[5] == 0
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1)
+    assert model.score(X, y) == 1
+
+
+def test_wrong_labels_have_the_smallest_quality():
+    X, y = make_task(200)
+    wrong = np.arange(0, 200, 20)
+    y[wrong] = 1 - y[wrong]
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(X, y)
+    worst = np.argsort(model.label_quality_)[:10]
+    assert set(worst) == set(wrong)
+    assert (model.label_quality_[wrong] < 0).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_of_the_projected_process_are_close(n_classes):
+    X, y = make_task(300, 8)
+    y = y + (X[:, 3] if n_classes == 3 else 0)
+    rows = slice(0, 200)
+    exact = BooleanGaussianProcessClassifier(random_state=0).fit(X[rows], y[rows])
+    model = BooleanGaussianProcessClassifier(
+        max_exact=10, n_components=120, random_state=0
+    ).fit(X[rows], y[rows])
+    proba = model.predict_proba(X[200:])
+    assert proba.shape == (100, n_classes)
+    np.testing.assert_allclose(proba, exact.predict_proba(X[200:]), atol=0.1)
+    assert model.score(X[200:], y[200:]) > 0.95
+
+
+@pytest.mark.parametrize("max_exact", [5000, 10])
+def test_weights_are_copies_and_their_scale_below_one_does_not_matter(max_exact):
+    X, y = make_task(60)
+    y[:5] = 1 - y[:5]
+    weights = np.random.default_rng(1).integers(0, 4, 60)
+    make = BooleanGaussianProcessClassifier(
+        max_exact=max_exact, n_components=20, random_state=0, max_iter=5
+    )
+    weighted = make.fit(X, y, weights).predict_proba(X)
+    assert np.isnan(make.label_quality_).tolist() == (weights == 0).tolist()
+    repeated = make.fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted, repeated.predict_proba(X), atol=1e-6)
+    share = np.random.default_rng(2).dirichlet(np.ones(60))
+    small = make.fit(X, y, share).predict_proba(X)
+    np.testing.assert_allclose(small, make.fit(X, y, 60 * share).predict_proba(X))
+
+
+def test_sparse_samples_and_levels_that_are_new():
+    X, y = make_task()
+    names = ["a = 1", "a = 2", "a = 3", "b", "c", "d"]
+    frame = pd.DataFrame(X, columns=names).assign(**{"a = 3": 0})
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(frame, y)
+    assert model.columns_.tolist() == ["a", "b", "c", "d"]
+    new = pd.DataFrame([[0, 0, 1, 1, 1, 1]], columns=names)
+    assert np.isfinite(model.decision_function(new)).all()
+    dense = BooleanGaussianProcessClassifier(random_state=0).fit(X, y)
+    other = BooleanGaussianProcessClassifier(random_state=0, n_jobs=2)
+    other.fit(sparse.csr_array(X), y)
+    assert np.array_equal(
+        other.predict_proba(sparse.csc_array(X)), dense.predict_proba(X)
+    )
+
+
+def test_too_large_data_are_an_error():
+    X = sparse.csr_array((2, 2**31 - 1), dtype=bool)
+    X = sparse.vstack([X] * 3, format="csr")
+    with pytest.raises(ValueError, match="Select features"):
+        BooleanGaussianProcessClassifier()._bits(X)
+
+
+def test_slope_and_offsets_have_the_smallest_price():
+    rng = np.random.default_rng(0)
+    scores, codes = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
+    scores[np.arange(50), codes] += 1
+    weights = rng.uniform(0.5, 2, 50)
+
+    def price(values):
+        logits = values[0] * scores + values[1:]
+        proba = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        own = proba[np.arange(50), codes]
+        return -(weights * np.log(own)).sum() + 0.05 * (values**2).sum()
+
+    slope, offsets = fit_slope_and_offsets(scores, codes, weights)
+    best = np.array([slope, *offsets])
+    for change in rng.normal(size=(20, 4)):
+        assert price(best) <= price(best + 0.01 * change)
+
+
+def test_regressor_leaves_samples_out_and_uses_weights():
+    rng = np.random.default_rng(6)
+    X, _ = make_task(80)
+    y = 100 + 20 * X[:, 0] - 10 * X[:, 1] * X[:, 2] + rng.normal(size=80)
+    y[7] = 0
+    weights = np.ones(80)
+    weights[7] = 0
+    model = BooleanGaussianProcessRegressor(random_state=0).fit(X, y, weights)
+    assert np.isnan(model.leave_one_out_).tolist() == (weights == 0).tolist()
+    kept = weights > 0
+    assert np.abs(model.leave_one_out_ - y)[kept].mean() < 1.5
+    again = BooleanGaussianProcessRegressor(random_state=0).fit(X[kept], y[kept])
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-6)
+    constant = BooleanGaussianProcessRegressor().fit(X, np.full(80, 3.0))
+    np.testing.assert_allclose(constant.predict(X), 3.0)
