@@ -273,6 +273,8 @@ class OnlineClassifier(
         weights = samples = held_out = None
         if sample_weight is not None:
             sample_weight = checked_weights(sample_weight, len(codes))
+            if not (resume or one_pass):
+                sample_weight = self._weights_of_new_model(sample_weight)
             weights, samples = sample_weight, np.flatnonzero(sample_weight)
         if self.class_weight is not None:
             weights = self._update_sizes(codes, sample_weight, one_pass)
@@ -293,6 +295,10 @@ class OnlineClassifier(
             )
         self._calibrate(held_out, resume and one_pass)
         progress.finish()
+
+    def _weights_of_new_model(self, sample_weight):
+        """Scale the weights of a fit that begins a model."""
+        return sample_weight
 
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""

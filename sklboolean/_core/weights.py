@@ -76,6 +76,18 @@ def checked_weights(sample_weight, n_samples, *, divides=False):
     return check_finite_sum(weights, divides=divides)
 
 
+def relative_weights(weights):
+    """Divide weights by their mean, without zeros, where it is below 1.
+
+    Weights of 1 and more are numbers of copies. Smaller ones, such as those that add up
+    to 1, only say how samples compare: multiplied by their number they mean the same.
+    """
+    largest = weights.max()
+    shares = weights / largest  # a mean may underflow
+    mean = shares.sum() / np.count_nonzero(weights)
+    return weights if mean * largest >= 1 else shares / mean
+
+
 def check_class_totals(classes, codes, weights):
     """Check that each class has samples with a weight."""
     totals = np.bincount(codes, weights, minlength=len(classes))

@@ -28,6 +28,7 @@ from sklboolean._core.weights import (
     check_finite_sum,
     checked_weights,
     class_weights,
+    relative_weights,
 )
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
@@ -166,10 +167,12 @@ class BooleanSVC(
         such as ``RBFKernel(gamma=0.1)`` to set parameters.
     C : float or "auto", default="auto"
         Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
-        values give a wider margin and suit noisy labels. "auto" is 1.5 over the spread
-        of the samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from
-        256 samples, so that it follows the scale of the kernel; 1 where all samples are
-        equal. Tune it by factors of 3: labels without noise want more, very noisy ones
+        values give a wider margin and suit noisy labels. As in ``SVC``, a number is
+        multiplied by the weight of each sample. "auto" is 1.5 over the spread of the
+        samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from 256
+        samples, so that it follows the scale of the kernel; 1 where all samples are
+        equal. It does not depend on the scale of weights whose mean, without zeros, is
+        at most 1: they are divided by it. Tune it by factors of 3: labels without noise want more, very noisy ones
         less.
     max_literals : int or None, default=3
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
@@ -315,7 +318,8 @@ class BooleanSVC(
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of ``C`` for each sample, at least 0. None: 1.
+            Factor of ``C`` for each sample, at least 0; with ``C="auto"`` divided by
+            their mean, without zeros, where it is below 1. None: 1.
 
         Returns
         -------
@@ -338,6 +342,10 @@ class BooleanSVC(
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
             weights, factors = self._check_weights(codes, sample_weight)
+            relative = relative_weights(weights)
+            if not is_auto(self.C, "C"):  # a factor of each weight, however small
+                factors = factors * (weights.max() / relative.max())
+            weights = relative
             first, weights = merge_equal_samples(table, codes, weights)
             codes = codes[first]
             factors = factors[codes]

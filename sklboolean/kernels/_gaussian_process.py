@@ -12,6 +12,7 @@ from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import relative_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
     Hyperparameters,
@@ -132,7 +133,7 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
             The posterior mean at each sample without it, of the standardised targets.
         """
         rng = check_random_state(self.random_state)
-        weights = weights / min(1.0, weights.mean())
+        weights = relative_weights(weights)
         targets = self._standardize(targets, weights)
         names = getattr(self, "feature_names_in_", None)
         frame = Frame.lay_out(self.feature_groups, names, bits)

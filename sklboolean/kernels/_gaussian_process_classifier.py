@@ -8,7 +8,11 @@ from sklearn.base import ClassifierMixin
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import check_class_totals, checked_weights
+from sklboolean._core.weights import (
+    check_class_totals,
+    checked_weights,
+    relative_weights,
+)
 from sklboolean.kernels._gaussian_process import GaussianProcess
 
 RIDGE = 0.05
@@ -199,7 +203,7 @@ class BooleanGaussianProcessClassifier(
             if len(self.classes_) == 2:
                 targets = targets[:, 1:]
             left_out = self._fit_process(bits[used], targets, weights, progress)
-            self._calibrate(left_out, codes, weights / min(1.0, weights.mean()))
+            self._calibrate(left_out, codes, relative_weights(weights))
             self.label_quality_ = np.full(len(y), np.nan)
             self.label_quality_[used] = margins_of_labels(self._scores(left_out), codes)
             progress.finish()
