@@ -5,7 +5,7 @@ same levels are one sample whose weight is the number of copies: the likelihood 
 function of their mean, their weight and the sum of squares about the mean.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -70,6 +70,12 @@ class DistinctSamples:
             self.squares[samples],
         )  # fmt: skip
 
+    def target(self, k):
+        """Select one target; the sums of squares are left out."""
+        return replace(
+            self, means=self.means[:, k : k + 1], squares=np.zeros(len(self))
+        )
+
     def log_of_copies(self, noise):
         """Compute what copies of a sample add to the evidence beyond their mean."""
         n_targets = self.means.shape[1]
@@ -108,7 +114,7 @@ def prior(n_columns):
     p = max(1, n_columns)
     values = [0.1, 0.4 / p, 0.3 / pairs, 0.15 / triples, 0.15, 2 / np.sqrt(p), 0.5]
     start = np.concatenate([np.log(values), np.zeros(n_columns)])
-    scale = np.array([4.0] * 5 + [1.5, 2.0] + [1.0] * n_columns)
+    scale = np.array([4.0] * 5 + [1.5, 2.0] + [0.5] * n_columns)
     low = np.concatenate([start[:5] - 12, [-8, -8], np.full(n_columns, -7.0)])
     high = np.concatenate([start[:5] + 8, [5, 4], np.full(n_columns, 3.0)])
     return start, scale, low, high

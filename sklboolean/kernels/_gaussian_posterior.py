@@ -1,5 +1,6 @@
 """The posterior of a Gaussian process: exact, or in the span of some samples."""
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +23,9 @@ class Posterior:
         The mean at a sample is its kernel with the basis times this.
     means : ndarray of shape (n_distinct, n_targets), float64
         At the training samples.
-    variances : ndarray of shape (n_distinct,), float64
-        At the training samples.
     log_evidence : float
+    variances : ndarray of shape (n_distinct,), float64, or None
+        At the training samples.
     removed, added : ndarray of shape (n_basis, n_basis), float64, or None
         The variance at a sample with kernel values k is the kernel of the sample with
         itself, less the sum of squares of ``k @ removed``, plus that of ``k @ added``.
@@ -32,9 +33,9 @@ class Posterior:
 
     coef: np.ndarray
     means: np.ndarray
-    variances: np.ndarray
     log_evidence: float
-    removed: np.ndarray
+    variances: np.ndarray | None = None
+    removed: np.ndarray | None = None
     added: np.ndarray | None = None
 
     def leave_one_out(self, number, targets, removed, noise):
@@ -58,66 +59,53 @@ class Posterior:
         return (noise * self.means[number] - removed * targets) / (noise - removed)
 
 
-def exact_posterior(columns, samples, weights, noise, n_jobs=None):
-    """Compute the posterior by the Cholesky factor of the whole covariance.
+class ExactProcess:
+    """A Gaussian process with the covariance of all samples.
 
     Parameters
     ----------
-    columns : FrameColumns
-    samples : DistinctSamples
-    weights : RelevanceWeights
-    noise : float
-    n_jobs : int or None
-        Threads that evaluate the kernel.
-
-    Returns
-    -------
-    posterior : Posterior
-        Its basis is the samples.
+    K : ndarray of shape (n_distinct, n_distinct), float64
+        The kernel, up to the diagonal.
     """
-    K = LevelPairs(columns, samples.levels).matrix(weights, n_jobs)
-    diagonal, n_targets = np.diag_indices(len(K)), samples.means.shape[1]
-    own_noise = noise / samples.weights
-    K[diagonal] += own_noise + JITTER
-    factor = cholesky(K.T, overwrite_a=True, check_finite=False)
-    coef = cho_solve((factor, False), samples.means, check_finite=False)
-    log_evidence = samples.log_of_copies(noise) - 0.5 * (
-        (samples.means * coef).sum()
-        + n_targets * (2 * np.log(factor[diagonal]).sum() + len(K) * LOG_2PI)
-    )
-    inverse = dtrtri(factor, overwrite_c=True)[0]
-    variances = own_noise - own_noise**2 * np.einsum("ij,ij->i", inverse, inverse)
-    means = samples.means - own_noise[:, None] * coef
-    return Posterior(coef, means, variances, float(log_evidence), inverse)
+
+    def __init__(self, K):
+        self.K = K
+
+    def posterior(self, samples, noise, *, with_variances=True):
+        """Compute the posterior by a Cholesky factor.
+
+        Parameters
+        ----------
+        samples : DistinctSamples
+        noise : float
+            The variance of a target of weight 1.
+        with_variances : bool
+
+        Returns
+        -------
+        posterior : Posterior
+            Its basis is the samples.
+        """
+        own_noise, n_targets = noise / samples.weights, samples.means.shape[1]
+        K, diagonal = self.K.copy(), np.diag_indices(len(self.K))
+        K[diagonal] += own_noise + JITTER
+        factor = cholesky(K.T, overwrite_a=True, check_finite=False)
+        coef = cho_solve((factor, False), samples.means, check_finite=False)
+        means = samples.means - own_noise[:, None] * coef
+        log_evidence = samples.log_of_copies(noise) - 0.5 * (
+            (samples.means * coef).sum()
+            + n_targets * (2 * np.log(factor[diagonal]).sum() + len(K) * LOG_2PI)
+        )
+        if not with_variances:
+            return Posterior(coef, means, float(log_evidence))
+        inverse = dtrtri(factor, overwrite_c=True)[0]
+        variances = np.einsum("ij,ij->i", inverse, inverse)
+        variances = own_noise - own_noise**2 * variances
+        return Posterior(coef, means, float(log_evidence), variances, inverse)
 
 
-def normal_equations(samples, blocks, n_basis):
-    """Sum up weighted products of kernel values with each other and with the targets.
-
-    Parameters
-    ----------
-    samples : DistinctSamples
-    blocks : iterable of (slice, ndarray of shape (n_block, n_basis))
-        Numbers of samples and their kernel with the basis.
-    n_basis : int
-
-    Returns
-    -------
-    products : ndarray of shape (n_basis, n_basis), float64
-    right : ndarray of shape (n_basis, n_targets), float64
-    """
-    upper = np.zeros((n_basis, n_basis), order="F")
-    right = np.zeros((n_basis, samples.means.shape[1]))
-    for part, block in blocks:
-        roots = np.sqrt(samples.weights[part, None])
-        block *= roots
-        upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=True)
-        right += block.T @ (roots * samples.means[part])
-    return np.triu(upper) + np.triu(upper, 1).T, right
-
-
-def projected_posterior(columns, samples, weights, noise, basis, n_jobs=None):
-    """Compute the posterior of functions in the span of the kernel at a few samples.
+class ProjectedProcess:
+    """A Gaussian process of functions in the span of the kernel at a few samples.
 
     Time is proportional to the samples, and memory to the square of the basis. The
     process is that of a finite linear model, so leaving a sample out is exact.
@@ -125,16 +113,13 @@ def projected_posterior(columns, samples, weights, noise, basis, n_jobs=None):
     Parameters
     ----------
     columns : FrameColumns
-    samples : DistinctSamples
+    levels : Levels
+        Those of the samples.
+    basis : Levels
+        Those of the samples that span the functions.
     weights : RelevanceWeights
-    noise : float
-    basis : ndarray of shape (n_basis,), int
-        Numbers of the samples that span the functions.
     n_jobs : int or None
-
-    Returns
-    -------
-    posterior : Posterior
+        Threads that evaluate the kernel.
 
     References
     ----------
@@ -142,41 +127,82 @@ def projected_posterior(columns, samples, weights, noise, basis, n_jobs=None):
     Process Regression". Journal of Machine Learning Research 6, 2005, section 4 (subset
     of regressors).
     """
-    m, n, n_targets = len(basis), len(samples), samples.means.shape[1]
-    basis_levels = samples.levels.take(basis)
-    K = LevelPairs(columns, basis_levels).matrix(weights, n_jobs)
-    K[np.diag_indices(m)] += JITTER * weights.diagonal
-    root = cholesky(K.T, overwrite_a=True, check_finite=False)
 
-    def blocks():
-        for first in range(0, n, SAMPLES_AT_A_TIME):
+    def __init__(self, columns, levels, basis, weights, n_jobs=None):
+        self.columns, self.levels, self.basis = columns, levels, basis
+        self.weights, self.n_jobs = weights, n_jobs
+        K = LevelPairs(columns, basis).matrix(weights, n_jobs)
+        K[np.diag_indices(len(K))] += JITTER * weights.diagonal
+        self.root = cholesky(K.T, overwrite_a=True, check_finite=False)
+
+    def _blocks(self):
+        """Yield blocks of samples and their kernel with the basis."""
+        for first in range(0, self.levels.codes.shape[1], SAMPLES_AT_A_TIME):
             part = slice(first, first + SAMPLES_AT_A_TIME)
-            pairs = LevelPairs(columns, samples.levels.take(part), basis_levels)
-            yield part, pairs.matrix(weights, n_jobs)
+            pairs = LevelPairs(self.columns, self.levels.take(part), self.basis)
+            yield part, pairs.matrix(self.weights, self.n_jobs)
 
-    products, right = normal_equations(samples, blocks(), m)
-    # In coordinates in which the functions have independent weights of variance 1.
-    whitened = products
-    for _ in range(2):
-        whitened = solve_triangular(root, whitened, trans="T", check_finite=False).T
-    whitened[np.diag_indices(m)] += noise
-    factor = cholesky(whitened, overwrite_a=True, check_finite=False)
-    white_right = solve_triangular(root, right, trans="T", check_finite=False)
-    white_coef = cho_solve((factor, False), white_right, check_finite=False)
-    coef = solve_triangular(root, white_coef, check_finite=False)
-    removed = dtrtri(root, overwrite_c=True)[0]
-    added = np.sqrt(noise) * removed @ dtrtri(factor)[0]
-    means, variances = np.empty(samples.means.shape), np.empty(n)
-    for part, block in blocks():
-        means[part] = block @ coef
-        spread = block @ added
-        variances[part] = np.einsum("ij,ij->i", spread, spread)
-    squares = (samples.weights @ samples.means**2).sum() - (
-        white_right * white_coef
-    ).sum()
-    log_determinant = 2 * np.log(np.diag(factor)).sum() + (n - m) * np.log(noise)
-    log_determinant -= np.log(samples.weights).sum()
-    log_evidence = samples.log_of_copies(noise) - 0.5 * (
-        squares / noise + n_targets * (log_determinant + n * LOG_2PI)
-    )
-    return Posterior(coef, means, variances, float(log_evidence), removed, added)
+    def part(self, numbers):
+        """The process of some of the samples, on the same basis."""
+        other = copy(self)
+        other.levels = self.levels.take(numbers)
+        return other
+
+    def means(self, coef):
+        """Compute the means at all samples."""
+        return np.concatenate([block @ coef for _, block in self._blocks()])
+
+    def _normal_equations(self, samples):
+        """Sum up weighted products of kernel values, and of them with the targets."""
+        upper = np.zeros(self.root.shape, order="F")
+        right = np.zeros((len(self.root), samples.means.shape[1]))
+        for part, block in self._blocks():
+            roots = np.sqrt(samples.weights[part, None])
+            block *= roots
+            upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=True)
+            right += block.T @ (roots * samples.means[part])
+        return np.triu(upper) + np.triu(upper, 1).T, right
+
+    def posterior(self, samples, noise, *, with_variances=True):
+        """Compute the posterior, as `ExactProcess` does."""
+        whitened, right = self._normal_equations(samples)
+        # In coordinates in which the functions have independent weights of variance 1.
+        for _ in range(2):
+            whitened = solve_triangular(self.root, whitened, trans="T").T
+        right = solve_triangular(self.root, right, trans="T")
+        whitened[np.diag_indices(len(whitened))] += noise
+        factor = cholesky(whitened, overwrite_a=True)
+        white_coef = cho_solve((factor, False), right)
+        coef = solve_triangular(self.root, white_coef)
+        log_evidence = samples.log_of_copies(noise) + log_density(
+            samples, noise, (right * white_coef).sum(), factor
+        )
+        if not with_variances:
+            return Posterior(coef, self.means(coef), log_evidence)
+        removed = dtrtri(self.root)[0]
+        added = np.sqrt(noise) * removed @ dtrtri(factor)[0]
+        means, variances = np.empty(samples.means.shape), np.empty(len(samples))
+        for part, block in self._blocks():
+            means[part] = block @ coef
+            variances[part] = ((block @ added) ** 2).sum(axis=1)
+        return Posterior(coef, means, log_evidence, variances, removed, added)
+
+
+def log_density(samples, noise, explained, factor):
+    """Compute the log density of the means under a projected process.
+
+    Parameters
+    ----------
+    samples : DistinctSamples
+    noise : float
+    explained : float
+        Sum of squares that the posterior mean explains.
+    factor : ndarray of shape (n_basis, n_basis), float64
+        Triangular root of the normal equations in whitened coordinates, noise included.
+    """
+    n, n_targets = samples.means.shape
+    squares = (samples.weights @ samples.means**2).sum() - explained
+    log_determinant = 2 * np.log(np.diag(factor)).sum()
+    log_determinant += (n - len(factor)) * np.log(noise) - np.log(samples.weights).sum()
+    both = squares / noise + n_targets * (log_determinant + n * LOG_2PI)
+    return float(-0.5 * both)

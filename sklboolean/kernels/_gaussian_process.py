@@ -12,7 +12,6 @@ from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import relative_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
     Hyperparameters,
@@ -21,9 +20,10 @@ from sklboolean.kernels._evidence import (
 from sklboolean.kernels._frame_columns import Frame, FrameColumns, Levels
 from sklboolean.kernels._gaussian_posterior import (
     SAMPLES_AT_A_TIME,
-    exact_posterior,
-    projected_posterior,
+    ExactProcess,
+    ProjectedProcess,
 )
+from sklboolean.kernels._logistic_posterior import fit_slope_and_offsets
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
 MOST_BITS = 2**33
@@ -38,7 +38,6 @@ class ProcessState:
     columns : FrameColumns
         Those that are not constant.
     weights : RelevanceWeights
-    noise : float
     basis : Levels
         The samples that the mean is a sum over.
     coef : ndarray of shape (n_basis, n_targets), float64
@@ -48,7 +47,6 @@ class ProcessState:
 
     columns: FrameColumns
     weights: RelevanceWeights
-    noise: float
     basis: Levels
     coef: np.ndarray
     removed: np.ndarray | None = None
@@ -73,12 +71,71 @@ class ProcessState:
         return means, variances
 
 
+@dataclass(frozen=True)
+class LearnedKernel:
+    """The kernel of the largest evidence, and the samples.
+
+    Attributes
+    ----------
+    frame : Frame
+    samples : DistinctSamples
+    number : ndarray of shape (n_samples,), int
+        The distinct sample of each sample.
+    order : ndarray of shape (n_distinct,), int
+        A random order of the distinct samples.
+    chosen : ndarray of int
+        The distinct samples of which the evidence was taken.
+    basis : ndarray of int
+        The distinct samples that span the process; all: it is exact.
+    parts : Hyperparameters
+    """
+
+    frame: Frame
+    samples: DistinctSamples
+    number: np.ndarray
+    order: np.ndarray
+    chosen: np.ndarray
+    basis: np.ndarray
+    parts: Hyperparameters
+
+    def slope_of_log_odds(self, targets, codes, weights):
+        """Fit what makes log-odds of least-squares scores without the sample.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_samples, n_targets), float64
+            Those that the kernel was learned from.
+        codes : ndarray of shape (n_samples,), int
+        weights : ndarray of shape (n_samples,), float64
+        """
+        samples, noise = self.samples.take(self.chosen), self.parts.noise
+        pairs = LevelPairs(self.frame.columns, samples.levels)
+        process = ExactProcess(pairs.matrix(self.parts.weights))
+        place = np.full(len(self.samples), -1)
+        place[self.chosen] = np.arange(len(self.chosen))
+        number = place[self.number]
+        used = np.flatnonzero(number >= 0)
+        weights = weights[used]
+        left_out = process.posterior(samples, noise).leave_one_out(
+            number[used], targets[used], np.minimum(weights, 1.0), noise
+        )
+        return fit_slope_and_offsets(left_out, codes[used], weights)[0]
+
+    def process(self, weights, n_jobs):
+        """Make the process of all samples with a kernel."""
+        columns, levels = self.frame.columns, self.samples.levels
+        if len(self.basis) == len(self.samples):
+            return ExactProcess(LevelPairs(columns, levels).matrix(weights, n_jobs))
+        basis = levels.take(self.basis)
+        return ProjectedProcess(columns, levels, basis, weights, n_jobs)
+
+
 class GaussianProcess(CallbackSupportMixin, BaseEstimator):
     """Base of the classifier and the regressor: kernel, evidence and posterior."""
 
     def __init__(
-        self, *, feature_groups=None, n_evidence=300, max_exact=5000, n_components=1000,
-        max_iter=30, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        self, *, feature_groups=None, n_evidence=500, max_exact=2000, n_components=1000,
+        max_iter=15, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.feature_groups = feature_groups
         self.n_evidence = n_evidence
@@ -116,70 +173,49 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         bits = unpack_words(as_words(table), n_features)
         return bits if y is None else (bits, y)
 
-    def _fit_process(self, bits, targets, weights, progress):
-        """Choose the kernel by its evidence and compute the posterior.
+    def _learn_kernel(self, bits, targets, weights, progress):
+        """Choose the kernel by its evidence.
 
         Parameters
         ----------
         bits : ndarray of shape (n_samples, n_features), uint8
         targets : ndarray of shape (n_samples, n_targets), float64
+            Standardised.
         weights : ndarray of shape (n_samples,), float64
-            Above 0. Where their mean is below 1, they are divided by it.
+            Above 0.
         progress : Progress
 
         Returns
         -------
-        left_out : ndarray of shape (n_samples, n_targets), float64
-            The posterior mean at each sample without it, of the standardised targets.
+        learned : LearnedKernel
         """
         rng = check_random_state(self.random_state)
-        weights = relative_weights(weights)
-        targets = self._standardize(targets, weights)
         names = getattr(self, "feature_names_in_", None)
         frame = Frame.lay_out(self.feature_groups, names, bits)
         samples, number = DistinctSamples.merge(frame.levels, targets, weights)
         order = rng.permutation(len(samples))
+        chosen = np.sort(order[: self.n_evidence])
         logs, self.n_iter_ = maximize_evidence(
-            frame.columns, samples.take(np.sort(order[: self.n_evidence])),
-            self.max_iter,
+            frame.columns, samples.take(chosen), self.max_iter,
             lambda value: progress.step(partial("objective {:.6g}".format, value)),
         )  # fmt: skip
         parts = Hyperparameters.from_logs(logs)
-        model = frame.columns, samples, parts.weights, parts.noise
         basis = np.arange(len(samples))
-        if len(samples) <= self.max_exact:
-            posterior = exact_posterior(*model, n_jobs=self.n_jobs)
-        else:
+        if len(samples) > self.max_exact:
             basis = np.sort(order[: self.n_components])
-            posterior = projected_posterior(*model, basis, n_jobs=self.n_jobs)
-        self._set_fitted_attributes(frame, samples.levels.take(basis), parts, posterior)
-        one = np.minimum(weights, 1.0)
-        return posterior.leave_one_out(number, targets, one, parts.noise)
+        return LearnedKernel(frame, samples, number, order, chosen, basis, parts)
 
-    def _standardize(self, targets, weights):
-        """Subtract the mean of each target, and divide all by one deviation."""
-        total = weights.sum()
-        self._target_mean = weights @ targets / total
-        targets = targets - self._target_mean
-        self._target_scale = float(np.sqrt((weights @ targets**2 / total).mean()))
-        self._target_scale = self._target_scale or 1.0
-        return targets / self._target_scale
-
-    def _set_fitted_attributes(self, frame, basis, parts, posterior):
-        factors = (None, None)
-        if self._keeps_variances:
-            factors = posterior.removed, posterior.added
+    def _set_fitted_attributes(self, learned, weights, coef, *factors):
+        frame, levels = learned.frame, learned.samples.levels
         self._state = ProcessState(
-            frame.columns, parts.weights, parts.noise, basis, posterior.coef, *factors
+            frame.columns, weights, levels.take(learned.basis), coef, *factors
         )
         self.columns_ = np.array(frame.labels, dtype=object)
-        self.relevances_ = frame.of_all_columns(parts.weights.relevances)
-        shares = frame.of_all_columns(parts.weights.shares())
+        self.relevances_ = frame.of_all_columns(weights.relevances)
+        shares = frame.of_all_columns(weights.shares())
         shares /= max(shares.sum(), np.finfo(float).tiny)
         self.feature_importances_ = frame.of_features(shares)
-        self.length_weights_ = parts.weights.lengths
-        self.noise_ = parts.noise
-        self.evidence_ = posterior.log_evidence
+        self.length_weights_ = weights.lengths
 
     def _means(self, X, **options):
         check_is_fitted(self)

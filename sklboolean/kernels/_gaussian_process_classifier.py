@@ -1,8 +1,6 @@
 """Gaussian process classifier over conjunctions of columns."""
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin
 
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
@@ -13,46 +11,12 @@ from sklboolean._core.weights import (
     checked_weights,
     relative_weights,
 )
+from sklboolean.kernels._evidence import DistinctSamples
 from sklboolean.kernels._gaussian_process import GaussianProcess
-
-RIDGE = 0.05
-
-
-def fit_slope_and_offsets(scores, codes, weights):
-    """Fit softmax(slope * scores + offsets) to labels.
-
-    The loss has a ridge price of 0.05, which keeps the slope finite where the scores
-    separate the classes.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes), float64
-    codes : ndarray of shape (n_samples,), int
-    weights : ndarray of shape (n_samples,), float64
-
-    Returns
-    -------
-    slope : float
-        Above 0.
-    offsets : ndarray of shape (n_classes,), float64
-    """
-    n_classes = scores.shape[1]
-    labels = np.zeros(scores.shape)
-    labels[np.arange(len(codes)), codes] = 1.0
-
-    def loss(values):
-        logits = values[0] * scores + values[1:]
-        logs = logits - logsumexp(logits, axis=1, keepdims=True)
-        errors = weights[:, None] * (np.exp(logs) - labels)
-        gradient = np.concatenate([[(errors * scores).sum()], errors.sum(axis=0)])
-        value = -(weights[:, None] * labels * logs).sum()
-        return value + RIDGE * (values**2).sum(), gradient + 2 * RIDGE * values
-
-    shares = np.bincount(codes, weights, n_classes) / weights.sum()
-    start = np.concatenate([[1.0], np.log(shares)])
-    bounds = [(1e-3, None)] + [(None, None)] * n_classes
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return float(found[0]), found[1:]
+from sklboolean.kernels._logistic_posterior import (
+    fit_slope_and_offsets,
+    logistic_posterior,
+)
 
 
 class BooleanGaussianProcessClassifier(
@@ -164,8 +128,6 @@ class BooleanGaussianProcessClassifier(
     True
     """
 
-    _keeps_variances = False
-
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the process to labelled samples.
@@ -199,28 +161,56 @@ class BooleanGaussianProcessClassifier(
             check_class_totals(self.classes_, codes, weights)
             used = np.flatnonzero(weights)
             codes, weights = codes[used], weights[used]
-            targets = np.eye(len(self.classes_))[codes]
+            weights = relative_weights(weights)
+            labels = np.eye(len(self.classes_))[codes]
             if len(self.classes_) == 2:
-                targets = targets[:, 1:]
-            left_out = self._fit_process(bits[used], targets, weights, progress)
-            self._calibrate(left_out, codes, relative_weights(weights))
+                labels = labels[:, 1:]
+            left_out = self._fit_process(bits[used], labels, codes, weights, progress)
+            self._calibrate(left_out, codes, weights)
             self.label_quality_ = np.full(len(y), np.nan)
             self.label_quality_[used] = margins_of_labels(self._scores(left_out), codes)
             progress.finish()
         return self
 
+    def _fit_process(self, bits, labels, codes, weights, progress):
+        """Learn the kernel from standardised labels, then fit the log-odds.
+
+        Returns
+        -------
+        left_out : ndarray of shape (n_samples, n_scores), float64
+            The log-odds of each sample without it.
+        """
+        centers = np.average(labels, axis=0, weights=weights)
+        targets = (labels - centers) / np.sqrt((centers * (1 - centers)).mean())
+        learned = self._learn_kernel(bits, targets, weights, progress)
+        samples, _ = DistinctSamples.merge(learned.frame.levels, labels, weights)
+        slope = learned.slope_of_log_odds(targets, codes, weights)
+        kernel = learned.parts.weights.scaled(slope**2)
+        process = learned.process(kernel, self.n_jobs)
+        self.evidence_, coef, one = 0.0, [], np.minimum(weights, 1.0)
+        self._centers, left_out = np.empty(labels.shape[1]), np.empty(labels.shape)
+        for k, own in enumerate(labels.T):
+            found, evidence = logistic_posterior(
+                process, samples.target(k), learned.order
+            )
+            self.evidence_ += evidence
+            self._centers[k] = found.center
+            coef.append(found.posterior.coef)
+            left_out[:, k] = found.leave_one_out(learned.number, own, one)
+        self._set_fitted_attributes(learned, kernel, np.hstack(coef))
+        return left_out
+
     def _calibrate(self, left_out, codes, weights):
         """Fit what makes scores and probabilities of posterior means."""
-        if left_out.shape[1] == 1:
-            left_out = np.column_stack([np.zeros(len(left_out)), left_out])
         slope, offsets = fit_slope_and_offsets(left_out, codes, weights)
         if len(offsets) == 2:
             offsets = offsets[1:] - offsets[:1]
         self.calibration_slope_ = slope
-        self.intercept_ = offsets / slope
+        self.intercept_ = self._centers + offsets / slope
 
-    def _scores(self, means):
-        scores = means + self.intercept_
+    def _scores(self, log_odds):
+        """Make scores of log-odds."""
+        scores = log_odds + self.intercept_ - self._centers
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
     def decision_function(self, X):
@@ -237,4 +227,4 @@ class BooleanGaussianProcessClassifier(
             The posterior mean plus ``intercept_``. Two classes: positive for the second
             one. More: the predicted class has the largest score.
         """
-        return self._scores(self._means(X)[0])
+        return self._scores(self._means(X)[0] + self._centers)

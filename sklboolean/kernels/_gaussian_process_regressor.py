@@ -6,7 +6,7 @@ from sklearn.base import RegressorMixin
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.kernels._gaussian_process import GaussianProcess
 
 
@@ -93,8 +93,6 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
     array([3., 4.])
     """
 
-    _keeps_variances = True
-
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the process to samples with real targets.
@@ -126,15 +124,35 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
             bits, y = self._bits(X, y, y_numeric=True)
             weights = checked_weights(sample_weight, len(y))
             used = np.flatnonzero(weights)
-            targets = np.asarray(y, dtype=np.float64)[used, None]
-            left_out = self._fit_process(bits[used], targets, weights[used], progress)
+            weights = relative_weights(weights[used])
+            targets = self._standardize(np.asarray(y, np.float64)[used], weights)
+            learned = self._learn_kernel(bits[used], targets, weights, progress)
+            parts, samples = learned.parts, learned.samples
+            process = learned.process(parts.weights, self.n_jobs)
+            posterior = process.posterior(samples, parts.noise)
+            self._set_fitted_attributes(
+                learned, parts.weights, posterior.coef, posterior.removed,
+                posterior.added,
+            )  # fmt: skip
+            self.noise_, self.evidence_ = parts.noise, posterior.log_evidence
+            one = np.minimum(weights, 1.0)
             self.leave_one_out_ = np.full(len(y), np.nan)
-            self.leave_one_out_[used] = self._to_units_of_y(left_out)
+            self.leave_one_out_[used] = self._to_units_of_y(
+                posterior.leave_one_out(learned.number, targets, one, parts.noise)
+            )
             progress.finish()
         return self
 
+    def _standardize(self, y, weights):
+        """Subtract the mean and divide by the standard deviation."""
+        self._center = np.average(y, weights=weights)
+        self._unit = (
+            np.sqrt(np.average((y - self._center) ** 2, weights=weights)) or 1.0
+        )
+        return ((y - self._center) / self._unit)[:, None]
+
     def _to_units_of_y(self, means):
-        return means[:, 0] * self._target_scale + self._target_mean[0]
+        return means[:, 0] * self._unit + self._center
 
     def predict(self, X, return_std=False):
         """Predict the posterior mean of each sample.
@@ -157,4 +175,4 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
         y = self._to_units_of_y(means)
         if not return_std:
             return y
-        return y, self._target_scale * np.sqrt(np.maximum(variances, 0.0))
+        return y, self._unit * np.sqrt(np.maximum(variances, 0.0))

@@ -9,7 +9,7 @@ The product is a sum over the conjunctions of every length, divided by its value
 equal samples.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -47,6 +47,10 @@ class RelevanceWeights:
         for a in self.relevances:
             e3, e2, e1 = e3 + e2 * a, e2 + e1 * a, e1 + a
         return float(self.lengths @ [1.0, e1, e2, e3, 1.0])
+
+    def scaled(self, factor):
+        """Multiply the kernel by a factor."""
+        return replace(self, lengths=factor * self.lengths)
 
     def shares(self):
         """Share ``diagonal``, less the empty conjunction, among the columns.

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.special import expit, log_expit
 from scipy.stats import multivariate_normal
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 
@@ -14,6 +15,7 @@ from sklboolean import (
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
 )
+from sklboolean.kernels import _logistic_posterior
 from sklboolean.kernels._evidence import (
     JITTER,
     DistinctSamples,
@@ -27,11 +29,11 @@ from sklboolean.kernels._frame_columns import (
     FrameColumns,
     frame_groups,
 )
-from sklboolean.kernels._gaussian_posterior import (
-    exact_posterior,
-    projected_posterior,
+from sklboolean.kernels._gaussian_posterior import ExactProcess, ProjectedProcess
+from sklboolean.kernels._logistic_posterior import (
+    fit_slope_and_offsets,
+    logistic_posterior,
 )
-from sklboolean.kernels._gaussian_process_classifier import fit_slope_and_offsets
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 from tests.oracles import kernels as oracles
 
@@ -67,6 +69,15 @@ def full(lower):
     return np.tril(lower) + np.tril(lower, -1).T
 
 
+def exact_process(samples, weights):
+    return ExactProcess(LevelPairs(COLUMNS, samples.levels).matrix(weights))
+
+
+def projected_process(samples, weights, basis):
+    basis = samples.levels.take(basis)
+    return ProjectedProcess(COLUMNS, samples.levels, basis, weights)
+
+
 def draw_logs(rng, n_columns=5):
     start, scale, *_ = prior(n_columns)
     return start + 0.3 * np.minimum(scale, 1) * rng.normal(size=len(start))
@@ -75,11 +86,11 @@ def draw_logs(rng, n_columns=5):
 # Kernel
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_kernel_is_the_sum_over_all_conjunctions(seed):
     rng = np.random.default_rng(seed)
-    A, B, weights = draw_bits(rng, 3), draw_bits(rng, 70), draw_weights(rng)
+    A, B, weights = draw_bits(rng, 2), draw_bits(rng, 66), draw_weights(rng)
     expected = [
         [oracles.relevance_kernel(x, z, COLUMNS, weights) for z in B] for x in A
     ]
@@ -150,7 +161,7 @@ def test_evidence_is_the_density_of_all_copies(seed):
     )
     value, gradient = Evidence(COLUMNS, samples).value_and_gradient(logs)
     np.testing.assert_allclose(value, expected, rtol=1e-9)
-    posterior = exact_posterior(COLUMNS, samples, parts.weights, parts.noise)
+    posterior = exact_process(samples, parts.weights).posterior(samples, parts.noise)
     np.testing.assert_allclose(posterior.log_evidence, expected, rtol=1e-9)
     evidence, step = Evidence(COLUMNS, samples), 1e-5
     for j in range(len(logs)):
@@ -174,20 +185,19 @@ def test_evidence_of_the_projected_process_is_the_density_of_all_copies():
     expected = sum(
         multivariate_normal.logpdf(target, cov=covariance) for target in targets.T
     )
-    posterior = projected_posterior(COLUMNS, samples, parts.weights, parts.noise, basis)
+    posterior = projected_process(samples, parts.weights, basis).posterior(
+        samples, parts.noise
+    )
     np.testing.assert_allclose(posterior.log_evidence, expected, rtol=1e-8)
 
 
 # Posterior
 
 
-def posteriors(samples, parts):
-    """The exact posterior, and that on every third sample."""
-    model = COLUMNS, samples, parts.weights, parts.noise
-    return [
-        exact_posterior(*model),
-        projected_posterior(*model, np.arange(0, len(samples), 3)),
-    ]
+def processes(samples, weights):
+    """The exact process, and that on every third sample."""
+    basis = np.arange(0, len(samples), 3)
+    return [exact_process(samples, weights), projected_process(samples, weights, basis)]
 
 
 def test_leaving_a_sample_out_is_a_fit_without_it():
@@ -196,12 +206,14 @@ def test_leaving_a_sample_out_is_a_fit_without_it():
     targets, weights = rng.normal(size=(20, 2)), rng.uniform(1.1, 3.0, 20)
     samples, number = DistinctSamples.merge(levels, targets, weights)
     parts = Hyperparameters.from_logs(draw_logs(rng))
-    for kind, posterior in enumerate(posteriors(samples, parts)):
+    for kind, process in enumerate(processes(samples, parts.weights)):
+        posterior = process.posterior(samples, parts.noise)
         left_out = posterior.leave_one_out(number, targets, np.ones(20), parts.noise)
         for i in range(20):
             fewer = weights - (np.arange(20) == i)
             again, _ = DistinctSamples.merge(levels, targets, fewer)
-            means = posteriors(again, parts)[kind].means
+            process = processes(again, parts.weights)[kind]
+            means = process.posterior(again, parts.noise, with_variances=False).means
             np.testing.assert_allclose(left_out[i], means[number[i]], rtol=1e-6)
 
 
@@ -209,13 +221,13 @@ def test_leaving_the_only_sample_of_its_levels_out():
     rng = np.random.default_rng(3)
     (samples, number), targets = draw_samples(rng, 15)
     parts = Hyperparameters.from_logs(draw_logs(rng))
-    posterior = exact_posterior(COLUMNS, samples, parts.weights, parts.noise)
+    posterior = exact_process(samples, parts.weights).posterior(samples, parts.noise)
     left_out = posterior.leave_one_out(number, targets, np.ones(15), parts.noise)
     K = full(LevelPairs(COLUMNS, samples.levels).matrix(parts.weights))
     for i in np.flatnonzero(np.bincount(number)[number] == 1):
         rest = np.delete(np.arange(len(samples)), number[i])
         others = samples.take(rest)
-        coef = exact_posterior(COLUMNS, others, parts.weights, parts.noise).coef
+        coef = exact_process(others, parts.weights).posterior(others, parts.noise).coef
         np.testing.assert_allclose(left_out[i], K[number[i], rest] @ coef, rtol=1e-6)
 
 
@@ -223,9 +235,10 @@ def test_a_basis_of_all_samples_is_the_exact_process():
     rng = np.random.default_rng(4)
     (samples, _), _ = draw_samples(rng)
     parts = Hyperparameters.from_logs(draw_logs(rng))
-    model = COLUMNS, samples, parts.weights, parts.noise
-    exact = exact_posterior(*model)
-    projected = projected_posterior(*model, np.arange(len(samples)))
+    basis = np.arange(len(samples))
+    exact = exact_process(samples, parts.weights).posterior(samples, parts.noise)
+    process = projected_process(samples, parts.weights, basis)
+    projected = process.posterior(samples, parts.noise)
     np.testing.assert_allclose(projected.means, exact.means, atol=1e-4)
     np.testing.assert_allclose(projected.variances, exact.variances, atol=1e-4)
     np.testing.assert_allclose(projected.log_evidence, exact.log_evidence, atol=1e-2)
@@ -234,8 +247,8 @@ def test_a_basis_of_all_samples_is_the_exact_process():
 @pytest.mark.parametrize("max_exact", [5000, 0])
 def test_standard_deviations_are_those_of_the_process(max_exact):
     rng = np.random.default_rng(5)
-    X = draw_bits(rng, 25)
-    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=25)
+    X = draw_bits(rng, 16)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=16)
     model = BooleanGaussianProcessRegressor(
         max_exact=max_exact, n_components=200, feature_groups=GROUPS
     ).fit(X, y)
@@ -248,13 +261,86 @@ def test_standard_deviations_are_those_of_the_process(max_exact):
             [[oracles.relevance_kernel(x, z, columns, weights) for z in B] for x in A]
         )
 
-    noisy = kernel(X, X) + model.noise_ * np.eye(25)
+    noisy = kernel(X, X) + model.noise_ * np.eye(16)
     cross = kernel(X[:9], X)
     variance = np.diag(kernel(X[:9], X[:9]) - cross @ np.linalg.solve(noisy, cross.T))
     np.testing.assert_allclose(std, y.std() * np.sqrt(variance), rtol=1e-2)
     target = (y - y.mean()) / y.std()
     expected = y.mean() + y.std() * (cross @ np.linalg.solve(noisy, target))
     np.testing.assert_allclose(mean, expected, atol=1e-3)
+
+
+# Log-odds
+
+
+def draw_labels(rng, n_samples=30):
+    """Distinct samples with the shares of ones, and the numbers and labels of all."""
+    levels = COLUMNS.levels(draw_bits(rng, n_samples))
+    labels = rng.integers(0, 2, n_samples).astype(float)
+    merged, number = DistinctSamples.merge(levels, labels[:, None], np.ones(n_samples))
+    return merged, number, labels
+
+
+def test_log_odds_have_the_largest_posterior():
+    rng = np.random.default_rng(7)
+    samples, number, labels = draw_labels(rng)
+    weights = draw_weights(rng)
+    process = exact_process(samples, weights)
+    found, evidence = logistic_posterior(process, samples, np.arange(len(samples)))
+    K = full(process.K) + JITTER * np.eye(len(samples))
+    means = found.posterior.means[:, 0]
+    np.testing.assert_allclose(expit(found.center), labels.mean())
+    # The gradient of the log posterior is 0.
+    misses = np.bincount(number, labels - expit(found.center + means)[number])
+    np.testing.assert_allclose(np.linalg.solve(K, means), misses, atol=1e-3)
+
+    def log_joint(f):
+        signs = 2 * labels - 1
+        likelihood = log_expit(signs * (found.center + f)[number]).sum()
+        return likelihood + multivariate_normal.logpdf(f, cov=K)
+
+    curvature = np.bincount(number) * np.exp(
+        log_expit(found.center + means) + log_expit(-found.center - means)
+    )
+    precision = np.linalg.inv(K) + np.diag(curvature)
+    expected = log_joint(means) + len(K) / 2 * np.log(2 * np.pi)
+    expected -= np.linalg.slogdet(precision)[1] / 2
+    np.testing.assert_allclose(evidence, expected, rtol=1e-4)
+
+
+def test_log_odds_without_a_sample_are_those_of_a_fit_without_it():
+    rng = np.random.default_rng(8)
+    samples, number, labels = draw_labels(rng, 80)
+    weights = draw_weights(rng).scaled(0.2)
+    levels = samples.levels.take(number)
+    for kind, process in enumerate(processes(samples, weights)):
+        found, _ = logistic_posterior(process, samples, np.arange(len(samples)))
+        left_out = found.leave_one_out(number, labels, np.ones(80))
+        seen, expected = [], []
+        for i in range(0, 80, 4):
+            fewer = np.ones(80)
+            fewer[i] = 1e-9  # the mean, and so the center, is moved a little too
+            again, _ = DistinctSamples.merge(levels, labels[:, None], fewer)
+            other, _ = logistic_posterior(
+                processes(again, weights)[kind], again, np.arange(len(again))
+            )
+            mean = other.posterior.means[number[i], 0]
+            expected.append(other.center + mean)
+            seen.append(left_out[i])
+        moved = found.center + found.posterior.means[number, 0]
+        np.testing.assert_allclose(seen, expected, atol=0.1)
+        assert np.abs(left_out - moved).max() > 0.3
+
+
+def test_a_projected_process_begins_on_a_part(monkeypatch):
+    rng = np.random.default_rng(9)
+    samples, _, _ = draw_labels(rng, 200)
+    process = projected_process(samples, draw_weights(rng), np.arange(20))
+    order = rng.permutation(len(samples))
+    whole, _ = logistic_posterior(process, samples, order)
+    monkeypatch.setattr(_logistic_posterior, "SAMPLES_TO_BEGIN", 50)
+    begun, _ = logistic_posterior(process, samples, order)
+    np.testing.assert_allclose(begun.posterior.means, whole.posterior.means, atol=1e-2)
 
 
 # Columns

@@ -79,7 +79,7 @@ def test_a_given_C_is_multiplied_by_the_weights_as_in_scikit_learn():
 
 
 def test_a_stream_uses_weights_as_they_are():
-    X, y, weights = make_task(1)
+    X, y, _ = make_task(1)
     model = KernelPerceptron(margin=0.0, normalize=False, random_state=0)
     whole = np.ones(64)
     whole[::2] = 2
