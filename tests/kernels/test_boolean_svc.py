@@ -85,7 +85,7 @@ def test_the_solution_is_optimal(name, weighted, blocks, monkeypatch):
     if blocks:
         small_blocks(monkeypatch)
     X, y = problem()
-    weights = np.random.default_rng(1).exponential(1.0, len(y)) if weighted else None
+    weights = np.random.default_rng(1).exponential(2.0, len(y)) if weighted else None
     model = BooleanSVC(KERNELS[name]).fit(X, y, sample_weight=weights)
     K, signs, box, coef = dual_problem(model, X, y, weights)
     alpha = coef * signs
