@@ -27,9 +27,8 @@ class BooleanGaussianProcessClassifier(
     A column is that of the user's frame: all features that `BooleanEncoder` made of it.
     Two samples are similar by the conjunctions of columns in which they agree. How much
     conjunctions of each length count, and how relevant each column is, are chosen by
-    the evidence, without held-out samples. Probabilities are calibrated on the exact
-    scores of each sample without it. Accurate on a few hundred to some thousand samples
-    of a mixed frame.
+    the evidence, without held-out samples. Accurate labels and probabilities for some
+    hundred to some thousand samples of a mixed frame, without tuning.
 
     Parameters
     ----------
@@ -37,16 +36,16 @@ class BooleanGaussianProcessClassifier(
         A label for each feature; features of one label are one column. None: the names
         of features say it, as `BooleanEncoder` writes them ("age <= 30", "color =
         red"); without names each feature is a column.
-    n_evidence : int, default=300
+    n_evidence : int, default=500
         Number of distinct samples on which the relevances are learned, at least 2. More
         are more accurate with many relevant columns; time grows with the cube.
-    max_exact : int, default=5000
+    max_exact : int, default=2000
         Up to so many distinct samples the process is exact; memory is 8 bytes for each
         pair of them. Beyond, it is projected on `n_components` samples.
     n_components : int, default=1000
         Number of distinct samples that span the projected process. Time grows with
         samples times its square.
-    max_iter : int, default=30
+    max_iter : int, default=15
         Maximum number of steps that change the relevances. 0: all columns have the same
         relevance, chosen by the evidence too.
     binarize : float or None, default=0.0
@@ -69,13 +68,12 @@ class BooleanGaussianProcessClassifier(
         Relevance of each column, about 1 without evidence; 0 for a constant column.
     length_weights_ : ndarray of shape (5,), dtype float64
         Weights of the empty conjunction, of conjunctions of one, two and three columns,
-        and of the normalised sum over conjunctions of every length.
-    noise_ : float
-        Variance of the noise, in units of the variance of the labels.
+        and of the normalised sum over conjunctions of every length: the kernel is the
+        prior covariance of the log-odds.
     evidence_ : float
-        Logarithm of the marginal likelihood of the training labels, as standardised
-        targets. Larger is better: compare it between encodings or groups of the same
-        samples.
+        Logarithm of the marginal likelihood of the training labels, in Laplace's
+        approximation; with three classes or more the sum over classes against the rest.
+        Larger is better: compare it between encodings or groups of the same samples.
     feature_importances_ : ndarray of shape (n_features,), dtype float64
         The share of each feature in the kernel, which adds up to 1. Conjunctions are
         divided equally among their columns, and those among their features.
@@ -84,9 +82,10 @@ class BooleanGaussianProcessClassifier(
         without the sample; negative where another label is more likely. Labels that may
         be wrong have the smallest. NaN for samples of weight 0.
     calibration_slope_ : float
-        Slope of the sigmoid or softmax of scores, fitted to scores without the sample.
+        Slope of the sigmoid or softmax of scores, fitted to scores without the sample;
+        about 1.
     intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
-        What is added to the posterior mean to make scores.
+        What is added to the weighted sum of kernel values to make scores.
     n_iter_ : int
         Number of steps of the maximisation.
     n_features_in_ : int
@@ -102,12 +101,18 @@ class BooleanGaussianProcessClassifier(
 
     Notes
     -----
-    The labels are regression targets, minus their mean and divided by their standard
-    deviation; several classes share the kernel. With u_j, the relevance times the
-    similarity of two samples in column j, and e_d, the sum of all products of d
-    different u_j, the kernel is w0 + w1 e1 + w2 e2 + w3 e3 + w4 prod_j (1 + b u_j) / (1
-    + b a_j). The similarity is 1 for equal levels and 0 for others; for thresholds it
-    is the share of thresholds that are not between the two samples.
+    With u_j, the relevance times the similarity of two samples in column j, and e_d,
+    the sum of all products of d different u_j, the kernel is w0 + w1 e1 + w2 e2 + w3 e3
+    + w4 prod_j (1 + b u_j) / (1 + b a_j). The similarity is 1 for equal levels and 0
+    for others; for thresholds it is the share of thresholds that are not between the
+    two samples. Missing values are a level of their own.
+
+    The kernel has the largest evidence for the labels as standardised real targets; the
+    gradient is exact, and all columns have the same relevance first. Several classes
+    share the kernel. Its scale for log-odds is the square of the slope that calibrates
+    these scores without the sample. Then Newton's method finds the most probable
+    log-odds of each class. Their values without the sample are exact for the quadratic
+    approximation at the solution.
 
     The logarithms of weights, relevances and noise have a normal prior. Equal samples
     are merged. A weight is the number of copies of a sample. Where the mean weight,
@@ -116,7 +121,8 @@ class BooleanGaussianProcessClassifier(
     References
     ----------
     Rasmussen, Williams. "Gaussian Processes for Machine Learning". MIT Press 2006,
-    sections 5.4 (evidence and leaving one out), 6.5 (least-squares classification).
+    sections 3.4 (Laplace's approximation), 5.4 (evidence, leaving one out) and 6.5
+    (least-squares classification).
 
     Examples
     --------

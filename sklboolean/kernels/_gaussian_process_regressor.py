@@ -23,16 +23,16 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
         A label for each feature; features of one label are one column. None: the names
         of features say it, as `BooleanEncoder` writes them ("age <= 30", "color =
         red"); without names each feature is a column.
-    n_evidence : int, default=300
+    n_evidence : int, default=500
         Number of distinct samples on which the relevances are learned, at least 2. More
         are more accurate with many relevant columns; time grows with the cube.
-    max_exact : int, default=5000
+    max_exact : int, default=2000
         Up to so many distinct samples the process is exact; memory is 8 bytes for each
         pair of them. Beyond, it is projected on `n_components` samples.
     n_components : int, default=1000
         Number of distinct samples that span the projected process. Time grows with
         samples times its square.
-    max_iter : int, default=30
+    max_iter : int, default=15
         Maximum number of steps that change the relevances. 0: all columns have the same
         relevance, chosen by the evidence too.
     binarize : float or None, default=0.0
