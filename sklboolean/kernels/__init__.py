@@ -24,6 +24,7 @@ from sklboolean.kernels._kernels import (
     dnf_kernel,
     tanimoto_kernel,
 )
+from sklboolean.kernels._relevance_kernel import RelevanceKernel
 
 __all__ = [
     "BOOLEAN_KERNELS",
@@ -38,6 +39,7 @@ __all__ = [
     "LinearKernel",
     "PolynomialKernel",
     "RBFKernel",
+    "RelevanceKernel",
     "TanimotoKernel",
     "cnf_kernel",
     "conjunction_kernel",

@@ -24,6 +24,7 @@ from sklboolean.kernels._gaussian_posterior import (
     ProjectedProcess,
 )
 from sklboolean.kernels._logistic_posterior import fit_slope_and_offsets
+from sklboolean.kernels._relevance_kernel import RelevanceKernel
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
 MOST_BITS = 2**33
@@ -216,6 +217,16 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         shares /= max(shares.sum(), np.finfo(float).tiny)
         self.feature_importances_ = frame.of_features(shares)
         self.length_weights_ = weights.lengths
+        is_threshold = np.zeros(self.n_features_in_, dtype=bool)
+        for own, here in zip(
+            frame.columns.features, frame.columns.is_threshold, strict=True
+        ):
+            is_threshold[own] = here
+        self.kernel_ = RelevanceKernel(
+            feature_groups=frame.groups, is_threshold=is_threshold,
+            relevances=self.relevances_, length_weights=weights.lengths,
+            base=weights.base, binarize=self.binarize,
+        )  # fmt: skip
 
     def _means(self, X, **options):
         check_is_fitted(self)

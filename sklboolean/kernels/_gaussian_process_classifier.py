@@ -66,6 +66,8 @@ class BooleanGaussianProcessClassifier(
         Name of each column.
     relevances_ : ndarray of shape (n_columns,), dtype float64
         Relevance of each column, about 1 without evidence; 0 for a constant column.
+    kernel_ : RelevanceKernel
+        The learned kernel, for other kernel models of the same features.
     length_weights_ : ndarray of shape (5,), dtype float64
         Weights of the empty conjunction, of conjunctions of one, two and three columns,
         and of the normalised sum over conjunctions of every length: the kernel is the

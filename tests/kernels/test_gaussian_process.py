@@ -9,13 +9,16 @@ from scipy import sparse
 from scipy.special import expit, log_expit
 from scipy.stats import multivariate_normal
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
+from sklearn.base import clone
+from sklearn.svm import SVC
 
 from sklboolean import (
     BooleanEncoder,
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
+    KernelPerceptron,
 )
-from sklboolean.kernels import _logistic_posterior
+from sklboolean.kernels import RelevanceKernel, _logistic_posterior
 from sklboolean.kernels._evidence import (
     JITTER,
     DistinctSamples,
@@ -141,6 +144,47 @@ def test_levels_without_a_place_in_the_tables_are_an_error():
     pairs.codes = pairs.codes + np.uint16(50)
     with pytest.raises(ValueError, match="no place in the tables"):
         pairs.matrix(draw_weights(rng))
+
+
+def test_kernel_object_is_the_kernel_by_definition():
+    rng = np.random.default_rng(1)
+    X, Y, weights = draw_bits(rng, 5), draw_bits(rng, 4), draw_weights(rng)
+    is_threshold = np.concatenate(THRESHOLDS)
+    kernel = RelevanceKernel(
+        feature_groups=GROUPS, is_threshold=is_threshold, base=weights.base,
+        relevances=weights.relevances, length_weights=weights.lengths,
+    )  # fmt: skip
+    expected = [
+        [oracles.relevance_kernel(x, z, COLUMNS, weights) for z in Y] for x in X
+    ]
+    np.testing.assert_allclose(clone(kernel)(X, sparse.csr_array(Y)), expected)
+    np.testing.assert_allclose(kernel(X), kernel(X).T)
+    for wrong, name in (
+        ({"relevances": [1.0]}, "relevances must hold 5"),
+        ({"relevances": [-1.0] * 5}, "relevances must hold 5"),
+        ({"length_weights": [1.0]}, "length_weights must hold 5"),
+        ({"is_threshold": [True]}, "is_threshold must hold one bool"),
+        ({"base": 0.0}, "base must be greater"),
+    ):
+        with pytest.raises(ValueError, match=name):
+            clone(kernel).set_params(**wrong)(X)
+    with pytest.raises(ValueError, match="X has 10 features and Y has 3"):
+        kernel(X, Y[:, :3])
+
+
+def test_the_learned_kernel_serves_other_models():
+    X, y = make_task(100)
+    X[:, 5] = 0
+    names = ["age <= 1", "age <= 2", "b = 1", "b = 2", "c", "d"]
+    frame = pd.DataFrame(X, columns=names)
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(frame, y)
+    state = model._state
+    pairs = LevelPairs(state.columns, state.columns.levels(X.astype(np.uint8)))
+    np.testing.assert_allclose(
+        np.tril(model.kernel_(frame)), pairs.matrix(state.weights), rtol=1e-12
+    )
+    for other in (SVC(kernel=model.kernel_), KernelPerceptron(kernel=model.kernel_)):
+        assert other.fit(X, y).score(X, y) > 0.9
 
 
 # Evidence
