@@ -11,6 +11,7 @@ from sklboolean.kernels._evidence import JITTER, LOG_2PI
 from sklboolean.kernels._relevance_weights import LevelPairs
 
 SAMPLES_AT_A_TIME = 1024
+KEPT_VALUES = 2**24
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,19 @@ class ProjectedProcess:
         K = LevelPairs(columns, basis).matrix(weights, n_jobs)
         K[np.diag_indices(len(K))] += JITTER * weights.diagonal
         self.root = cholesky(K.T, overwrite_a=True, check_finite=False)
+        self._keep_blocks()
+
+    def _keep_blocks(self):
+        """Keep the kernel of few samples with the basis for several posteriors."""
+        self.kept = None
+        if self.levels.codes.shape[1] * len(self.root) <= KEPT_VALUES:
+            self.kept = list(self._blocks())
 
     def _blocks(self):
         """Yield blocks of samples and their kernel with the basis."""
+        if self.kept is not None:
+            yield from self.kept
+            return
         for first in range(0, self.levels.codes.shape[1], SAMPLES_AT_A_TIME):
             part = slice(first, first + SAMPLES_AT_A_TIME)
             pairs = LevelPairs(self.columns, self.levels.take(part), self.basis)
@@ -146,6 +157,7 @@ class ProjectedProcess:
         """The process of some of the samples, on the same basis."""
         other = copy(self)
         other.levels = self.levels.take(numbers)
+        other._keep_blocks()
         return other
 
     def means(self, coef):
@@ -158,7 +170,7 @@ class ProjectedProcess:
         right = np.zeros((len(self.root), samples.means.shape[1]))
         for part, block in self._blocks():
             roots = np.sqrt(samples.weights[part, None])
-            block *= roots
+            block = block * roots
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=True)
             right += block.T @ (roots * samples.means[part])
         return np.triu(upper) + np.triu(upper, 1).T, right

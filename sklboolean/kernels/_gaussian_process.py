@@ -12,6 +12,7 @@ from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import relative_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
     Hyperparameters,
@@ -28,6 +29,16 @@ from sklboolean.kernels._relevance_kernel import RelevanceKernel
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
 MOST_BITS = 2**33
+NEGLIGIBLE = 1e-12
+
+
+def samples_in_use(weights):
+    """Number the samples that count, and scale their weights.
+
+    A sample of less than 1e-12 of the largest weight is left out, as one of weight 0.
+    """
+    used = np.flatnonzero(weights > NEGLIGIBLE * weights.max())
+    return used, relative_weights(weights[used])
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import (
     check_class_totals,
     checked_weights,
-    relative_weights,
 )
 from sklboolean.kernels._evidence import DistinctSamples
-from sklboolean.kernels._gaussian_process import GaussianProcess
+from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
 from sklboolean.kernels._logistic_posterior import (
     fit_slope_and_offsets,
     logistic_posterior,
@@ -166,10 +165,9 @@ class BooleanGaussianProcessClassifier(
             bits, y = self._bits(X, y)
             self.classes_, codes = encode_classes(y)
             weights = checked_weights(sample_weight, len(codes))
-            check_class_totals(self.classes_, codes, weights)
-            used = np.flatnonzero(weights)
-            codes, weights = codes[used], weights[used]
-            weights = relative_weights(weights)
+            used, weights = samples_in_use(weights)
+            check_class_totals(self.classes_, codes[used], weights)
+            codes = codes[used]
             labels = np.eye(len(self.classes_))[codes]
             if len(self.classes_) == 2:
                 labels = labels[:, 1:]

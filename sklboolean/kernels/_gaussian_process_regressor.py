@@ -6,8 +6,8 @@ from sklearn.base import RegressorMixin
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import checked_weights, relative_weights
-from sklboolean.kernels._gaussian_process import GaussianProcess
+from sklboolean._core.weights import checked_weights
+from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
 
 
 class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
@@ -125,8 +125,7 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
             progress = Progress(self, "step", None, X, y)
             bits, y = self._bits(X, y, y_numeric=True)
             weights = checked_weights(sample_weight, len(y))
-            used = np.flatnonzero(weights)
-            weights = relative_weights(weights[used])
+            used, weights = samples_in_use(weights)
             targets = self._standardize(np.asarray(y, np.float64)[used], weights)
             learned = self._learn_kernel(bits[used], targets, weights, progress)
             parts, samples = learned.parts, learned.samples
@@ -147,11 +146,12 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
 
     def _standardize(self, y, weights):
         """Subtract the mean and divide by the standard deviation."""
-        self._center = np.average(y, weights=weights)
-        self._unit = (
-            np.sqrt(np.average((y - self._center) ** 2, weights=weights)) or 1.0
-        )
-        return ((y - self._center) / self._unit)[:, None]
+        largest = np.abs(y).max() or 1.0  # squares may leave float64
+        y = y / largest
+        center = np.average(y, weights=weights)
+        unit = np.sqrt(np.average((y - center) ** 2, weights=weights)) or 1.0
+        self._center, self._unit = center * largest, unit * largest
+        return ((y - center) / unit)[:, None]
 
     def _to_units_of_y(self, means):
         return means[:, 0] * self._unit + self._center

@@ -552,5 +552,17 @@ def test_regressor_leaves_samples_out_and_uses_weights():
     assert np.abs(model.leave_one_out_ - y)[kept].mean() < 1.5
     again = BooleanGaussianProcessRegressor(random_state=0).fit(X[kept], y[kept])
     np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-6)
+    for scale in (1e300, 1e-300):
+        other = BooleanGaussianProcessRegressor(random_state=0).fit(
+            X, scale * y, weights
+        )
+        np.testing.assert_allclose(
+            other.predict(X), scale * model.predict(X), rtol=1e-4
+        )
+    spread = 10.0 ** rng.uniform(-300, 300, 80)
+    few = spread > 1e-12 * spread.max()
+    other = BooleanGaussianProcessRegressor(random_state=0).fit(X, y, spread)
+    assert np.isnan(other.leave_one_out_).tolist() == (~few).tolist()
+    assert np.isfinite(other.predict(X)).all()
     constant = BooleanGaussianProcessRegressor().fit(X, np.full(80, 3.0))
     np.testing.assert_allclose(constant.predict(X), 3.0)
