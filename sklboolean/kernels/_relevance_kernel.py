@@ -2,12 +2,11 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.parameters import check_real
-from sklboolean._core.validation import check_boolean_array
+from sklboolean._core.validation import check_array_strict, check_boolean_array
 from sklboolean.kernels._frame_columns import FrameColumns
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
@@ -146,7 +145,7 @@ class RelevanceKernel(BaseEstimator):
 
 def check_not_negative(values, name, n_values):
     """Check a parameter that holds numbers of at least 0."""
-    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    values = check_array_strict(values, name, ensure_2d=False, dtype=np.float64)
     if values.shape != (n_values,) or (values < 0).any():
         raise ValueError(
             f"{name} must hold {n_values} numbers of at least 0; got {values.tolist()}."
