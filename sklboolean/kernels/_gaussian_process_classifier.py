@@ -97,7 +97,7 @@ class BooleanGaussianProcessClassifier(
     See Also
     --------
     ConjunctionLogisticRegression : Chooses few conjunctions, which can be read.
-    BooleanSVC : For many samples.
+    BooleanSVC : For many samples, or thousands of columns.
     sklearn.gaussian_process.GaussianProcessClassifier : For real features.
 
     Notes
