@@ -179,10 +179,12 @@ class DensityMixture(
 
     Notes
     -----
-    The first classes are those of a ``BernoulliMixture``. A component takes some steps
-    towards the likelihood of its samples in each round, weighted by the posterior
-    probability of the component: generalized EM. Shares below 0.001 of a sample are
-    left out.
+    The first classes are those of a ``BernoulliMixture``. The trees of default
+    components are the Chow-Liu trees of these classes; a later round changes the tree
+    of a component only if this has converged before its last step. A component takes
+    some steps towards the likelihood of its samples in each round, weighted by the
+    posterior probability of the component: generalized EM. Shares below 0.001 of a
+    sample are left out.
 
     References
     ----------

@@ -479,8 +479,10 @@ def _improve_tree(state, table, n_samples, options, rng, tables):
     """Replace the tree as long as the ascent gains from it."""
     state = ascend(state, N_ITER_TREE, options, *tables)
     for _ in range(options.tree_updates):
+        if len(state.objectives) >= options.max_iter:
+            return state  # no iteration is left in which a new tree could gain
         params = with_new_tree(state.params, table, n_samples, rng)
-        if params is state.params or len(state.objectives) >= options.max_iter:
+        if params is state.params:
             return state
         trial = ascend(state.branch(params), N_ITER_TREE, options, *tables)
         if trial.score() <= state.score():

@@ -17,7 +17,9 @@ from scipy.stats import chi2
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean.density._bit_sums import sum_bits
 
+from sklboolean import CombinationMachine
 from sklboolean.density import _conditionals as conditionals
+from sklboolean.density import _maximum_likelihood
 from sklboolean.density._conditionals import most_probable
 from sklboolean.density._maximum_likelihood import (
     bit_tables,
@@ -395,3 +397,24 @@ def test_new_tree_links_what_depends():
     assert not renewed.couplings.any()
     again = with_new_tree(renewed, table, 3000, np.random.RandomState(0))
     assert again is renewed
+
+
+@pytest.mark.parametrize(("max_iter", "expected"), [(20, 0), (50, 0), (51, 1)])
+def test_no_tree_is_made_where_no_iteration_is_left_for_it(
+    monkeypatch, max_iter, expected
+):
+    """50 iterations come before the first new tree; `max_iter` counts all of them."""
+    made = []
+
+    def count(*arguments):
+        made.append(arguments)
+        return with_new_tree(*arguments)
+
+    monkeypatch.setattr(_maximum_likelihood, "with_new_tree", count)
+    rows = np.random.default_rng(0).integers(0, 2, (40, 5))
+    machine = CombinationMachine(
+        2, base="chow_liu", n_init=1, max_iter=max_iter, tol=0.0, random_state=0
+    )
+    machine.fit(rows)
+    assert len(made) == expected
+    assert machine.n_iter_ == max_iter
