@@ -22,6 +22,7 @@ from sklboolean._core.validation import (
     without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._queries import QueryMixin
 
 MAX_COMPLETIONS = 4096  # of a sample that are compared
 N_STARTS = 16  # of ascents to the most probable completion, besides the means
@@ -254,12 +255,12 @@ class IncompleteDensityMixin(DensityMixin):
         """
         check_is_fitted(self)
         n_samples = check_integer(n_samples, "n_samples", 1)
-        rng = self._rng(random_state)
+        return self._draw(self._all_missing(n_samples), self._rng(random_state))
+
+    def _draw(self, samples, rng):
+        """Draw the missing values of samples, and write these in the user's codes."""
         return self._write(
-            apply_in_blocks(
-                lambda samples: self._complete_at_random(samples, rng),
-                self._all_missing(n_samples),
-            )
+            apply_in_blocks(lambda part: self._complete_at_random(part, rng), samples)
         )
 
     def impute(self, X, method="mean", random_state=None):
@@ -297,7 +298,7 @@ class IncompleteDensityMixin(DensityMixin):
         return self._write(filled)
 
 
-class BinaryDensityMixin(IncompleteDensityMixin):
+class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
     """Methods of a density model of binary samples.
 
     Besides ``_log_density(signs)`` a fitted model has ``codes_``,
@@ -471,17 +472,21 @@ class BinaryDensityMixin(IncompleteDensityMixin):
         """Compute the probabilities of all states of columns, a row per sample."""
         states = all_signs(len(columns))
         joint = np.empty((len(signs), len(states)))
-        step, attributes = max(1, BLOCK_SIZE // len(states)), self._attributes
+        step = max(1, BLOCK_SIZE // len(states))
         for start in range(0, len(signs), step):
             copies = np.repeat(signs[start : start + step], len(states), axis=0)
             copies[:, columns] = np.tile(states, (len(copies) // len(states), 1))
-            possible = None
-            if attributes is not None:
-                possible = ~attributes.impossible(copies).any(axis=1)
-                copies = attributes.complete(copies)
-            scores = log_in_blocks(self._log_density, copies, possible)
+            scores = self._log_marginals(copies)
             joint[start : start + step] = scores.reshape(-1, len(states))
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    def _log_marginals(self, signs):
+        """Compute the log-probability of known bits; -inf where groups exclude them."""
+        possible, attributes = None, self._attributes
+        if attributes is not None:
+            possible = ~attributes.impossible(signs).any(axis=1)
+            signs = attributes.complete(signs)
+        return log_in_blocks(self._log_density, signs, possible)
 
     def information_gain(self, X, columns):
         """Compute how much each unknown bit would tell about chosen bits.

@@ -1,0 +1,536 @@
+"""Queries in words: formulas of named conditions, and the disjoint terms they have.
+
+A condition sets one column: it is a literal. A formula of literals is decided column by
+column (Boole's expansion, which Shannon's theorem is named after): the branches in
+which it is true are disjoint terms, so its probability is the sum of theirs. Each of
+these is a marginal of the density. No term is subtracted from another.
+"""
+
+import re
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.parameters import check_integer
+
+MAX_TERMS = 4096  # branches of a query
+MAX_DEPTH = 50  # of nested parentheses
+MAX_LISTED = 10  # names in a message
+ADVICE = (
+    "Put a name or a level with brackets, commas, or one of the words and, or, not, in "
+    "into quotes."
+)
+TRUTHS = {"true": True, "1.0": True, "false": False, "0.0": False}
+OPPOSITES = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
+BRACKETS = {"(": ")", "[": "]", "{": "}"}
+KEYWORDS = ("and", "or", "not", "in")
+OPERATOR = re.compile(r"<=|>=|!=|==|=|<|>")
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<quoted>"(?:[^"\\]|\\.)*"(?![^\s()\[\]{},<>=!])
+              |'(?:[^'\\]|\\.)*'(?![^\s()\[\]{},<>=!]))
+    |(?P<operator><=|>=|!=|==|=|<|>)
+    |(?P<bracket>[()\[\]{},])
+    |(?P<word>(?:(?!!=)[^\s()\[\]{},<>=])+)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Literal(NamedTuple):
+    """A column and the value that it must have."""
+
+    column: int
+    value: bool
+
+
+class Junction(NamedTuple):
+    """A disjunction of formulas, or a conjunction."""
+
+    is_or: bool
+    parts: tuple
+
+
+def negate(formula):
+    """Negate a formula by De Morgan's laws."""
+    if isinstance(formula, Literal):
+        return Literal(formula.column, not formula.value)
+    return Junction(not formula.is_or, tuple(map(negate, formula.parts)))
+
+
+def assign(formula, literal):
+    """Set a column in a formula; the result is a bool where that decides it."""
+    if isinstance(formula, bool):
+        return formula
+    if isinstance(formula, Literal):
+        same = formula.column == literal.column
+        return formula.value == literal.value if same else formula
+    parts = []
+    for part in formula.parts:
+        part = assign(part, literal)
+        if part is formula.is_or:  # a true part decides an "or", a false one an "and"
+            return part
+        if not isinstance(part, bool):
+            parts.append(part)
+    return Junction(formula.is_or, tuple(parts)) if parts else not formula.is_or
+
+
+def first_column(formula):
+    """Return the column of the first literal."""
+    while isinstance(formula, Junction):
+        formula = formula.parts[0]
+    return formula.column
+
+
+def disjoint_terms(event, given=True):
+    """Split a condition into disjoint terms that decide an event.
+
+    Parameters
+    ----------
+    event, given : Literal, Junction or bool
+
+    Returns
+    -------
+    terms : list of dict
+        The value of each column that occurs. Any two of them contradict each other,
+        and one of them holds wherever ``given`` is true, but nowhere else.
+    truths : list of bool
+        Whether the event is true there.
+
+    Raises
+    ------
+    ValueError
+        If there are more than ``MAX_TERMS`` branches.
+    """
+    terms, truths, n_branches = [], [], 1
+    branches = [({}, given, event)]
+    while branches:
+        term, given, event = branches.pop()
+        if given is False:
+            continue
+        if given is True and isinstance(event, bool):
+            terms.append(term)
+            truths.append(event)
+            continue
+        n_branches += 1
+        if n_branches > MAX_TERMS:
+            raise ValueError(
+                f"The query needs more than {MAX_TERMS} terms: its conditions combine "
+                "too many columns. Ask for fewer alternatives at a time."
+            )
+        column = first_column(event if given is True else given)
+        for literal in (Literal(column, False), Literal(column, True)):
+            decided = {**term, column: literal.value}
+            branches.append((decided, assign(given, literal), assign(event, literal)))
+    return terms, truths
+
+
+# Names of columns
+
+
+def single_spaced(text):
+    """Write one space where there are several, and none at the ends."""
+    return " ".join(text.split())
+
+
+def plain(text):
+    """Write a level or a threshold in the one way in which it is compared."""
+    text = single_spaced(text)
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def near_values(value, values):
+    """Sort numbers by distance; find texts that are similar, all if none is."""
+    try:
+        return sorted(values, key=lambda each: abs(float(each) - float(value)))
+    except ValueError:
+        return get_close_matches(value, values, 3) or list(values)
+
+
+class Vocabulary:
+    """The conditions that columns stand for.
+
+    A name such as ``city = Rome`` or ``age <= 40`` is a condition on an attribute. All
+    other columns are conditions that are true or false by themselves.
+    """
+
+    def __init__(self, names):
+        self.names = names
+        self.columns = {name: column for column, name in enumerate(names)}
+        self.conditions = {}  # columns by attribute, operator and value
+        for column, name in enumerate(names):
+            for sign in OPERATOR.finditer(name):
+                attribute = single_spaced(name[: sign.start()])
+                value = plain(name[sign.end() :])
+                key = attribute, sign[0].replace("==", "="), value
+                self.conditions.setdefault(key, []).append(column)
+        self.attributes = {key[0] for key in self.conditions} | set(names)
+
+    def literal_of_name(self, name):
+        """Find the column with that name."""
+        return Literal(self.columns[name], True) if name in self.columns else None
+
+    def literal(self, attribute, operator, value):
+        """Find the column that stands for a condition, or for its opposite."""
+        shown = f"{attribute} {operator} {value}"
+        operator, value = operator.replace("==", "="), plain(value)
+        attribute = single_spaced(attribute)
+        for sign, truth in ((operator, True), (OPPOSITES[operator], False)):
+            columns = self.conditions.get((attribute, sign, value), [])
+            if len(columns) > 1:
+                both = " and ".join(repr(self.names[column]) for column in columns)
+                raise ValueError(
+                    f"The condition {shown!r} fits the columns {both}. Write the whole "
+                    "name of one of them, in quotes."
+                )
+            if columns:
+                return Literal(columns[0], truth)
+        truth = TRUTHS.get(value.lower())
+        if attribute in self.columns and truth is not None and operator in ("=", "!="):
+            return Literal(self.columns[attribute], truth == (operator == "="))
+        raise ValueError(self._unknown_value(attribute, operator, value, shown))
+
+    def _unknown_value(self, attribute, operator, value, shown):
+        if attribute not in self.attributes:
+            return self.unknown_name(attribute)
+        signs = operator, OPPOSITES[operator]
+        names = {
+            compared: self.names[columns[0]]
+            for (each, sign, compared), columns in self.conditions.items()
+            if each == attribute and sign in signs
+        }
+        near = [names[each] for each in near_values(value, names)]
+        known = near or self._names_of(attribute)
+        return (
+            f"No column of X tells whether {shown!r}. Columns that can be asked for "
+            f"instead are {self._list(known)}. {ADVICE}"
+        )
+
+    def _names_of(self, attribute):
+        names = [
+            self.names[column]
+            for key, places in self.conditions.items()
+            if key[0] == attribute
+            for column in places
+        ]
+        return names or [attribute]
+
+    def unknown_name(self, name):
+        """Write a message with the names that are near."""
+        if name in self.attributes:
+            return (
+                f"The query has {name!r} without a value. The columns on it are "
+                f"{self._list(self._names_of(name))}."
+            )
+        names = [*self.names, *sorted(self.attributes - set(self.names))]
+        near = get_close_matches(name, names, 3)
+        known = f"near names are {self._list(near)}"
+        if not near:
+            known = f"the names are {self._list(names)}"
+        return f"The query has {name!r}, which is not a column of X: {known}. {ADVICE}"
+
+    @staticmethod
+    def _list(names):
+        more = (
+            "" if len(names) <= MAX_LISTED else f" and {len(names) - MAX_LISTED} more"
+        )
+        return ", ".join(map(repr, names[:MAX_LISTED])) + more
+
+
+# Text to formula
+
+
+class Token(NamedTuple):
+    """A piece of a query."""
+
+    kind: str  # quoted, operator, bracket, word, keyword or end
+    text: str  # without quotes
+    start: int
+    end: int
+
+
+def split_tokens(text):
+    """Split a query into tokens, the last of which is its end."""
+    tokens, place, stop = [], 0, len(text.rstrip())
+    while place < stop:
+        match = TOKEN.match(text, place)
+        kind = match.lastgroup
+        piece = match[kind]
+        if kind == "quoted":
+            piece = re.sub(r"\\(.)", r"\1", piece[1:-1])
+        elif kind == "word" and piece.lower() in KEYWORDS:
+            kind, piece = "keyword", piece.lower()
+        tokens.append(Token(kind, piece, match.start(match.lastgroup), match.end()))
+        place = match.end()
+    return [*tokens, Token("end", "the end", stop, stop)]
+
+
+class Parser:
+    """Reads one query: or before and before not, as in Python."""
+
+    def __init__(self, text, vocabulary):
+        self.text, self.vocabulary = text, vocabulary
+        self.tokens, self.place, self.depth = split_tokens(text), 0, 0
+
+    def parse(self):
+        """Read the whole text."""
+        formula = self._junction(True)
+        if self._next().kind != "end":
+            self._refuse("and, or, or the end")
+        return formula
+
+    def _next(self):
+        return self.tokens[self.place]
+
+    def _take(self, kind, *texts):
+        """Go past the next token if it is of that kind, and return whether it was."""
+        token = self._next()
+        if token.kind != kind or token.text not in texts:
+            return False
+        self.place += 1
+        return True
+
+    def _refuse(self, expected):
+        token = self._next()
+        raise ValueError(
+            f"The query {self.text!r} has {token.text!r} at character "
+            f"{token.start + 1}, where {expected} is expected. {ADVICE}"
+        )
+
+    def _junction(self, is_or):
+        read = self._conjunction if is_or else self._negation
+        parts = [read()]
+        while self._take("keyword", "or" if is_or else "and"):
+            parts.append(read())
+        return Junction(is_or, tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _conjunction(self):
+        return self._junction(False)
+
+    def _negation(self):
+        negated = False
+        while self._take("keyword", "not"):
+            negated = not negated
+        if self._take("bracket", "("):
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                raise ValueError(
+                    f"The query nests more than {MAX_DEPTH} pairs of parentheses."
+                )
+            formula = self._junction(True)
+            if not self._take("bracket", ")"):
+                self._refuse("')'")
+            self.depth -= 1
+        else:
+            formula = self._condition()
+        return negate(formula) if negated else formula
+
+    def _operands(self):
+        """Take the tokens up to the next keyword, bracket or end."""
+        start = self.place
+        while self._next().kind in ("quoted", "operator", "word"):
+            self.place += 1
+        if start == self.place:
+            self._refuse("a condition")
+        return self.tokens[start : self.place]
+
+    def _text_of(self, tokens):
+        """Write tokens as they stand in the query; a quoted one without its quotes."""
+        if len(tokens) == 1:
+            return tokens[0].text
+        return self.text[tokens[0].start : tokens[-1].end] if tokens else ""
+
+    def _condition(self):
+        tokens, vocabulary = self._operands(), self.vocabulary
+        name = self._text_of(tokens)
+        negated = self._is_not_in()
+        if negated or self._take("keyword", "in"):
+            formula = Junction(
+                True,
+                tuple(vocabulary.literal(name, "=", each) for each in self._list()),
+            )
+            return negate(formula) if negated else formula
+        literal = vocabulary.literal_of_name(name)
+        if literal is not None:
+            return literal
+        pairs = [
+            (self._text_of(tokens[:k]), token.text, self._text_of(tokens[k + 1 :]))
+            for k, token in enumerate(tokens)
+            if token.kind == "operator"
+        ]
+        if not pairs:
+            raise ValueError(vocabulary.unknown_name(name))
+        known = [
+            pair for pair in pairs if single_spaced(pair[0]) in vocabulary.attributes
+        ]
+        return vocabulary.literal(*(known or pairs)[0])
+
+    def _is_not_in(self):
+        """Go past ``not in``."""
+        following = self.tokens[self.place : self.place + 2]
+        is_not_in = [token.text for token in following] == ["not", "in"]
+        is_not_in = is_not_in and all(token.kind == "keyword" for token in following)
+        self.place += 2 * is_not_in
+        return is_not_in
+
+    def _list(self):
+        """Read the levels after ``in``."""
+        closing = BRACKETS.get(self._next().text)
+        if self._next().kind != "bracket" or closing is None:
+            self._refuse("a list such as (a, b)")
+        self.place += 1
+        levels = [self._text_of(self._operands())]
+        while self._take("bracket", ","):
+            levels.append(self._text_of(self._operands()))
+        if not self._take("bracket", closing):
+            self._refuse(f"',' or {closing!r}")
+        return levels
+
+
+def parse_query(text, names, argument):
+    """Parse a query on columns with these names."""
+    if not isinstance(text, str):
+        raise ValueError(
+            f'{argument} must be a text such as "age > 40 and not city = Rome"; got '
+            f"{text!r}."
+        )
+    return Parser(text, Vocabulary(names)).parse()
+
+
+class QueryMixin:
+    """Methods that take conditions in words.
+
+    Besides the methods of ``BinaryDensityMixin`` a fitted model has
+    ``_log_marginals(signs)``, the log-probability of the known bits of each sample.
+    """
+
+    def query(self, event, given=None):
+        """Compute the probability of a condition, given another.
+
+        Parameters
+        ----------
+        event : str or list of str
+            Conditions joined by ``and``, ``or``, ``not`` and parentheses, such as
+            ``"age > 40 and not city in (Rome, Oslo)"``. The name of a column means that
+            it is true. Names such as those of `BooleanEncoder`, ``city = Rome`` and
+            ``age <= 40``, are also conditions on an attribute, with ``=``, ``!=``,
+            ``<=``, ``>``, ``in`` and ``not in``. A name or level with brackets, commas
+            or one of the words above is put into quotes. Columns without names are
+            called x0, x1 and so on.
+        given : str, list of str or None, default=None
+            What is known, one condition for all events or one for each. None: nothing.
+
+        Returns
+        -------
+        probability : float, or ndarray of shape (n_events,), dtype float64
+            Exact for the model if its likelihood is: a sum of marginals of disjoint
+            terms, with all other columns summed out. How near it comes to the data
+            depends on the model: a `DensityMixture` is much nearer than one tree.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column or level, with those that are near; for text that is
+            not a condition; for a ``given`` of probability 0; and for a query that
+            needs more than 4096 terms.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklboolean import BooleanEncoder, ChowLiuTree
+        >>> people = pd.DataFrame({"age": [25, 35, 45, 55], "city": list("RRPR")})
+        >>> encoder = BooleanEncoder(n_bins=2, complement=False)
+        >>> tree = ChowLiuTree(alpha=1e-9).fit(encoder.fit_transform(people))
+        >>> round(tree.query("city = R", given="age > 40"), 3)
+        0.5
+        """
+        check_is_fitted(self)
+        if not isinstance(event, list | tuple | np.ndarray):
+            return self._probability(event, given)
+        conditions = given if isinstance(given, list | tuple | np.ndarray) else None
+        if conditions is not None and len(conditions) != len(event):
+            raise ValueError(
+                f"given must be one condition, or one for each of {len(event)} events; "
+                f"got {len(conditions)}."
+            )
+        conditions = [given] * len(event) if conditions is None else conditions
+        return np.array(list(map(self._probability, event, conditions)), dtype=float)
+
+    def _probability(self, event, given):
+        _, logs, truths = self._terms(given, self._parse(event, "event"))
+        return min(float(softmax(logs)[truths].sum()), 1.0)  # rounding
+
+    def _parse(self, text, argument):
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{column}" for column in range(self.n_features_in_)]
+        return parse_query(text, list(map(str, names)), argument)
+
+    def _terms(self, given, event=True):
+        """Split a condition into disjoint terms, with their log-probabilities."""
+        condition = True if given is None else self._parse(given, "given")
+        terms, truths = disjoint_terms(event, condition)
+        signs = self._all_missing(len(terms))
+        for row, term in zip(signs, terms, strict=True):
+            row[list(term)] = [1 if value else -1 for value in term.values()]
+        logs = self._log_marginals(signs) if terms else np.empty(0)
+        possible = logs > -np.inf
+        if not possible.any():
+            raise ValueError(
+                f"given={given!r} has probability 0: no sample satisfies it. Ask for "
+                "something that can be true."
+            )
+        truths = np.array(truths, dtype=bool)
+        return signs[possible], logs[possible], truths[possible]
+
+    def sample(self, n_samples=1, random_state=None, *, given=None):
+        """Draw independent samples from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples, at least 1.
+        random_state : int, RandomState instance or None, default=None
+            Source of the draws. None: the `random_state` of the estimator.
+        given : str or None, default=None
+            A condition as for ``query`` that all samples satisfy: the draws are from
+            the conditional distribution. None: no condition.
+
+        Returns
+        -------
+        samples : ndarray of shape (n_samples, n_features), dtype float64
+            Written as the training data.
+        """
+        if given is None:
+            return super().sample(n_samples, random_state)
+        check_is_fitted(self)
+        n_samples = check_integer(n_samples, "n_samples", 1)
+        rng = self._rng(random_state)
+        terms, logs, _ = self._terms(given)
+        chosen = rng.choice(len(terms), n_samples, p=softmax(logs))
+        return self._draw(terms[chosen], rng)
+
+    def most_probable(self, given=None):
+        """Find the most probable sample among those that satisfy a condition.
+
+        Parameters
+        ----------
+        given : str or None, default=None
+            A condition as for ``query``. None: no condition.
+
+        Returns
+        -------
+        sample : ndarray of shape (n_features,), dtype float64
+            Written as the training data. As exact as ``impute`` with ``method="map"``,
+            which warns where it is not.
+        """
+        check_is_fitted(self)
+        filled = self._complete_by_most_probable(self._terms(given)[0], None)
+        filled = filled.astype(np.int8)
+        return self._write(filled[self._log_density(filled).argmax()])
