@@ -8,8 +8,23 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._tree import ChowLiuTree
+
+
+def weighted_quantile(values, weights, share):
+    """Compute the value below which a share of samples is, by linear interpolation.
+
+    With whole weights it is ``numpy.quantile`` of the values, each repeated as often as
+    its weight says. A value of weight 0 does not count.
+    """
+    order = np.argsort(values, kind="stable")
+    order = order[weights[order] > 0]
+    values, weights = values[order], weights[order]
+    ends = np.cumsum(weights)
+    places = np.stack([ends - weights, ends - np.minimum(weights, 1.0)], axis=1)
+    return float(np.interp(share * places[-1, 1], places.ravel(), values.repeat(2)))
 
 
 class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
@@ -80,7 +95,8 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples for the density model.
+            Weights of the samples, at least 0, for the density model and the
+            threshold. A sample of weight 2 counts as two samples.
 
         Returns
         -------
@@ -99,11 +115,12 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
                     f"contamination must be at most 0.5; got {self.contamination}."
                 )
             X = self._read(X, reset=True)
-            given = {} if sample_weight is None else {"sample_weight": sample_weight}
+            weights = checked_weights(sample_weight, X.shape[0])
+            given = {} if sample_weight is None else {"sample_weight": weights}
             density = clone(self._density()).fit(X, **given)
             scores = density.score_samples(X)
             self.estimator_ = density
-            self.offset_ = float(np.percentile(scores, 100 * share))
+            self.offset_ = weighted_quantile(scores, weights, share)
         return self
 
     def _read(self, X, *, reset=False):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
 from sklearn.ensemble import IsolationForest
@@ -16,6 +18,7 @@ from sklboolean import (
     GaussianCombinationMachine,
 )
 from sklboolean._core.calibration import fit_slope
+from sklboolean.density._outlier_detector import weighted_quantile
 
 digits = load_digits()
 BITS, LABELS = (digits.data > 7).astype(np.uint8), digits.target
@@ -139,6 +142,28 @@ def test_as_many_anomalies_as_expected(share):
         detector.decision_function(BITS), scores - detector.offset_
     )
     assert np.mean(detector.predict(BITS) == -1) == pytest.approx(share, abs=0.001)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=12).filter(any),
+    st.sampled_from([0.02, 0.25, 0.5]),
+)
+def test_threshold_of_weights_is_that_of_repeated_samples(counts, share):
+    values = np.random.default_rng(len(counts)).integers(0, 5, len(counts)) / 3
+    expected = np.quantile(np.repeat(values, counts), share)
+    threshold = weighted_quantile(values, np.array(counts, dtype=float), share)
+    assert threshold == pytest.approx(expected, abs=1e-12)
+    light = weighted_quantile(values, np.array(counts) / 1e3, share)
+    assert values.min() <= light <= values.max()
+
+
+def test_samples_of_weight_0_do_not_move_the_threshold():
+    weights = np.where(LABELS < 5, 1.0, 0.0)
+    weighted = DensityOutlierDetector().fit(BITS, sample_weight=weights)
+    without = DensityOutlierDetector().fit(BITS[LABELS < 5])
+    assert weighted.offset_ == pytest.approx(without.offset_)
+    share = np.mean(weighted.predict(BITS[LABELS < 5]) == -1)
+    assert share == pytest.approx(0.1, abs=0.002)
 
 
 def test_anomalies_are_found_better_than_by_isolation():

@@ -203,7 +203,10 @@ def test_lists_of_levels(people):
         ("city in Rome", "where a list such as \\(a, b\\)"),
         ("city in (Rome]", "has ']' .* ',' or '\\)'"),
         ("city in ()", "where a condition"),
-        ("city = x and (y)", "whether 'city = x'.* 'city = x and .y.'.* and, or, not, in into"),
+        (
+            "city = x and (y)",
+            "whether 'city = x'.* 'city = x and .y.'.* and, or, not, in into",
+        ),
         ("city = 'Rome", 'whether "city = \'Rome"'),
         ("not", "where a condition"),
         ("(" * 51 + "is it" + ")" * 51, "nests more than 50"),
