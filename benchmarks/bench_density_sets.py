@@ -63,9 +63,9 @@ def models_for(groups):
     models = {
         "Chow-Liu tree": ChowLiuTree(**shared),
         "mixture, 50": BernoulliMixture(50, **shared),
-        "10 trees": DensityMixture(ChowLiuTree(), **shared),
+        "10 trees": DensityMixture(ChowLiuTree(), n_components=10, **shared),
         "machine on a tree, 8": machine.set_params(alpha=1e-3),
-        "default mixture": DensityMixture(**shared),
+        "default mixture": DensityMixture(n_components=10, **shared),
     }
     if groups is None:
         small = CombinationMachine(

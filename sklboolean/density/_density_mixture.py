@@ -45,8 +45,18 @@ from sklboolean.density._partitioned_samples import (
     PartitionedSamples,
     SharedSamples,
 )
+from sklboolean.density._stacking import stacking_weights
+from sklboolean.density._tree import ChowLiuTree
 
 HELD_OUT = 0.1  # of the samples, by n_components="auto"
+MIN_HELD_OUT = 200  # samples, unless these are more than a quarter
+MIN_SAMPLES = 8  # for a choice by held-out samples
+MAX_TRIED = 4000  # samples on which the default tries densities
+N_ROUNDS_TRIED = 3  # of EM
+EXPONENT, MAX_EXTRAPOLATED = 0.75, 16  # of the number of components, with more samples
+N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
+MIN_WEIGHT = 0.05  # of a density that is combined with others
+N_ITER_SINGLE = 60  # steps in a round, of a default component that is the only one
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
 MAX_ENUMERATED = 10  # missing bits: 1024 completions
 MAX_SEED = 2**31 - 1
@@ -57,6 +67,12 @@ def as_bits(signs):
     if signs.all():
         return (signs > 0).astype(np.uint8)
     return np.where(signs == 0, np.nan, signs > 0)
+
+
+def merged(signs, weights):
+    """Merge equal samples, and leave out samples without weight."""
+    first, weights = merge_equal_samples(signs, weights)
+    return signs[first[weights > 0]], weights[weights > 0]
 
 
 def divide(model, signs, weights):
@@ -99,6 +115,13 @@ def mean_of_mixtures(states):
     return DensityMixtureState(log_weights - np.log(len(states)), members)
 
 
+def default_component(complete=True):
+    """Return a machine on a tree, or a tree where bits are missing."""
+    if not complete:
+        return ChowLiuTree()
+    return CombinationMachine(6, base="chow_liu", n_init=1, max_iter=20, tree_updates=0)
+
+
 class DensityMixture(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -122,12 +145,14 @@ class DensityMixture(
         The model of a component: any density model of this package with
         ``sample_weight``. If it has ``warm_start``, it continues from its last
         parameters in each round. None: ``CombinationMachine(6, base="chow_liu",
-        n_init=1, max_iter=20, tree_updates=1)``.
-    n_components : int or "auto", default=10
+        n_init=1, max_iter=20, tree_updates=0)``.
+    n_components : int or "auto", default="auto"
         Number of components. Raise it while the score of held-out samples grows.
         "auto": 1, 2, 4 and so on as long as the mean log-likelihood of a held-out tenth
         of the samples grows by more than its standard error; all samples are used
-        afterwards. Not for ``fit_partitions``.
+        afterwards. With ``estimator=None`` too, a `ChowLiuTree` and a
+        `BernoulliMixture` become further components, with the weights under which the
+        held-out samples are most likely. Not for ``fit_partitions``.
     n_averaged : int, default=1
         Number of mixtures from different starts, whose mean is the density: a mixture
         of all their components. With 4 the score of held-out samples is often better by
@@ -179,17 +204,26 @@ class DensityMixture(
 
     Notes
     -----
-    The first classes are those of a ``BernoulliMixture``. The trees of default
-    components are the Chow-Liu trees of these classes; a later round changes the tree
-    of a component only if this has converged before its last step. A component takes
-    some steps towards the likelihood of its samples in each round, weighted by the
-    posterior probability of the component: generalized EM. Shares below 0.001 of a
-    sample are left out.
+    The first classes are those of a ``BernoulliMixture``, and the trees of default
+    components are the Chow-Liu trees of these classes. A component takes some steps
+    towards the likelihood of its samples in each round, weighted by the posterior
+    probability of the component: generalized EM. Shares below 0.001 of a sample are
+    left out.
+
+    The default, ``DensityMixture()``, tries numbers of components on at most 4000
+    samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
+    the number is multiplied by (n / 4000)^0.75, up to 16 components. Where bits are
+    missing its components are trees. A tree, and products of which the best of three
+    sizes counts, are left out if their weight is below 0.05. Of fewer than eight
+    samples it is one component.
 
     References
     ----------
     Dempster, Laird, Rubin. "Maximum Likelihood from Incomplete Data via the EM
     Algorithm". Journal of the Royal Statistical Society B 39, 1977.
+
+    Smyth, Wolpert. "Linearly Combining Density Estimators via Stacking". Machine
+    Learning 36, 1999, section 3.
 
     Meila, Jordan. "Learning with Mixtures of Trees". Journal of Machine Learning
     Research 1, 2000, section 3.
@@ -205,8 +239,9 @@ class DensityMixture(
     """
 
     def __init__(
-        self, estimator=None, *, n_components=10, n_averaged=1, max_iter=10, tol=5e-3,
-        feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        self, estimator=None, *, n_components="auto", n_averaged=1, max_iter=10,
+        tol=5e-3, feature_groups=None, binarize=0.0, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_components = n_components
@@ -220,9 +255,7 @@ class DensityMixture(
         self.verbose = verbose
 
     def _default_density(self):
-        return CombinationMachine(
-            6, base="chow_liu", n_init=1, max_iter=20, tree_updates=1
-        )
+        return default_component()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -267,11 +300,13 @@ class DensityMixture(
             signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
             rng, n_components = check_random_state(self.random_state), self.n_components
-            if n_components == "auto":
-                n_components = self._choose_n_components(signs, weights, rng)
-            first, weights = merge_equal_samples(signs, weights)
-            signs, weights = signs[first[weights > 0]], weights[weights > 0]
-            self._run_em(signs, weights, n_components, rng, progress)
+            if n_components == "auto" and self.estimator is None:
+                self._fit_families(signs, weights, rng, progress)
+            else:
+                if n_components == "auto":
+                    n_components = self._choose_n_components(signs, weights, rng)
+                samples = merged(signs, weights)
+                self._run_em(*samples, n_components, rng, progress)
             progress.finish()
         return self
 
@@ -307,32 +342,108 @@ class DensityMixture(
         """Double the number of components as long as held-out samples gain."""
         X, weights = as_bits(signs[weights > 0]), weights[weights > 0]
         apart = hold_out(len(X), HELD_OUT, rng, "n_components='auto'")
-        mixture = clone(self).set_params(
-            random_state=rng.randint(MAX_SEED), n_averaged=1, verbose=0, binarize=0.0
-        )
+        return self._grow(X, weights, apart, rng).n_components
+
+    def _grow(self, X, weights, apart, rng, **params):
+        """Fit mixtures of ever more components to samples that are not held out."""
+        seed, trials = rng.randint(MAX_SEED), {}
+        quiet = {"n_averaged": 1, "verbose": 0, "binarize": 0.0, "random_state": seed}
 
         def log_likelihoods(n_components):
+            mixture = clone(self).set_params(**quiet, **params)
             mixture.set_params(n_components=n_components)
             mixture.fit(X[~apart], sample_weight=weights[~apart])
+            trials[n_components] = mixture
             return mixture.score_samples(X[apart])
 
         sizes = takewhile(lambda size: size <= len(X), (2**k for k in count()))
-        return grow(sizes, log_likelihoods, weights[apart])
+        return trials[grow(sizes, log_likelihoods, weights[apart])]
 
-    def _run_em(self, samples, weights, n_components, rng, progress):
+    def _fit_families(self, signs, weights, rng, progress):
+        """Combine default components with a tree and products, by held-out samples."""
+        signs, weights = signs[weights > 0], weights[weights > 0]
+        mixture, others, shares = self._choose_families(signs, weights, rng)
+        signs, weights = merged(signs, weights)
+        mixture.set_params(n_averaged=self.n_averaged, n_jobs=self.n_jobs)
+        mixture._resume(signs, weights, rng, progress)
+        X = as_bits(signs)
+        for other in others:
+            other.fit(X, sample_weight=weights)
+        first, *rest = np.log(shares)
+        log_weights = np.append(mixture._state.log_weights + first, rest)
+        state = DensityMixtureState(log_weights, [*mixture.estimators_, *others])
+        self._set_state(state, mixture.log_likelihoods_, mixture.converged_)
+
+    def _choose_families(self, signs, weights, rng):
+        """Fit densities to most samples, and weigh them by the others."""
+        component = default_component(bool(signs.all()))
+        mixture = clone(self).set_params(estimator=component, n_components=1)
+        n_samples = len(signs)
+        if n_samples < MIN_SAMPLES:
+            return mixture, [], np.ones(1)
+        tried = rng.permutation(n_samples)[:MAX_TRIED]
+        signs, weights = signs[tried], weights[tried]
+        X, share = as_bits(signs), np.clip(MIN_HELD_OUT / len(tried), HELD_OUT, 0.25)
+        apart = hold_out(len(X), share, rng, "n_components='auto'")
+        trial = mixture._grow(X, weights, apart, rng, max_iter=N_ROUNDS_TRIED)
+        trial.set_params(max_iter=self.max_iter)
+        others = self._fit_others(X, weights, apart, rng)
+        scores = [model.score_samples(X[apart]) for model in (trial, *others)]
+        shares = stacking_weights(np.column_stack(scores), weights[apart])
+        kept = np.append(True, shares[1:] >= MIN_WEIGHT)
+        others = [other for other, keep in zip(others, kept[1:], strict=True) if keep]
+        if len(tried) < n_samples:  # more samples are worth more components
+            size = trial.n_components
+            more = round(size * (n_samples / len(tried)) ** EXPONENT)
+            more = max(size, min(more, MAX_EXTRAPOLATED))
+            trial = mixture.set_params(n_components=more)
+        return trial, others, shares[kept] / shares[kept].sum()
+
+    def _resume(self, samples, weights, rng, progress):
+        """Fit the components to these samples, from where they are if they were fitted.
+
+        A single one takes more steps at a time: its samples do not change.
+        """
+        start = None
+        if hasattr(self, "_state"):
+            start = self._state, self.estimators_
+            if self.n_components == 1 and hasattr(self.estimator, "max_iter"):
+                self.estimators_[0].set_params(max_iter=N_ITER_SINGLE)
+        self._run_em(samples, weights, self.n_components, rng, progress, start)
+
+    def _fit_others(self, X, weights, apart, rng):
+        """Fit a tree, and the best of some mixtures of products."""
+        seed, groups = rng.randint(MAX_SEED), {"feature_groups": self.feature_groups}
+        sizes = [k for k in N_PRODUCTS if k == 1 or k * PER_PRODUCT <= len(X)]
+        # A later fit to all samples resumes the products: it may not find them again.
+        products = [
+            BernoulliMixture(size, warm_start=True, random_state=seed, **groups)
+            for size in sizes
+        ]
+        models = [ChowLiuTree(random_state=seed, **groups), *products]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for model in models:
+                model.fit(X[~apart], sample_weight=weights[~apart])
+        scores = [weights[apart] @ each.score_samples(X[apart]) for each in models[1:]]
+        return [models[0], models[1 + int(np.argmax(scores))]]
+
+    def _run_em(self, samples, weights, n_components, rng, progress, start=None):
         """Fit mixtures from several starts and take their mean."""
         before, history = [], []
         for _ in range(self.n_averaged):
+            if start is None or before:
+                start = self._first_classes(samples, weights, n_components, rng)
             states, rounds, converged, stopped = self._run_start(
-                samples, weights, n_components, rng, progress, before
+                samples, weights, start, progress, before
             )
             before, history = states, history + rounds
             if stopped:
                 break
         self._set_state(mean_of_mixtures(before), history, converged)
 
-    def _run_start(self, samples, weights, n_components, rng, progress, before):
-        """Fit the components and divide the samples among them, in turns."""
+    def _first_classes(self, samples, weights, n_components, rng):
+        """Find the first classes of samples, and make a component for each."""
         start = BernoulliMixture(
             n_components, random_state=rng.randint(MAX_SEED), max_iter=20,
             feature_groups=self.feature_groups,
@@ -344,9 +455,15 @@ class DensityMixture(
             else:
                 start.fit(as_bits(samples), sample_weight=weights)
         members = [self._new_member(rng) for _ in range(n_components)]
+        return start._state.mixture, members
+
+    def _run_start(self, samples, weights, start, progress, before):
+        """Fit the components and divide the samples among them, in turns."""
+        model, members = start
         history, converged, run = [], False, len(before)
-        model = start._state.mixture
-        shares, totals, _ = self._divide(model, samples, weights, (run, 0))
+        shares, totals, last = self._divide(model, samples, weights, (run, 0))
+        if not isinstance(model, DensityMixtureState):
+            last = -np.inf  # no components yet that a round could improve
         while len(history) < self.max_iter and not converged:
             alive = np.flatnonzero(totals > 0)
             members = self._fit_members(members, samples, shares, alive)
@@ -355,7 +472,7 @@ class DensityMixture(
             number = run, len(history) + 1
             shares, totals, value = self._divide(state, samples, weights, number)
             history.append(value)
-            converged = len(history) > 1 and history[-1] - history[-2] < self.tol
+            converged, last = value - last < self.tol, value
             fitted = mean_of_mixtures([*before, state]), list(history), converged
             if progress.step(
                 partial("mean log-likelihood {:.4f} nats".format, value),

@@ -319,7 +319,8 @@ class Ascent:
                 f"{self.options.learning_rate} is too large. Take a tenth of it."
             )
         whole = vector if self.directions is None else self._scaled(vector)
-        alpha, params = self.options.alpha, self.coordinates.to_params(whole)
+        # The solver may overwrite its own vector: keep a copy.
+        alpha, params = self.options.alpha, self.coordinates.to_params(whole.copy())
         penalised = whole.copy()
         penalised[self.hidden_biases] = 0.0
         value, by_params, log_z = mean_log_likelihood(
@@ -331,8 +332,7 @@ class Ascent:
             m, n = self.directions.shape
             by_scale = gradient[: m * n].reshape(m, n) * self.directions
             gradient = np.concatenate([by_scale.sum(axis=1), gradient[m * n :]])
-        # The solver may overwrite its own vector: keep a copy.
-        self.last = vector.copy(), whole.copy(), objective, gradient, value, log_z
+        self.last = vector.copy(), params, objective, gradient, value, log_z
         return -objective, -gradient
 
     def _scaled(self, vector):
@@ -345,9 +345,9 @@ class Ascent:
         """Record an iteration; raise StopIteration when the ascent has converged."""
         if not np.array_equal(vector, self.last[0]):
             self.evaluate(vector)
-        _, whole, objective, _, value, log_z = self.last
+        _, params, objective, _, value, log_z = self.last
         state, options = self.state, self.options
-        state.params, state.log_z = self.coordinates.to_params(whole), log_z
+        state.params, state.log_z = params, log_z
         state.log_likelihoods.append(value)
         state.objectives.append(objective)
         if self.held_out is not None:

@@ -225,9 +225,12 @@ class Coordinates:
 
     def _split(self, vector):
         m, n = self.n_components, len(self.centre)
-        ends = np.cumsum([m * n, m, n * self.visible_bias])
-        components, hidden, visible, couplings = np.split(vector, ends)
-        return components.reshape(m, n), hidden, visible, couplings
+        hidden = m * n + m
+        visible = hidden + n * self.visible_bias
+        components = vector[: m * n].reshape(m, n)
+        return (
+            components, vector[m * n : hidden], vector[hidden:visible], vector[visible:]
+        )  # fmt: skip
 
     def to_params(self, vector):
         """Compute the parameters of the machine from a vector."""

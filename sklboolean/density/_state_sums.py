@@ -8,6 +8,7 @@ a mantissa and an exponent: parameters may have any size.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, combinations
 
 import numpy as np
@@ -49,8 +50,9 @@ def unit_states(m, max_active=None):
     return states
 
 
+@lru_cache(maxsize=32)
 def split_units(m, max_active=None):
-    """List the states of the second and of the first half of the units.
+    """List the states of the second and of the first half of the units; do not change.
 
     Returns
     -------
@@ -170,7 +172,7 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
     coupling is negative.
     """
     (left_fields, left_logs), (right_fields, right_logs) = left, right
-    order = parents_first(parents)[::-1]
+    order, places, folds = _layout(np.asarray(parents, dtype=np.int64).tobytes())
     strengths = np.where(parents >= 0, couplings, 0.0)
     wide = _is_wide(parents, strengths, sizes)
     if wide:
@@ -192,13 +194,12 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
         tables.append(table)
     left_table, right_table = tables
     right_table = right_table.reshape(-1, PANEL, len(order), 2).transpose(0, 2, 3, 1)
-    places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
     others = {
         "signs": signs,
         "parents": places,
         "agree": agree[order],
         "differ": differ[order],
-        "fold": _folds(places),
+        "fold": folds,
         "wide": wide,
         "order": order,
     }
@@ -208,6 +209,15 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
     )
     left_logs = left_logs + left_rest + np.abs(strengths[order]).sum()
     return (left_table, left_logs, 0), (right_table, right_logs + right_rest), others
+
+
+@lru_cache(maxsize=32)
+def _layout(parents):
+    """Compute the order of columns, their parents' places in it, and the folds."""
+    parents = np.frombuffer(parents, dtype=np.int64)
+    order = parents_first(parents)[::-1]
+    places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
+    return order, places, _folds(places)
 
 
 def _is_wide(parents, strengths, sizes):

@@ -224,8 +224,16 @@ def test_partitions_with_codes_names_and_empty_ones():
         (BernoulliMixture(0), parts(2), "n_components"),
         (BernoulliMixture("auto"), parts(2), "needs a number as n_components"),
         (DensityMixture(n_components="auto"), parts(2), "a number as n_components"),
-        (DensityMixture(DensityMixture()), parts(2), "needs an estimator that has"),
-        (DensityMixture(ChowLiuTree(feature_groups=GROUPS)), parts(2), "of its own"),
+        (
+            DensityMixture(DensityMixture(), n_components=2),
+            parts(2),
+            "needs an estimator that has",
+        ),
+        (
+            DensityMixture(ChowLiuTree(feature_groups=GROUPS), n_components=2),
+            parts(2),
+            "of its own",
+        ),
     ],
 )
 def test_errors_leave_the_model_as_it_was(model, partitions, match):
