@@ -30,7 +30,8 @@ gaps = table.mask(erased)
 gaps.iloc[:4, :6]
 
 # %%
-# By default mixtures of several sizes compete. A tree of attributes is another choice.
+# By default held-out samples choose the density: here a mixture of trees and of hidden
+# classes. One tree of attributes is another choice, and faster.
 models = {
     "mixture": DensityImputer(random_state=0),
     "tree": DensityImputer(ChowLiuTree()),

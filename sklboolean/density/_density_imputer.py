@@ -12,25 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_n_jobs
-from sklboolean.density._bernoulli_mixture import BernoulliMixture
+from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import fill_missing, read_columns
-
-# Numbers of components that are tried, and samples that each component needs.
-N_COMPONENTS = (5, 10, 20, 40, 80)
-SAMPLES_PER_COMPONENT = 5
-# Known values that are hidden to compare numbers of components, and how often.
-HIDDEN_SHARE, N_TRIALS = 0.2, 2
-N_MIXTURES = 5  # of different starts, whose means are averaged
 
 
 class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with their most probable values given the known ones.
 
     A density model of the encoded columns is fitted to the incomplete data. A missing
-    category becomes its most probable level, a missing number lies in the interval that
-    holds its conditional median. Each filled cell has exactly one value, and it is one
-    that the column can have. Data frames stay data frames of the same types.
+    category becomes its most probable level, a missing number its conditional mean.
+    Each filled cell has exactly one value. Data frames stay data frames of the same
+    types.
 
     Parameters
     ----------
@@ -38,9 +31,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A model that can be fitted to Boolean features with NaN and has ``impute``, such
         as `BernoulliMixture`. A search such as ``GridSearchCV`` stands for its best
         estimator. If its ``feature_groups`` is None, the features of each category
-        become a group. None: a `BernoulliMixture` with the number of
-        components, 5 to 80, that restores most of the known values which are hidden
-        from it in a trial; the means of five of them are averaged.
+        become a group. None: ``DensityMixture()``, which held-out samples choose.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
         ``complement`` are set to "propagate" and False. None: ``BooleanEncoder()``.
@@ -52,7 +43,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     estimators_ : list of density models
-        The fitted density; several mixtures for the default ``estimator``.
+        The fitted density.
     encoder_ : BooleanEncoder
         The fitted encoder.
     n_features_in_ : int
@@ -67,10 +58,12 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Each cell is filled by itself, with the value of largest conditional probability,
-    which minimizes the expected number of wrong cells. Multiple missing cells of a
-    sample need not be its jointly most probable completion. A level that the training
-    data did not have counts as unknown when other cells of its sample are filled.
+    Each cell is filled by itself. The level of largest conditional probability
+    minimizes the expected number of wrong cells; the mean minimizes the expected
+    squared error of a number. It is the mean over the intervals of the encoder, each
+    represented by the mean of its training values. Multiple missing cells of a sample
+    need not be its jointly most probable completion. A level that the training data did
+    not have counts as unknown when other cells of its sample are filled.
 
     Examples
     --------
@@ -137,50 +130,40 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
             encoder.set_output(transform="default")
             self.encoder_ = encoder.fit(X)
-            self.estimators_ = self._fit_densities(self._encode(X))
+            self._interval_means = self._fit_interval_means(columns)
+            self.estimators_ = [self._fit_density(self._encode(X))]
         return self
 
-    def _fit_densities(self, bits):
-        """Fit the density; without one, several mixtures of the best size."""
-        if self.estimator is not None:
-            estimator = clone(self.estimator)
-            params = estimator.get_params()
-            for name in ("feature_groups", "estimator__feature_groups"):
-                if name in params and params[name] is None:
-                    estimator.set_params(**{name: self._feature_groups()})
-            fitted = estimator.fit(bits)
-            return [getattr(fitted, "best_estimator_", fitted)]
-        rng = check_random_state(self.random_state)
-        enough = len(bits) // SAMPLES_PER_COMPONENT
-        sizes = [k for k in N_COMPONENTS if k <= max(enough, N_COMPONENTS[0])]
-        mixture = BernoulliMixture(
-            sizes[0], alpha=1.0, random_state=rng.randint(2**31), n_jobs=self.n_jobs
-        )
-        if len(sizes) > 1:
-            n_wrong = np.zeros(len(sizes))
-            for _ in range(N_TRIALS):
-                hidden = rng.random((len(bits), self.n_features_in_)) < HIDDEN_SHARE
-                n_wrong += [
-                    self._count_wrong(mixture.set_params(n_components=k), bits, hidden)
-                    for k in sizes
-                ]
-            mixture.set_params(n_components=sizes[np.argmin(n_wrong)])
-        seeds = rng.randint(2**31, size=N_MIXTURES).tolist()
-        return [clone(mixture).set_params(random_state=s).fit(bits) for s in seeds]
+    def _fit_density(self, bits):
+        """Fit the density; the features of a category are a group of it."""
+        density = self.estimator
+        if density is None:
+            seed = check_random_state(self.random_state).randint(2**31)
+            density = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
+        density = clone(density)
+        params = density.get_params()
+        for name in ("feature_groups", "estimator__feature_groups"):
+            if name in params and params[name] is None:
+                density.set_params(**{name: self._feature_groups()})
+        fitted = density.fit(bits)
+        return getattr(fitted, "best_estimator_", fitted)
 
-    def _count_wrong(self, model, bits, hidden):
-        """Count the hidden values that a density does not restore."""
-        columns = [places for places, _ in self._columns_of_bits()]
-        incomplete = bits.copy()
-        for is_hidden, places in zip(hidden.T, columns, strict=True):
-            incomplete[np.ix_(is_hidden, places)] = np.nan
-        chosen = self._most_probable(clone(model).fit(incomplete).impute(incomplete))
-        wrong = (chosen != bits) & ~np.isnan(bits)
-        counts = [
-            np.count_nonzero(wrong[np.ix_(is_hidden, places)].any(axis=1))
-            for is_hidden, places in zip(hidden.T, columns, strict=True)
-        ]
-        return sum(counts)
+    def _fit_interval_means(self, columns):
+        """Compute the mean training value between two thresholds, for each number."""
+        means = []
+        for column, thresholds in zip(columns, self.encoder_.thresholds_, strict=True):
+            if not len(thresholds):
+                means.append(None)
+                continue
+            values = column.numbers[~column.missing()].astype(np.float64)
+            places = np.searchsorted(thresholds, values)
+            counts = np.bincount(places, minlength=len(thresholds) + 1)
+            sums = np.bincount(places, values, minlength=len(counts))
+            known = np.flatnonzero(counts)
+            # Thresholds of the user may have no value between them.
+            centres = sums[known] / counts[known]
+            means.append(np.interp(np.arange(len(counts)), known, centres))
+        return means
 
     def _encode(self, X):
         """Encode X; levels that the training data did not have become missing too."""
@@ -230,21 +213,29 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         incomplete = np.flatnonzero(missing.any(axis=1))
         values = np.empty((0, len(columns)))
         if len(incomplete):
-            bits = self._encode(X)[incomplete]
-            means = [each.impute(bits, method="mean") for each in self.estimators_]
-            chosen = self._most_probable(np.mean(means, axis=0))
-            values = self.encoder_.inverse_transform(chosen)
+            means = self.estimators_[0].impute(self._encode(X)[incomplete])
+            values = self.encoder_.inverse_transform(self._most_probable(means))
+            self._fill_numbers(values, means)
         return fill_missing(X, columns, missing, incomplete, values)
 
     def _most_probable(self, means):
-        """Choose features that one value of each column has, from their means."""
+        """Choose the level with the largest probability, for each category."""
         chosen = means >= 0.5
         for is_column, kind in self._columns_of_bits():
-            of_column = means[:, is_column]
             if kind == "category":
-                best = of_column.argmax(axis=1)
+                best = means[:, is_column].argmax(axis=1)
                 chosen[:, is_column] = np.arange(len(is_column)) == best[:, None]
-            elif kind == "number":  # the median; probabilities of <= t ascend with t
-                ascending = np.maximum.accumulate(of_column, axis=1)
-                chosen[:, is_column] = ascending >= 0.5
+            elif kind == "number":  # any number will do: it is replaced
+                chosen[:, is_column] = True
         return chosen
+
+    def _fill_numbers(self, values, means):
+        """Replace numbers by their conditional means."""
+        for j, (is_column, _) in enumerate(self._columns_of_bits()):
+            centres = self._interval_means[j]
+            if centres is None:
+                continue
+            # P(<= t) ascends with t. Models of separate bits may break that.
+            below = np.maximum.accumulate(means[:, is_column], axis=1)
+            shares = np.diff(below, axis=1, prepend=0.0, append=1.0)
+            values[:, j] = np.clip(shares @ centres, centres.min(), centres.max())

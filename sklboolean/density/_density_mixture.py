@@ -417,7 +417,9 @@ class DensityMixture(
         sizes = [k for k in N_PRODUCTS if k == 1 or k * PER_PRODUCT <= len(X)]
         # A later fit to all samples resumes the products: it may not find them again.
         products = [
-            BernoulliMixture(size, warm_start=True, random_state=seed, **groups)
+            BernoulliMixture(
+                size, alpha=1.0, warm_start=True, random_state=seed, **groups
+            )
             for size in sizes
         ]
         models = [ChowLiuTree(random_state=seed, **groups), *products]

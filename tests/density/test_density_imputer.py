@@ -1,5 +1,6 @@
 """DensityImputer: what it fills in is the value that the density says is likeliest."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklboolean import (
     BooleanEncoder,
     ChowLiuTree,
     DensityImputer,
+    DensityMixture,
 )
 
 MIXTURE = BernoulliMixture(3, random_state=0)
@@ -56,10 +58,10 @@ def test_dependent_values_are_restored():
     assert gaps.equals(with_gaps(weather()))  # unchanged
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=8)
 @given(st.integers(0, 1000), st.sampled_from([0.1, 0.4]))
 def test_values_are_the_likeliest_by_definition(seed, share):
-    """Each level is tried, and a number lies where the conditional median does."""
+    """Each level is tried; a number is the mean over the intervals."""
     gaps = with_gaps(weather(40, seed), share, seed)
     imputer = DensityImputer(MIXTURE, encoder=BooleanEncoder(n_bins=3)).fit(gaps)
     density, encoder = imputer.estimators_[0], imputer.encoder_
@@ -86,11 +88,18 @@ def test_values_are_the_likeliest_by_definition(seed, share):
                 "wet"
             ) == pytest.approx(0.5)
         else:
-            below = [n for n in names if n.startswith(f"{column} <= ")]
-            for name in below:
-                if value <= float(name.split()[-1]):
-                    best = max(probability(n) for n in below[: below.index(name) + 1])
-                    assert best > 0.5 - 1e-9
+            known = gaps[column].dropna().astype(float)
+            thresholds = [-np.inf, *encoder.thresholds_[j], np.inf]
+            reached, mean = 0.0, 0.0
+            for low, high in itertools.pairwise(thresholds):
+                below = 1.0
+                if high < np.inf:
+                    place = [f"{column} <= " in name for name in names].index(True)
+                    place += thresholds.index(high) - 1
+                    below = max(reached, probability(names[place]))
+                inside = known[(known > low) & (known <= high)].mean()
+                mean, reached = mean + (below - reached) * inside, below
+            assert value == pytest.approx(round(mean) if column == "degrees" else mean)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +176,36 @@ def test_any_density_and_search_may_be_given():
     assert imputer.estimators_[0].n_components == 4
 
 
-def test_hidden_values_choose_the_number_of_components():
+def test_the_default_is_a_mixture_with_the_groups_of_categories():
     imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
-    assert imputer.estimators_[0].n_components in (5, 10, 20, 40)
-    few = DensityImputer(random_state=0).fit(with_gaps(weather(8)))
-    assert few.estimators_[0].n_components == 5
+    (mixture,) = imputer.estimators_
+    assert isinstance(mixture, DensityMixture)
+    groups = np.asarray(mixture.feature_groups)
+    names = imputer.encoder_.get_feature_names_out()
+    of_sky = np.array([name.startswith("sky") for name in names])
+    assert len(set(groups[of_sky])) == 1
+    assert len(set(groups)) == (~of_sky).sum() + 1
+    few = DensityImputer(random_state=0).fit_transform(with_gaps(weather(8)))
+    assert not few.isna().any().any()
+
+
+def test_the_default_is_not_worse_than_the_most_frequent_value():
+    """Bits that say nothing of each other, and bits that do."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 20)) < rng.uniform(0.1, 0.9, 20)) * 1.0
+    X[:, 10:] = np.where(rng.random((400, 10)) < 0.3, X[:, :10], X[:, 10:])
+    hidden = rng.random(X.shape) < 0.2
+    filled = DensityImputer(random_state=0).fit_transform(np.where(hidden, np.nan, X))
+    frequent = np.tile(X.mean(axis=0) >= 0.5, (400, 1))
+    assert np.mean((filled == X)[hidden]) > np.mean((frequent == X)[hidden])
+
+
+def test_numbers_between_thresholds_without_values():
+    X = pd.DataFrame({"a": [0.0, 1, 9, 10] * 5, "b": [True, False] * 10})
+    encoder = BooleanEncoder(thresholds={"a": [0.5, 4, 6]})
+    imputer = DensityImputer(MIXTURE, encoder=encoder).fit(X)
+    value = imputer.transform(pd.DataFrame({"a": [np.nan], "b": [None]}))["a"][0]
+    assert 4 < value < 6
 
 
 @pytest.mark.parametrize(
