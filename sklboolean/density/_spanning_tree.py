@@ -1,8 +1,6 @@
 """Trees between columns: the best one, and the order of its columns."""
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
-from scipy.stats import rankdata
 
 
 def maximum_spanning_tree(gains):
@@ -11,18 +9,25 @@ def maximum_spanning_tree(gains):
     Parameters
     ----------
     gains : ndarray of shape (n_features, n_features)
-        Symmetric.
+        Symmetric and finite.
 
     Returns
     -------
     parents : ndarray of shape (n_features,), dtype int64
         Column number of the parent of each column; -1 for the root, which is column 0.
     """
-    # Only the order of the gains matters; a cost near zero would mean no edge.
-    costs = rankdata(-gains, "dense").reshape(gains.shape)
-    tree = minimum_spanning_tree(costs)
-    _, parents = breadth_first_order(tree, 0, directed=False)
-    return np.where(parents < 0, -1, parents).astype(np.int64)
+    # Prim's algorithm: its time is that of reading the gains once.
+    parents = np.full(len(gains), -1, dtype=np.int64)
+    nearest = np.zeros_like(parents)
+    best, outside = gains[0].copy(), np.ones(len(gains), dtype=bool)
+    column = 0
+    for _ in range(len(gains) - 1):
+        outside[column], best[column] = False, -np.inf
+        better = outside & (gains[column] > best)
+        best[better], nearest[better] = gains[column, better], column
+        column = best.argmax()
+        parents[column] = nearest[column]
+    return parents
 
 
 def parents_first(parents):

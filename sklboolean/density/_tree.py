@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator
+from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_real
@@ -26,8 +27,20 @@ from sklboolean.density._partitioned_samples import (
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
 BLOCK_SIZE = 4096
+CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
+MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
 MAX_ITER = 200  # steps of EM, where bits are missing
 TOL = 1e-6  # nats per sample
+
+
+def check_pairs(n_values):
+    """Refuse sums over all pairs of columns, or of their values, that are too many."""
+    if n_values > MAX_VALUES:
+        raise ValueError(
+            f"A tree compares all pairs of columns: of {n_values} columns that takes "
+            f"{3 * 8 * n_values**2 / 2**30:.0f} GiB, and at most {MAX_VALUES} are "
+            "accepted. Select columns first, or take a BernoulliMixture."
+        )
 
 
 def pair_sums(signs, sample_weight=None):
@@ -51,6 +64,7 @@ def pair_sums(signs, sample_weight=None):
     if isinstance(signs, PartitionedSamples):
         return signs.sum(pair_sums)
     n_samples, n_features = signs.shape
+    check_pairs(n_features)
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
     sums, products = np.zeros(n_features), np.zeros((n_features, n_features))
     for start in range(0, n_samples, BLOCK_SIZE):
@@ -98,11 +112,14 @@ def mutual_information_matrix(signs, sample_weight=None, alpha=0.0):
         In nats. Symmetric, not negative, 0 on the diagonal.
     """
     total, sums, products = pair_sums(signs, sample_weight)
-    joint = pair_counts(total, sums[:, None], sums[None], products, alpha)
-    joint /= total + alpha
-    first, second = joint.sum(axis=1), joint.sum(axis=0)
-    independent = first[:, None] * second[None]
-    information = (xlogy(joint, joint) - xlogy(joint, independent)).sum(axis=(0, 1))
+    information = products  # block by block, each of which is read before
+    for here in gen_batches(len(sums), max(1, CELLS_AT_A_TIME // len(sums))):
+        counts = pair_counts(total, sums[here, None], sums, products[here], alpha)
+        joint = counts / (total + alpha)
+        first, second = joint.sum(axis=1), joint.sum(axis=0)
+        independent = first[:, None] * second[None]
+        terms = xlogy(joint, joint) - xlogy(joint, independent)
+        information[here] = terms.sum(axis=(0, 1))
     # The formula is symmetric and not negative; rounding is not.
     information = (information + information.T) / 2
     np.fill_diagonal(information, 0.0)
@@ -277,6 +294,7 @@ def known_value_counts(attributes, signs, weights):
     """Count pairs of values, in the samples in which both attributes are known."""
     if isinstance(signs, PartitionedSamples):
         return signs.sum(known_value_counts, attributes)
+    check_pairs(int(attributes.sizes.sum()))
     allowed = attributes.allowed(signs)
     n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
     known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)

@@ -13,8 +13,11 @@ from oracles.density import (
     tree_likelihood,
     tree_log_probability,
 )
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from sklboolean import ChowLiuTree
+from sklboolean.density._spanning_tree import maximum_spanning_tree
 from sklboolean.density._tree import (
     TreeDistribution,
     chow_liu_parents,
@@ -168,3 +171,25 @@ def test_weights_are_checked():
         ChowLiuTree().fit([[0, 1]], sample_weight=[-1])
     with pytest.raises(ValueError, match="finite sum"):
         ChowLiuTree().fit([[0, 1], [1, 1]], sample_weight=[1e308, 1e308])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.booleans())
+def test_spanning_tree_has_the_largest_total_gain(seed, n, ties):
+    rng = np.random.default_rng(seed)
+    gains = rng.integers(0, 4, (n, n)) * 1.0 if ties else rng.random((n, n))
+    gains = gains + gains.T
+    parents = maximum_spanning_tree(gains)
+    assert parents[0] == -1
+    child = np.arange(1, n)
+    assert sorted(parents_first(parents)) == list(range(n))
+    assert (parents[child] >= 0).all()
+    # scipy's tree has least total costs; a cost of 0 would be no edge.
+    costs = gains.max(initial=0) + 1 - gains
+    least = minimum_spanning_tree(np.triu(costs, 1)).sum()
+    assert costs[child, parents[child]].sum() == pytest.approx(least)
+
+
+def test_too_many_columns_are_refused_before_memory_is_asked_for():
+    X = sparse.csr_array((2, 50_000), dtype=np.float32)
+    with pytest.raises(ValueError, match="of 50000 columns that takes 56 GiB"):
+        ChowLiuTree().fit(X)
