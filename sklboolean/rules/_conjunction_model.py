@@ -143,9 +143,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             float(self.literal_cost), groups,
         )  # fmt: skip
         self.scores_, best = None, 0
+        halfway, until = self._ends()
         if len(Cs) > 1:
             best = self._choose_C(
-                words, weights, targets, strata, loss, space, Cs, progress
+                words, weights, targets, strata, loss, space, Cs, halfway, progress
             )
         model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
         model.add_features()
@@ -159,10 +160,11 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         progress.count("C", best + 1)
         for k, C in enumerate(Cs[: best + 1]):
             if k < best:
-                model.minimize(C, PATH_TOL, exact=False)
+                model.minimize(C, PATH_TOL, exact=False, until=until)
             else:
-                until, max_work = self._limits()
-                model.minimize(C, self.tol, exact=True, until=until, max_work=max_work)
+                model.minimize(
+                    C, self.tol, exact=True, until=until, max_work=self._max_work()
+                )
             path.append(model.solution())
             text = f"C={C:.3g}, {len(path[-1].conjunctions)} conjunctions"
             if progress.step(lambda text=text: text, set_attributes):
@@ -170,13 +172,15 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         set_attributes(self)
         progress.finish()
 
-    def _choose_C(self, words, weights, targets, strata, loss, space, Cs, progress):
+    def _choose_C(
+        self, words, weights, targets, strata, loss, space, Cs, until, progress
+    ):
         """Find the place of the C with the smallest held-out loss."""
         parts = self._split(strata, weights)
         progress.count("part", len(parts))
         found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._path_losses)(
-                words, weights, targets, loss, space, Cs, train, test
+                words, weights, targets, loss, space, Cs, until, train, test
             )
             for train, test in parts
         )
@@ -219,12 +223,20 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 )
         return pairs
 
-    def _limits(self):
-        """Return the time at which to stop, or None, and the work after which to."""
-        until = None if self.time_limit is None else monotonic() + self.time_limit
-        return until, np.inf if self.work_limit is None else 1e9 * self.work_limit
+    def _ends(self):
+        """Return the times at which to stop: half of the time is for choosing C."""
+        if self.time_limit is None:
+            return None, None
+        start = monotonic()
+        return start + self.time_limit / 2, start + self.time_limit
 
-    def _path_losses(self, words, weights, targets, loss, space, Cs, train, test):
+    def _max_work(self):
+        """Return the work after which to stop."""
+        return np.inf if self.work_limit is None else 1e9 * self.work_limit
+
+    def _path_losses(
+        self, words, weights, targets, loss, space, Cs, until, train, test
+    ):
         """Compute the mean held-out loss for each C, from the smallest on.
 
         The path ends with the second C in turn that is above the least, or at a limit.
@@ -242,7 +254,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         )
         model.add_features()
         losses, least = np.full(len(Cs), np.inf), np.inf
-        until, max_work = self._limits()
+        max_work = self._max_work()
 
         def held_out_loss():
             scores = model.solution().scores(words[test])
@@ -252,8 +264,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         for k, C in enumerate(Cs):
             watch = HeldOutWatch(held_out_loss, least)
             model.minimize(
-                C, PATH_TOL, exact=False, until=until if k else None,
-                max_work=max_work - model.work if k else np.inf, watch=watch,
+                C, PATH_TOL, exact=False, until=until, watch=watch,
+                max_work=max_work - model.work if k else np.inf,
             )  # fmt: skip
             if k and until is not None and monotonic() >= until:
                 return losses, "time_limit"
