@@ -164,7 +164,7 @@ def main(arguments=None):
         tables["a9a"] = load_part(options.data, "libsvm_a9a", "train")
     tables = {name: tables[name] for name in options.tables if name in tables}
     if options.quick:
-        tables = {name: (X[:400], y[:400]) for name, (X, y) in tables.items()}
+        tables = {name: (X[:100], y[:100]) for name, (X, y) in tables.items()}
     quick = options.quick
     compare_shares(tables, range(1 if quick else 5))
     compare_losses(tables, {"votes": 1 if quick else 4, "SMS spam": 1, "a9a": 1})

@@ -390,11 +390,11 @@ def apart(function):
         process.join()
 
 
-def against_peers(folder, n_seeds, keep, n_jobs):
-    """Print accuracy and literals of all rule learners on each table."""
+def against_peers(made, n_seeds, keep, n_jobs):
+    """Print accuracy and literals of all rule learners on each made table."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, too_late)
-    made, means = two_class_tables(folder), {}
+    means = {}
 
     def figures(name, table, seed):
         fit = partial(fit_and_count, name, table, made[table], seed)
@@ -447,15 +447,19 @@ def main(arguments=None):
     )
     options = parser.parse_args(arguments)
     print_header("Rules that predict")
-    n_seeds = 1 if options.quick else 2
-    against_peers(options.data, n_seeds, options.keep, options.jobs)
-    n_splits = 1 if options.quick else 5
+    n_seeds, n_splits, n_train, n_test = 2, 5, 2000, 5000
+    made, tables = two_class_tables(options.data), load_tables(options.data)
+    if options.quick:  # one table of bits and one of numbers
+        n_seeds, n_splits, n_train, n_test = 1, 1, 200, 200
+        made = {name: made[name] for name in ("monks 3", "num_wine")}
+        tables = {name: tables[name] for name in ("monks 3",)}
+    against_peers(made, n_seeds, options.keep, options.jobs)
     columns = [
         "data", "classifier", "accuracy", "error", "rules", "literals", "fidelity",
         "fit s",
     ]  # fmt: skip
     rows = []
-    for name, (X, y, groups) in load_tables(options.data).items():
+    for name, (X, y, groups) in tables.items():
         splits = [
             train_test_split(X, y, test_size=0.2, random_state=seed, stratify=y)
             for seed in range(n_splits)
@@ -464,7 +468,9 @@ def main(arguments=None):
     print_table("Data sets", columns, rows)
     for shape in PLANTED[: 1 if options.quick else None]:
         n, terms, literals, noise, correlation = shape
-        splits = [planted_split(shape, seed, 2000, 5000) for seed in range(n_splits)]
+        splits = [
+            planted_split(shape, seed, n_train, n_test) for seed in range(n_splits)
+        ]
         title = (
             f"Planted: {n} features, {terms} terms of {literals} literals, noise "
             f"{noise}, correlation {correlation}"

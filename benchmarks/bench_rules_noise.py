@@ -50,11 +50,11 @@ def learners(seed):
     }
 
 
-def wrong_labels(folder, seeds, n_train):
+def wrong_labels(folder, noisy, seeds, n_train):
     """Print the errors of each learner for each share of wrong labels."""
     errors = {}
     tables = two_class_tables(folder)
-    names = [name for name in NOISY if name in tables]
+    names = [name for name in noisy if name in tables]
     for table in names:
         for seed in seeds:
             X, X_test, y, y_test = tables[table](seed)
@@ -164,8 +164,10 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     print_header("Rules and kernel models with wrong labels")
-    seeds = options.seeds[:1] if options.quick else options.seeds
-    wrong_labels(options.data, seeds, 200 if options.quick else 1000)
+    noisy, seeds, n_train = NOISY, options.seeds, 1000
+    if options.quick:
+        noisy, seeds, n_train = ("votes",), seeds[:1], 100
+    wrong_labels(options.data, noisy, seeds, n_train)
     if not options.data:
         print("\nWithout --data: no a9a, and no comparison with SVC.")
         return

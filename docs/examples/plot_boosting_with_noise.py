@@ -27,10 +27,10 @@ boosters = {
     "AdaBoost": AdaBoostClassifier(n_estimators=100, random_state=0),
     "gradient boosting": GradientBoostingClassifier(random_state=0),
 }
-noises = [0, 0.05, 0.1, 0.2]
+noises = [0, 0.1, 0.2]
 error = {name: np.zeros((3, len(noises))) for name in boosters}
 for seed in range(3):
-    X, y = make_long_servedio(600, random_state=seed)
+    X, y = make_long_servedio(400, random_state=seed)
     X_test, y_test = make_long_servedio(2000, random_state=100 + seed)
     for place, noise in enumerate(noises):
         noisy = flip_labels(y, noise, random_state=seed)

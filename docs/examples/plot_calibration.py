@@ -18,7 +18,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -43,7 +43,8 @@ models = {
     },
 }
 labels, probabilities = [], {name: [] for name in models}
-for train, test in RepeatedStratifiedKFold(n_repeats=2, random_state=0).split(X, y):
+folds = StratifiedKFold(5, shuffle=True, random_state=0)
+for train, test in folds.split(X, y):
     labels += y[test].tolist()
     for name, model in models.items():
         model.fit(X.iloc[train], y[train])
