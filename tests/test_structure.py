@@ -319,13 +319,13 @@ def test_branches_are_counted():
 def test_no_function_is_too_long():
     found = {}
     for name, tree in TREES.items():
-        source = FILES[name].read_text("utf-8")
+        source = FILES[name].read_text("utf-8").splitlines(keepends=True)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
-                text = textwrap.dedent(
-                    ast.get_source_segment(source, node, padded=True)
-                )
-                size = code_lines(text), branches(node)
+                lines = source[node.lineno - 1 : node.end_lineno]
+                size = len(lines), branches(node)
+                if size[0] > MOST_LINES_OF_FUNCTION:  # with comments and docstring
+                    size = code_lines(textwrap.dedent("".join(lines))), size[1]
                 if size[0] > MOST_LINES_OF_FUNCTION or size[1] > MOST_BRANCHES:
                     found[f"{name} {node.name}"] = size
     assert not found

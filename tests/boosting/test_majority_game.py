@@ -344,7 +344,7 @@ def test_after_the_last_round_there_are_no_weights():
 # Rounds for an edge, and the edge for a number of rounds
 
 
-@settings(deadline=None)
+@settings(max_examples=30)  # the definition takes time
 @given(
     st.fractions(Fraction(1, 10), Fraction(49, 100), max_denominator=100),
     st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000),

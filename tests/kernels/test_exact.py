@@ -104,7 +104,7 @@ def test_ties_and_near_ties_have_the_right_sign(case, min_literals, excess, rand
     assert exact_sign(table, *arrays(pieces)) == sign(value)
 
 
-@pytest.mark.parametrize("length", [1, 2, 52, 53, 54, 63, 64, 65, 1000, 10_000])
+@pytest.mark.parametrize("length", [1, 2, 52, 53, 54, 63, 64, 65, 1000])
 @pytest.mark.parametrize("min_literals", [0, 1])
 @pytest.mark.parametrize("orientation", [-1, 1])
 def test_a_chain_of_borrows_is_followed_to_its_end(length, min_literals, orientation):

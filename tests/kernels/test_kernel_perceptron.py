@@ -355,7 +355,7 @@ def largest_support(model):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     budgets,
     st.integers(2, 3),

@@ -478,20 +478,25 @@ def rival_scores(scores, n_classes):
     return smallest, pairs.astype(int), signs
 
 
-def shares_of_features(samples, coef, length_weights, monotone, x=None):
+def conjunctions_that_hold(samples, monotone):
+    """List all conjunctions, and for each whether it holds in each sample."""
+    terms = list(conjunctions(samples.shape[1], 1, None, monotone))
+    return terms, np.array(
+        [[conjunction_holds(term, z) for z in samples] for term in terms]
+    )
+
+
+def shares_of_features(terms, hold, coef, length_weights, hold_in_x=None):
     """Share the weight of each conjunction equally among its features.
 
-    Of the conjunctions that x satisfies; without x the squared weights of all.
+    `hold` has the samples of `coef`. Only conjunctions of `hold_in_x` count; without it
+    the squared weights of all.
     """
-    n_features = samples.shape[1]
-    shares = np.zeros(n_features)
-    for term in conjunctions(n_features, 1, None, monotone):
-        held = [conjunction_holds(term, z) for z in samples]
-        weight = length_weights[len(term)] * np.sum(coef[held])
-        if x is None:
-            weight *= np.sum(coef[held])
-        elif not conjunction_holds(term, x):
-            continue
+    shares = np.zeros(1 + max(variable for term in terms for variable, _ in term))
+    for k, term in enumerate(terms):
+        weight = coef[hold[k]].sum()
+        weight *= length_weights[len(term)]
+        weight *= coef[hold[k]].sum() if hold_in_x is None else hold_in_x[k]
         for variable, _ in term:
             shares[variable] += weight / len(term)
     return shares

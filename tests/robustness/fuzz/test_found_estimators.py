@@ -128,9 +128,7 @@ def test_nan_is_found_in_sparse_tables_of_any_format(form):
 TREES = [
     BoostByMajority(DecisionTreeClassifier(max_depth=2), n_estimators=3, gamma=0.1),
     BoostByMajorityRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3),
-    pytest.param(
-        OnlineBoostByMajority(BernoulliNB(), n_estimators=3), marks=pytest.mark.slow
-    ),
+    OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20, max_iter=2),
     QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),
     QueryByCommittee(
         HalfspaceVersionSpace(label_noise=0.1),
