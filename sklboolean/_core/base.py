@@ -448,9 +448,11 @@ class OnlineClassifier(
         if one_pass or self.max_iter == 1:
             step = 8
         vars(second).update(
-            max_iter=max(1, self.max_iter // part), random_state=0,
-            early_stopping=False, n_orders=1,
-        )  # fmt: skip
+            max_iter=max(1, self.max_iter // part),
+            random_state=0,
+            early_stopping=False,
+            n_orders=1,
+        )
         samples = np.arange(len(codes)) if samples is None else samples
         rng = np.random.default_rng(0)
         own, others = one_of_each_few(samples, codes[samples], step, rng)

@@ -100,9 +100,10 @@ class Progress:
             return vars(model)
 
         return context.call_on_fit_task_end(
-            estimator=self.estimator, **self.data,
+            estimator=self.estimator,
+            **self.data,
             reconstruction_attributes=set_attributes and fitted_attributes,
-        )  # fmt: skip
+        )
 
     def finish(self):
         """Report that the fit ended and the estimator has its fitted attributes."""

@@ -224,8 +224,11 @@ def move_on_ellipse(weights, margins, signed_samples, penalty, rng):
         angles = draw_on_line(
             np.concatenate([first, first + np.pi]),
             np.concatenate([rising, -rising]),
-            lower, lower + 2 * np.pi, penalty, rng,
-        )  # fmt: skip
+            lower,
+            lower + 2 * np.pi,
+            penalty,
+            rng,
+        )
     cosines, sines = np.cos(angles), np.sin(angles)
     _move(weights, margins, cosines, sines, other, across, np.isinf(penalty))
 

@@ -281,11 +281,15 @@ class FilteringBoostByMajority(BaseMajorityVote):
     def _init_state(self, classes, rng):
         check_classifier(self._weak_estimator())
         plan = plan_filter(
-            self.mode, self.gamma, self.target_error, self.delta,
+            self.mode,
+            self.gamma,
+            self.target_error,
+            self.delta,
             weak_learner_success_rate=self.weak_learner_success_rate,
-            n_samples_weak=self.n_samples_weak, max_tries=self.max_tries,
+            n_samples_weak=self.n_samples_weak,
+            max_tries=self.max_tries,
             weak_failure=self.weak_failure,
-        )  # fmt: skip
+        )
         # A clone: its parameters may be changed while the stream is read.
         return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
 

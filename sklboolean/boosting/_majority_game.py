@@ -53,10 +53,13 @@ def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
         right = counts[possible].astype(np.float64)
         wrong = n_votes - right
         logs[possible] = (
-            gammaln(n_votes + 1) - gammaln(right + 1) - gammaln(wrong + 1)
-            + right * np.log1p(2 * gamma) + wrong * np.log1p(-2 * gamma)
+            gammaln(n_votes + 1)
+            - gammaln(right + 1)
+            - gammaln(wrong + 1)
+            + right * np.log1p(2 * gamma)
+            + wrong * np.log1p(-2 * gamma)
             - n_votes * np.log(2)
-        )  # fmt: skip
+        )
         return logs
     if counts.size * n_coins < n_votes:  # few states of a long game: coin by coin
         heads = np.arange(n_coins + 1)

@@ -211,8 +211,9 @@ class OnlineGame:
             n_correct += hits
             self.n_shown[i] += np.count_nonzero(weights)
             for sums, terms in [
-                (self.weights_correct, weights * hits), (self.weights_shown, weights),
-            ]:  # fmt: skip
+                (self.weights_correct, weights * hits),
+                (self.weights_shown, weights),
+            ]:
                 # Added in order, so that the parts of a stream give the same sums.
                 sums[i] = np.cumsum(np.append(sums[i], terms))[-1]
         return votes, n_correct
@@ -677,11 +678,14 @@ class OnlineBoostByMajority(
     def _check_X(self, X, y="no_validation", *, reset=False):
         tags = self.__sklearn_tags__().input_tags
         checked = validate_data_strict(
-            self, X, y, reset=reset,
+            self,
+            X,
+            y,
+            reset=reset,
             for_others=self.estimator is not None,
             accept_sparse="csr" if tags.sparse else False,
             ensure_all_finite=not tags.allow_nan,
-        )  # fmt: skip
+        )
         samples = checked[0] if isinstance(checked, tuple) else checked
         if reset and self.estimator is None and not sparse.issparse(samples):
             warn_of_lost_columns(self, samples, (samples > 0).all(axis=0), 0.0)

@@ -188,9 +188,13 @@ callables, default="conjunctions"
     _state_params = ("hypotheses", "max_literals", "monotone", "binarize")
 
     def __init__(
-        self, hypotheses="conjunctions", *, max_literals=None, monotone=False,
+        self,
+        hypotheses="conjunctions",
+        *,
+        max_literals=None,
+        monotone=False,
         binarize=0.0,
-    ):  # fmt: skip
+    ):
         self.hypotheses = hypotheses
         self.max_literals = max_literals
         self.monotone = monotone

@@ -203,9 +203,11 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
                 "give more samples or another validation_fraction."
             )
         train, held_out = train_test_split(
-            samples, test_size=self.validation_fraction, stratify=codes[samples],
+            samples,
+            test_size=self.validation_fraction,
+            stratify=codes[samples],
             random_state=rng,
-        )  # fmt: skip
+        )
         return np.sort(train), held_out
 
     def _has_converged(self, history, n_samples):
