@@ -15,7 +15,6 @@ from sklboolean import (
     ChowLiuTree,
     CombinationMachine,
     DensityMixture,
-    GaussianCombinationMachine,
     Winnow,
 )
 
@@ -130,27 +129,19 @@ def deadly(die):
 
 @pytest.mark.parametrize(
     "model",
+    # One pass, passes of EM, and fits within passes. The others sum over partitions by
+    # the same class; each new cluster takes seconds.
     [
         ChowLiuTree(),
         BernoulliMixture(3, random_state=0),
-        CombinationMachine(2, base="chow_liu", n_init=1, max_iter=20, random_state=0),
-        GaussianCombinationMachine(2, n_init=1, max_iter=10, random_state=0),
-        DensityMixture(ChowLiuTree(), n_components=2, max_iter=3, random_state=0),
         DensityMixture(
-            CombinationMachine(1, base="chow_liu", n_init=1, max_iter=5),
+            CombinationMachine(1, base="chow_liu", n_init=1, max_iter=3),
             n_components=2,
-            max_iter=2,
+            max_iter=1,
             random_state=0,
         ),
     ],
-    ids=[
-        "tree",
-        "mixture",
-        "machine",
-        "real machine",
-        "mixture of trees",
-        "mixture of machines",
-    ],
+    ids=["tree", "mixture", "mixture of machines"],
 )
 def test_densities_are_the_same_though_a_worker_was_killed(mortals, die, model):
     alone = clone(model).fit_partitions([loader(part) for part in PARTS])
