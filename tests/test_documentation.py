@@ -95,6 +95,7 @@ def test_blocks_of_a_page_run_one_after_the_other(page):
 
 
 # What such a package calls that others deprecate is its own affair.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize(("page", "package"), NEEDY)
 def test_blocks_that_need_a_package_run_where_it_is_installed(page, package):
@@ -127,6 +128,7 @@ sys.meta_path.insert(0, Missing())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
 def test_first_examples_need_only_pandas_and_our_package(page, tmp_path):
     blocks = [block for _, block in BLOCK.findall((ROOT / page).read_text("utf-8"))]
@@ -135,6 +137,7 @@ def test_first_examples_need_only_pandas_and_our_package(page, tmp_path):
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 def test_quickstart_needs_only_our_package(tmp_path):
     code = NOTHING_ELSE.replace('{"mat', '{"pandas", "mat')
     code += f"""

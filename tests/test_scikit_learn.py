@@ -75,12 +75,14 @@ def test_soft_vote(name, problem):
     np.testing.assert_allclose(vote.predict_proba(X), mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_stacking(name, problem):
     members = [("ours", clone(MODELS[name])), ("peer", LogisticRegression())]
     check(StackingClassifier(members, LogisticRegression(), cv=2), *problem, 0.6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_PROBABILITIES)
 def test_self_training(name, problem):
     X, y = problem
@@ -188,6 +190,7 @@ def test_permutation_importance(name, problem):
     assert np.isfinite(importances.importances).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_PROBABILITIES)
 def test_partial_dependence(name, problem):
     X, y = problem

@@ -64,6 +64,7 @@ def test_oracle_sees_rows_as_they_were():
     assert person.rows[-1] == [X[person.asked[-1]].tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails_at", [0, 3, 15])
 def test_answers_before_a_failure_are_kept(fails_at):
     person = Person(y, fails_at=fails_at)

@@ -126,6 +126,7 @@ def test_member_of_one_class_is_a_constant():
     assert neighbours.n_samples_fit_ == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "base",
     [
