@@ -9,6 +9,7 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
@@ -77,6 +78,17 @@ def exclusive_groups(names):
         c.column if c.relation in ("=", "is") and c.column in with_levels else number
         for number, c in enumerate(conditions)
     ]
+
+
+class NamedCsr(sparse.csr_array):
+    """A sparse matrix whose columns have names, until it is sliced or changed.
+
+    Attributes
+    ----------
+    feature_names : ndarray of shape (n_features,), dtype object, or None
+    """
+
+    feature_names = None
 
 
 class FeatureNames:

@@ -225,6 +225,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if kind == "category":
                 best = means[:, is_column].argmax(axis=1)
                 chosen[:, is_column] = np.arange(len(is_column)) == best[:, None]
+            elif kind == "ordered":  # the median; probabilities of <= t ascend with t
+                ascending = np.maximum.accumulate(means[:, is_column], axis=1)
+                chosen[:, is_column] = ascending >= 0.5
             elif kind == "number":  # any number will do: it is replaced
                 chosen[:, is_column] = True
         return chosen

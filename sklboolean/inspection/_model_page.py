@@ -19,6 +19,8 @@ from sklboolean.inspection._formulas import (
     conjunctions_of,
 )
 from sklboolean.inspection._user_columns import only_encoder
+from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._encoded_columns import level_names
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
 
@@ -263,7 +265,10 @@ def _encoded_columns(encoder, X, bits, used):
             described[number] = len(columns), _conditions(encoder, number, places)
             column = _column(encoder, number, str(label), places, read[number])
             columns.append(column)
-            values.append(_column_values(column, read[number], bits[:, places]))
+            if encoder.kinds_[number] == "ordered":
+                values.append(_ordered_values(encoder, number, column, read[number]))
+            else:
+                values.append(_column_values(column, read[number], bits[:, places]))
         where, conditions = described[number]
         relation, value = conditions[j]
         features.append({"column": where, "relation": relation, "value": value})
@@ -276,6 +281,12 @@ def _conditions(encoder, number, places):
     kind, thresholds = encoder.kinds_[number], encoder.thresholds_[number].tolist()
     if kind == "category":
         said = [("=", k) for k in range(len(places))]
+    elif kind == "ordered":
+        n_levels = len(encoder.categories_[number])
+        said = [("in", [*range(t + 1)]) for t in thresholds]
+        if encoder.complement:
+            said += [("in", [*range(t + 1, n_levels)]) for t in thresholds]
+        said += [("=", n_levels)] * (len(places) - len(said))
     elif kind == "boolean":
         said = [("=", 1)]
     else:
@@ -290,6 +301,11 @@ def _column(encoder, number, label, places, read):
     kind = encoder.kinds_[number]
     column = {"name": label, "kind": kind, "can_be_missing": False}
     names = encoder.get_feature_names_out()[places]
+    if kind == "ordered":
+        options = level_names(encoder.categories_[number])
+        gap = ["(missing)"] * str(names[-1]).endswith(" is missing")
+        options = [*options, *gap, "(another level)"]
+        return column | {"kind": "category", "options": options}
     if kind == "category":
         levels = [str(name).removeprefix(f"{label} = ") for name in names]
         n_levels = len(encoder.categories_[number])
@@ -303,6 +319,15 @@ def _column(encoder, number, label, places, read):
         edges = [*encoder.thresholds_[number].tolist(), *known]
         column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
     return column
+
+
+def _ordered_values(encoder, number, column, read):
+    """List the option of each sample; the last one is for unseen levels."""
+    levels, last = encoder.categories_[number], len(column["options"]) - 1
+    places = {level: k for k, level in enumerate(levels)}
+    read = read.as_category()
+    options = [*(places.get(level, last) for level in read.levels), len(levels)]
+    return [options[code] for code in read.codes.tolist()]
 
 
 def _column_values(column, read, bits):

@@ -7,10 +7,11 @@ import numpy as np
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
 from sklboolean.preprocessing._encoded_columns import (
-    MISSING,
-    UNSEEN,
     NumberColumn,
+    OrderedColumn,
 )
+
+UNSEEN, MISSING = -1, -2
 
 
 def data_types():
@@ -231,7 +232,9 @@ def convert_encoder(scope, operator, container):
         if not fitted.n_conditions:
             continue
         column, is_text = read_column(graph, operator.inputs, place)
-        if isinstance(fitted, NumberColumn):
+        if isinstance(fitted, OrderedColumn):
+            held, missing = ordered_conditions(graph, column, fitted, is_text)
+        elif isinstance(fitted, NumberColumn):
             if is_text:
                 raise NotImplementedError(
                     f"Column {fitted.name!r} held numbers in fit, but its type in the "
@@ -264,6 +267,7 @@ def read_column(graph, variables, place):
 
 def number_conditions(graph, column, fitted):
     """Compare a column of numbers with its thresholds."""
+    fitted.require_floats("The number of a graph")
     kinds = {"<=": "LessOrEqual", ">": "Greater"}
     thresholds = fitted.thresholds.astype(np.float64)[None]
     held = [
@@ -284,6 +288,11 @@ def level_conditions(graph, column, fitted):
             "for it."
         )
     known = np.array(levels, dtype=np.float64)
+    if len(np.unique(known)) < len(levels):
+        raise NotImplementedError(
+            f"Column {fitted.name!r} has levels that a float of the graph cannot tell "
+            "apart. Turn them into text."
+        )
     is_level = graph.cast(graph.node("Equal", column, known[None]), DOUBLE)
     codes = graph.node("MatMul", is_level, codes_of_levels(fitted)[:, None] + 1.0)
     none = graph.node("Equal", codes, np.zeros((1, 1)))
@@ -314,6 +323,31 @@ def text_conditions(graph, column, fitted):
     codes = graph.cast(codes, DOUBLE)
     missing = graph.node("Equal", column, np.full((1, 1), "", dtype=object))
     return bits_of_codes(graph, codes, fitted), missing
+
+
+def ordered_conditions(graph, column, fitted, is_text):
+    """Compare a column of ordered text with its levels; the empty text is missing."""
+    levels, codes = [*fitted.index], [*fitted.index.values()]
+    if not is_text or not all(isinstance(level, str) for level in levels):
+        raise NotImplementedError(
+            f"Column {fitted.name!r} must have ordered levels of text, and "
+            "StringTensorType in initial_types. Pass numbers instead of levels."
+        )
+    missing, unseen = len(fitted.runs) - 2, len(fitted.runs) - 1
+    if "" not in levels:
+        levels, codes = [*levels, ""], [*codes, missing]
+    codes = graph.node(
+        "LabelEncoder", column, domain="ai.onnx.ml", version=2, keys_strings=levels,
+        values_int64s=codes, default_int64=unseen,
+    )  # fmt: skip
+    runs = np.zeros((len(fitted.runs), fitted.n_conditions))
+    for code, (first, end) in enumerate(fitted.runs):
+        runs[code, first:end] = 1.0
+    every = np.arange(len(runs), dtype=np.float64)[None]
+    is_run = graph.node("Equal", graph.cast(codes, DOUBLE), every)
+    held = graph.node("MatMul", graph.cast(is_run, DOUBLE), runs)
+    no_value = graph.node("GreaterOrEqual", codes, np.array([[missing]]))
+    return held, no_value
 
 
 def codes_of_levels(fitted):

@@ -1,7 +1,6 @@
 """BooleanEncoder: data frames to Boolean features whose names say what they mean."""
 
-import re
-from itertools import pairwise
+from collections import Counter
 from numbers import Integral
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.formulas import (
     check_input_names,
     feature_names_of,
@@ -22,34 +22,49 @@ from sklboolean._core.validation import (
     check_labelled,
     warn_user,
 )
+from sklboolean.preprocessing._column_messages import (
+    missing_message,
+    unseen_message,
+    warn_of_constants,
+    warn_of_levels,
+)
+from sklboolean.preprocessing._column_summary import ColumnSummary
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
+    OrderedColumn,
     encoder_code,
     level_text,
+    refuse_level,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
-from sklboolean.preprocessing._frames import frame_like, is_frame, read_columns
+from sklboolean.preprocessing._frames import (
+    Column,
+    frame_like,
+    is_frame,
+    read_columns,
+)
 from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import (
+    check_ranks,
+    check_thresholds,
     find_cuts,
     find_tree_cuts,
+    number_in_each_interval,
     place_thresholds,
-    shortest_between,
 )
 
-KINDS = ("boolean", "category", "number")
-NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
-CODE = re.compile(r"0\d")  # as in postcodes
+KINDS = ("boolean", "category", "number", "ordered")
 
 
 class BooleanEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a data frame as Boolean features with readable names.
 
     Numbers become ``age <= 44.5`` and ``age > 44.5`` for a few thresholds, categories
-    become ``color = red``, and missing values ``income is missing``. Booleans stay as
-    they are. Estimators of this package find the names in a data frame, and in a
-    pipeline, and merge thresholds to ``16 < age <= 44.5`` in the rules they print.
+    become ``color = red``, ordered ones ``size <= medium``, and missing values ``income
+    is missing``. Booleans stay as they are. Estimators of this package find the names
+    in a data frame, and in a pipeline, and merge thresholds to ``16 < age <= 44.5`` in
+    the rules they print.
 
     Parameters
     ----------
@@ -63,16 +78,21 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         matter.
     thresholds : dict or None, default=None
         Thresholds of chosen columns by column name, or by number for arrays, for
-        example ``{"age": [18, 65]}``. They replace those of ``strategy``.
+        example ``{"age": [18, 65]}``. They replace those of ``strategy``. Those of an
+        ordered category are levels, ``{"size": ["medium"]}``.
     complement : bool, default=True
         Whether numbers also get the columns ``name > t``. Monotone models can then
         express intervals and lower bounds, and a missing value satisfies neither
         condition. False halves the number of columns, for models that negate features
         themselves.
     kinds : dict or None, default=None
-        "boolean", "category" or "number" for chosen columns, by name, or by number for
-        arrays. The others are inferred: text is a category, and numbers of which all
-        are 0 or 1 are Boolean. Set "category" for codes such as postcodes.
+        "boolean", "category", "number" or "ordered" for chosen columns, by name, or by
+        number for arrays. The others are inferred: text is a category, a type with an
+        order (of pandas with ``ordered=True``, Enum of polars, ordered dictionaries of
+        Arrow) is ordered, and numbers of which all are 0 or 1 are Boolean. Later
+        numbers of these count as true above 0.5; only columns of type bool, and those
+        that are "boolean" here, insist on two values. Set "category" for codes such as
+        postcodes.
     min_frequency : int, float or None, default=None
         Levels of fewer samples share the column ``name is rare``. An integer is a
         number of samples, a float a fraction. None: no limit.
@@ -84,9 +104,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         What ``transform`` does with levels that were not in the training data.
         "ignore": all columns of the category are false. "infrequent_if_exist": they
         count as rare where the category has a column ``name is rare``. Missing
-        values in a column that never was missing satisfy no condition either. For a
-        number this is a warning; it is an error with "error", with
-        ``complement=False`` and in Boolean columns, where it would mean a value.
+        values in a column that never was missing satisfy no condition either. After
+        each fit the first such values of a column are a warning with their number, and
+        later ones pass. They are an error with "error", and, but for categories, with
+        ``complement=False`` and in Boolean columns, where no condition would mean a
+        value.
     missing : {"indicator", "propagate"}, default="indicator"
         "indicator": missing values have a column ``name is missing`` where the training
         data have any, and all other conditions are false. "propagate": all columns of
@@ -94,20 +116,19 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         missing values.
     sparse_output : bool, default=False
         Return a CSR array. It takes less memory than a dense array only for categories
-        of many levels. It carries no names: estimators after it see numbered columns.
-        The functions of ``sklboolean.inspection`` and ``extract_dnf`` read the names
-        when they are given the pipeline; pass ``get_feature_names_out()`` to
-        ``to_text`` and other methods.
+        of many levels. Estimators of this package find the names of its columns;
+        others, and slices of it, see numbered columns.
 
     Attributes
     ----------
     kinds_ : list of str
-        Kind of each column: "boolean", "category" or "number".
+        Kind of each column: "boolean", "category", "number" or "ordered".
     thresholds_ : list of ndarray
-        Thresholds of each column, ascending; empty where it is no number.
+        Thresholds of each column, ascending, float64, or integers where some are beyond
+        2**53. Of an ordered category places in ``categories_``. Empty for other kinds.
     categories_ : list of tuple
-        Levels of each column that have a feature of their own; empty where it is no
-        category.
+        Levels of each column that have a feature of their own; of an ordered category
+        all levels in their order. Empty for other kinds.
     feature_groups_ : ndarray of shape (n_features_out,), dtype object
         Name of the column that each feature describes.
     order_ : ndarray of shape (n_features_out,), dtype int
@@ -133,10 +154,16 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``
     all keep their columns.
 
-    Infinity, dates and durations are refused. A Boolean that is missing in
-    ``transform`` but never was in ``fit`` is an error. ``fit`` warns of text in which
-    nearly all values are numbers, and of text of which most values occur in few
-    samples, unless ``kinds`` or the type of the column says that it is a category.
+    Integers beyond 2**53 are compared exactly. Numbers that neither float64 nor 64-bit
+    integers hold apart are refused, but may be categories. Infinity, dates, times,
+    durations and periods are refused. Masked values are missing, and bytes are read as
+    UTF-8 text. A Boolean that is missing in ``transform`` but never was in ``fit`` is
+    an error.
+
+    ``fit`` warns of constant columns, of text in which nearly all values are numbers,
+    of text of which most values occur in few samples, of levels that differ only in
+    blanks or case, and of more than 400 levels, unless ``kinds`` says that the column
+    is a category. A type that says so silences the second and third.
 
     Examples
     --------
@@ -184,7 +211,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
-            Of shape (n_samples, n_features). NaN, None and NA are missing values.
+            Of shape (n_samples, n_features). NaN, None and NA are missing values. Other
+            objects with the Arrow interface, such as record batches and relations of
+            DuckDB, are read as tables.
         y : array-like of shape (n_samples,), default=None
             Labels or real values, for ``strategy="tree"`` only.
 
@@ -233,23 +262,42 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """Fit, and return the columns that were read."""
         self._check_params()
         columns = read_columns(self, X, reset=True)
-        kinds = self._by_column(self.kinds, "kinds", columns)
-        thresholds = self._by_column(self.thresholds, "thresholds", columns)
-        y = self._check_target(y, columns) if self.strategy == "tree" else None
-        state = []
-        for column in columns:
-            kind = "number" if column.name in thresholds else None
-            kind = kinds.get(column.name, kind) or _natural_kind(column)
-            if kind == "category":
-                column = column.as_category()
-                state.append(self._fit_levels(column))
-                if not (column.is_declared or column.name in kinds):
-                    _warn_of_levels(column, state[-1])
-            else:
-                given = thresholds.get(column.name)
-                state.append(self._fit_numbers(column, kind, given, y))
-        self._set_fitted_attributes(state, columns)
+        summaries = self._summarize(columns)
+        cuts = [None] * len(columns)
+        if self.strategy == "tree":
+            target = self._check_target(y, columns)
+            cuts = [self._cut_by_tree(column, *target) for column in columns]
+        self._fit_summaries(summaries, cuts)
         return columns
+
+    def _summarize(self, columns):
+        """Count the values of each column; numbers that name something are levels."""
+        kinds = self._by_column(self.kinds, "kinds", columns)
+        self._by_column(self.thresholds, "thresholds", columns)
+        return [
+            ColumnSummary.of(
+                column.as_category() if kinds.get(column.name) == "category" else column
+            )
+            for column in columns
+        ]
+
+    def _fit_summaries(self, summaries, cuts):
+        """Choose the conditions on each column, and set the fitted attributes."""
+        kinds, thresholds = self.kinds or {}, self.thresholds or {}
+        state = []
+        for summary, places in zip(summaries, cuts, strict=True):
+            name, given = summary.name, thresholds.get(summary.name)
+            kind = None if given is None or summary.kind == "ordered" else "number"
+            kind = kinds.get(name, kind) or summary.natural_kind()
+            if kind == "category":
+                state.append(self._fit_levels(summary))
+                warn_of_levels(summary, state[-1], name in kinds)
+            elif kind == "ordered" == summary.kind:
+                state.append(self._fit_ordered(summary, given, places))
+            else:
+                state.append(self._fit_numbers(summary, kind, given, places))
+        self._set_fitted_attributes(state, summaries)
+        warn_of_constants([s for s in summaries if s.name not in thresholds])
 
     def _check_params(self):
         check_integer(self.n_bins, "n_bins", 2)
@@ -309,73 +357,86 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         with comparable_labels(y):
             return (np.unique(y, return_inverse=True)[1] if is_class else y), is_class
 
-    def _fit_numbers(self, column, kind, given, target):
-        """Choose the thresholds of a column of numbers, or check a Boolean one."""
-        numbers = column.numbers
-        if numbers is None:
-            if column.levels:
-                raise ValueError(
-                    f"Column {column.name!r} of X holds {column.levels[0]!r}, which is "
-                    f"no number, but its kind is {kind!r}. Convert it, or leave it out "
-                    "of kinds and thresholds."
-                )
-            numbers = np.full(len(column.codes), np.nan)
-        missing = np.isnan(numbers)
-        indicates = self.missing == "indicator" and bool(missing.any())
-        if kind == "boolean":
-            thresholds, values, relations = (
-                np.array([0.5]),
-                np.array([0.0, 1.0]),
-                (">",),
-            )
-        else:
-            thresholds, values = self._choose_thresholds(
-                column.name, numbers[~missing], given, target, missing
-            )
-            relations = ("<=", ">") if self.complement else ("<=",)
-        fitted = NumberColumn(
-            column.name, kind, thresholds, relations, values, indicates
+    def _cut_by_tree(self, column, y, is_class):
+        """Cut a column of numbers or ranks by a tree; None for others."""
+        values = column.codes if column.kind == "ordered" else column.numbers
+        known = ~column.missing()
+        if values is None or not known.any():
+            return None
+        return find_tree_cuts(
+            values[known], y[known], self.n_bins, is_classification=is_class
         )
-        fitted.check(column)
+
+    def _fit_numbers(self, summary, kind, given, cuts):
+        """Choose the thresholds of a column of numbers, or check a Boolean one."""
+        if kind == "ordered":
+            raise ValueError(
+                f"Column {summary.name!r} of X has no order: give it an ordered type, "
+                "such as pandas' CategoricalDtype(levels, ordered=True)."
+            )
+        if summary.numbers is None and summary.levels:
+            refuse_level(summary, f"its kind is {kind!r}")
+        empty = np.empty(0)
+        values = empty if summary.numbers is None else summary.numbers.values
+        relations = ("<=", ">") if self.complement else ("<=",)
+        if kind == "boolean":
+            thresholds, relations = np.array([0.5]), (">",)
+            representatives = np.array([0.0, 1.0])
+        else:
+            if given is not None:
+                thresholds = check_thresholds(given, summary.name)
+            elif not len(values):
+                thresholds = empty
+            else:
+                if cuts is None:
+                    cuts = find_cuts(summary.numbers.counts, self.n_bins)
+                thresholds = place_thresholds(values, cuts)
+            representatives = number_in_each_interval(values, thresholds)
+        fitted = NumberColumn(
+            summary.name, kind, thresholds, relations, representatives,
+            self._indicates_missing(summary),
+            insists="boolean" in (summary.kind, (self.kinds or {}).get(summary.name)),
+        )  # fmt: skip
+        fitted.check(Column(summary.name, "number", values))
         return fitted
 
-    def _choose_thresholds(self, name, known, given, target, missing):
-        """Choose thresholds, and a number in each interval between them."""
-        ordered = np.sort(known)
-        if given is not None:
-            thresholds = _check_thresholds(given, name)
-        elif not len(known):
-            thresholds = np.empty(0)
-        else:
-            if target is None:
-                cuts = find_cuts(ordered, self.n_bins)
-            else:
-                y, is_class = target
-                cuts = find_tree_cuts(
-                    known, y[~missing], self.n_bins, is_classification=is_class
-                )
-            thresholds = place_thresholds(ordered, cuts)
-        return thresholds, _number_in_each_interval(ordered, thresholds)
+    def _indicates_missing(self, summary):
+        return self.missing == "indicator" and summary.n_missing > 0
 
-    def _fit_levels(self, column):
+    def _fit_ordered(self, summary, given, cuts):
+        """Choose the thresholds of a category whose levels have an order."""
+        levels, counts = [*summary.levels], np.array([*summary.levels.values()])
+        occurring = np.flatnonzero(counts)
+        if given is not None:
+            thresholds = check_ranks(given, levels, summary.name)
+        elif len(occurring):
+            if cuts is None:
+                cuts = find_cuts(counts[occurring], self.n_bins)
+            thresholds = occurring[cuts - 1]
+        else:
+            thresholds = occurring
+        last = occurring[-1] if len(occurring) else 0
+        return OrderedColumn(
+            summary.name, "ordered", thresholds,
+            ("<=", ">") if self.complement else ("<=",),
+            np.append(thresholds, max(last, thresholds.max(initial=-1) + 1)),
+            self._indicates_missing(summary), levels=tuple(levels),
+        )  # fmt: skip
+
+    def _fit_levels(self, summary):
         """Choose the levels that get a feature of their own."""
-        n_missing = np.count_nonzero(column.codes < 0)
-        n_samples = len(column.codes)
-        counts = np.bincount(
-            column.codes[column.codes >= 0], minlength=len(column.levels)
-        )
-        levels = dict(zip(column.levels, counts.tolist(), strict=True))
-        levels = {level: levels[level] for level in _sorted(levels) if levels[level]}
+        levels = {level: summary.levels[level] for level in _sorted(summary.levels)}
+        levels = {level: count for level, count in levels.items() if count}
         texts = {}
         for level in levels:
             other = texts.setdefault(level_text(level), level)
             if other is not level:
                 raise ValueError(
-                    f"Column {column.name!r} of X holds {other!r} and {level!r}, which "
-                    "are written alike. Give all its values one type."
+                    f"Column {summary.name!r} of X holds {other!r} and {level!r}, "
+                    "which are written alike. Give all its values one type."
                 )
         least = 1 if self.min_frequency is None else self.min_frequency
-        least = least if isinstance(least, Integral) else least * n_samples
+        least = least if isinstance(least, Integral) else least * summary.n_samples
         # Of equally frequent levels the last ones stay, as in OneHotEncoder.
         ranked = sorted(levels, key=levels.get)[::-1]
         n_kept = sum(levels[level] >= least for level in ranked)
@@ -383,36 +444,38 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             n_kept = min(n_kept, self.max_categories - 1)
         kept = set(ranked[:n_kept])
         return LevelColumn(
-            column.name,
+            summary.name,
             tuple(level for level in levels if level in kept),
             tuple(ranked[n_kept:]),
             self.handle_unknown,
-            self.missing == "indicator" and bool(n_missing),
+            self._indicates_missing(summary),
         )
 
-    def _set_fitted_attributes(self, state, columns):
-        self._state = tuple(state)
+    def _set_fitted_attributes(self, state, summaries):
+        self._state, self._warned = tuple(state), set()
         widths = [fitted.n_conditions for fitted in state]
         if not sum(widths):
             raise ValueError(
-                f"X gives no features: with n_samples = {len(columns[0].missing())} "
-                "all its columns are constant. Pass thresholds, or other columns."
-            )
-        names = self.get_feature_names_out()
-        distinct, counts = np.unique(names.astype(str), return_counts=True)
-        if len(distinct) < len(names):
-            raise ValueError(
-                f"Two features would be named {distinct[counts > 1][0]!s}. Rename the "
-                "columns of X from which they come."
+                f"X gives no features: with n_samples = {summaries[0].n_samples} all "
+                "its columns are constant. Pass thresholds, or other columns."
             )
         labels = feature_names_of(self)
+        pairs = zip(state, labels, strict=True)
+        self._names = tuple(n for fitted, label in pairs for n in fitted.names(label))
+        name, count = Counter(self._names).most_common(1)[0]
+        if count > 1:
+            raise ValueError(
+                f"Two features would be named {name}. Rename the columns of X from "
+                "which they come."
+            )
         self.kinds_ = [fitted.kind for fitted in state]
         self.thresholds_ = [
-            fitted.thresholds if fitted.kind == "number" else np.empty(0)
+            fitted.thresholds if fitted.kind in ("number", "ordered") else np.empty(0)
             for fitted in state
         ]
         self.categories_ = [
-            fitted.levels if fitted.kind == "category" else () for fitted in state
+            fitted.levels if fitted.kind in ("category", "ordered") else ()
+            for fitted in state
         ]
         self.feature_groups_ = np.repeat(np.array(labels, dtype=object), widths)
         self.order_ = np.concatenate([fitted.order() for fitted in state])
@@ -441,33 +504,60 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             than 16 GiB.
         """
         check_is_fitted(self)
+        bits = self._encode_frame_of_one(X)
+        if bits is not None:
+            return bits
         return self._encode(X, read_columns(self, X, reset=False))
+
+    def _encode_frame_of_one(self, X):
+        return None
 
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""
-        pairs = list(zip(self._state, columns, strict=True))
         n_samples, n_out = len(columns[0].missing()), len(self.order_)
+        dtype = np.dtype(np.float32 if self.missing == "propagate" else bool)
+        if not self.sparse_output:
+            hint = "Set max_categories, or sparse_output=True."
+            check_output_size(n_samples * n_out * dtype.itemsize, n_out, hint)
+        codes = []
+        for fitted, column in zip(self._state, columns, strict=True):
+            of_column, unseen = fitted.read(column)
+            self._check_new_values(fitted, column, unseen)
+            codes.append(of_column)
         if self.sparse_output:
-            return _sparse_conditions(pairs, n_samples, self.handle_unknown)
-        propagates = self.missing == "propagate"
-        dtype = np.dtype(np.float32 if propagates else bool)
-        hint = "Set max_categories, or sparse_output=True."
-        check_output_size(n_samples * n_out * dtype.itemsize, n_out, hint)
+            return sparse_conditions(self._state, codes, self._feature_names())
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
-        for fitted, column in pairs:
-            missing = column.missing()
-            if not propagates:
-                fitted.check_missing(missing, self.handle_unknown)
-            for place, condition in enumerate(fitted.conditions(column), start=first):
+        for fitted, column, of_column in zip(self._state, columns, codes, strict=True):
+            for place, condition in enumerate(fitted.conditions(of_column), first):
                 features[:, place] = condition
             last = first + fitted.n_conditions
-            if propagates:
-                features[missing, first:last] = np.nan
+            if self.missing == "propagate":
+                features[fitted.propagated(column, of_column), first:last] = np.nan
             first = last
         if is_frame(X):  # set_output makes another kind of it, where asked to
-            features = frame_like(X, features, self.get_feature_names_out())
+            features = frame_like(X, features, self._feature_names())
         return features
+
+    def _check_new_values(self, fitted, column, unseen):
+        """Refuse values that fit did not see, or warn of them once for each column."""
+        propagates = self.missing == "propagate"
+        refuses = self.handle_unknown == "error"
+        # Of bounds on one side all are false for the largest numbers, too.
+        refuses = refuses or (fitted.is_one_sided and not propagates)
+        messages = {}
+        missing = column.missing()
+        if not (propagates or fitted.indicates_missing) and missing.any():
+            messages["missing"] = missing_message(fitted, missing)
+        if unseen:
+            messages["unseen"] = unseen_message(fitted, unseen, len(missing))
+        for what, message in messages.items():
+            if refuses:
+                raise ValueError(message)
+            warned = getattr(self, "_warned", set())  # old pickles have none
+            if (column.name, what) not in warned:
+                warned.add((column.name, what))
+                warn_user(f"{message} None of its conditions holds there.")
 
     def inverse_transform(self, X):
         """Return a sample of the original columns for each sample of features.
@@ -529,9 +619,18 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "_state")
         labels = check_input_names(self, input_features)
-        pairs = zip(self._state, labels, strict=True)
-        names = [name for fitted, label in pairs for name in fitted.names(label)]
+        names = self._feature_names()
+        if input_features is not None:
+            pairs = zip(self._state, labels, strict=True)
+            names = [name for fitted, label in pairs for name in fitted.names(label)]
         return np.array(names, dtype=object)
+
+    def _feature_names(self):
+        """Return the names that fit wrote; an old pickle has none."""
+        if not hasattr(self, "_names"):
+            pairs = zip(self._state, feature_names_of(self), strict=True)
+            return tuple(n for fitted, label in pairs for n in fitted.names(label))
+        return self._names
 
     def to_c(self, prefix=""):
         """Write the conditions as a function in C99 of the columns of a sample.
@@ -628,42 +727,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         )
 
 
-def _warn_of_levels(column, fitted):
-    """Warn of numbers read as categories, and of categories that name the samples."""
-    n_known, n_kept = np.count_nonzero(column.codes >= 0), len(fitted.levels)
-    levels = [*fitted.levels, *fitted.rare]
-    others = [level for level in levels if not NUMBER.fullmatch(str(level))]
-    keep = f"Set kinds={{{column.name!r}: 'category'}} to keep it without this warning."
-    if (
-        len(levels) > 10
-        and len(others) <= 0.1 * len(levels)
-        and not any(CODE.match(str(level)) for level in levels)
-    ):
-        but = f" except values such as {others[0]!r}" if others else ""
-        warn_user(
-            f"Column {column.name!r} of X holds numbers as text{but}, so each of them "
-            f"becomes a category. Convert the column to numbers. {keep}"
-        )
-    elif n_kept > 30 and n_known < 4 * n_kept:
-        warn_user(
-            f"Most categories of column {column.name!r} of X occur in few samples. "
-            "Leave the column out, convert dates to numbers, or set max_categories or "
-            f"min_frequency. {keep}"
-        )
-
-
-def _natural_kind(column):
-    """Infer the kind of a column; numbers of which all are 0 or 1 are Boolean."""
-    if column.kind != "number":
-        return column.kind
-    head = column.numbers[:100]
-    if not np.all((head == 0) | (head == 1) | np.isnan(head)):
-        return "number"
-    numbers = column.numbers[~np.isnan(column.numbers)]
-    is_boolean = len(numbers) > 0 and np.all((numbers == 0) | (numbers == 1))
-    return "boolean" if is_boolean else "number"
-
-
 def _sorted(levels):
     """Sort levels by value if they have one type, else by their text."""
     if all(isinstance(level, str) for level in levels):
@@ -673,52 +736,19 @@ def _sorted(levels):
     return sorted(levels, key=str)
 
 
-def _check_thresholds(given, name):
-    """Check the thresholds of one column and sort them."""
-    try:
-        thresholds = np.unique(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        thresholds = np.array([np.nan])
-    if np.ndim(given) != 1 or not np.isfinite(thresholds).all():
-        raise ValueError(
-            f"thresholds[{name!r}] must be a list of finite numbers; got {given!r}."
-        )
-    return thresholds
-
-
-def _number_in_each_interval(ordered, thresholds):
-    """Choose a number of few digits for each interval that thresholds make."""
-    low, high = ordered[[0, -1]].tolist() if len(ordered) else (0.0, 0.0)
-    if not len(thresholds):
-        return np.array([low / 2 + high / 2])
-    # Intervals are open below and closed above: those of the negative numbers are the
-    # intervals that `shortest_between` takes.
-    edges = [low, *thresholds.tolist(), high]
-    values = [
-        -shortest_between(-up, -below) if below < up else up
-        for below, up in pairwise(edges)
-    ]
-    if high <= edges[-2]:
-        values[-1] = np.nextafter(edges[-2], np.inf)
-    return np.array(values)
-
-
-def _sparse_conditions(pairs, n_samples, handle_unknown):
-    """Write the conditions that hold, sample by sample.
-
-    Those of a column are consecutive, so there is no need to test them one by one.
-    """
-    codes = np.empty((len(pairs), n_samples), dtype=np.int32)
+def sparse_conditions(state, codes, names):
+    """Write the conditions that hold, sample by sample, as consecutive columns."""
     firsts, lengths, starts, n_out = [], [], [0], 0
-    for own, (fitted, column) in zip(codes, pairs, strict=True):
-        fitted.check_missing(column.missing(), handle_unknown)
-        own[:], first, length = fitted.runs(column)
-        firsts += [n_out + condition for condition in first]
-        lengths += length
+    for fitted in state:
+        firsts += [n_out + first for first, _ in fitted.runs]
+        lengths += [end - first for first, end in fitted.runs]
         starts.append(len(firsts))
         n_out += fitted.n_conditions
+    codes = np.array(codes, dtype=np.int32)
     firsts, lengths = np.array([firsts, lengths], dtype=np.int32)
     starts = np.array(starts, dtype=np.int64)
     indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out, np.empty)
     data = np.ones(len(indices), dtype=bool)
-    return sparse.csr_array((data, indices, indptr), (n_samples, n_out))
+    features = NamedCsr((data, indices, indptr), (codes.shape[1], n_out))
+    features.feature_names = np.array(names, dtype=object)
+    return features

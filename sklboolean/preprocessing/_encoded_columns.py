@@ -1,28 +1,49 @@
-"""Fitted columns of BooleanEncoder: the conditions on one column of a data set."""
+"""Fitted columns of BooleanEncoder: the conditions on one column of a data set.
 
-from dataclasses import dataclass
+In each sample the conditions of a column that hold are consecutive. A column reads each
+value as the number of such a run, which dense and sparse features are made of.
+"""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from functools import cached_property
+from math import isinf
+from numbers import Real
 
 import numpy as np
 
 from sklboolean._core.c_code import c_string, check_prefix
-from sklboolean._core.formulas import sql_name, sql_value
-from sklboolean._core.validation import warn_user
-from sklboolean.preprocessing._thresholds import number_text
+from sklboolean._core.feature_names import NUMBER
+from sklboolean._core.formulas import shown, sql_name, sql_value
+from sklboolean.preprocessing._thresholds import exceeds, number_code, number_text
 
-UNSEEN, MISSING = -1, -2
 # Thresholds up to which comparing with each is faster than a search.
 MOST_COMPARED = 32
+PLAIN_NUMBERS = {int, float, bool, np.int64, np.float64, np.bool_}
+
+
+class FittedColumn:
+    """What is computed at the first use is not stored in pickles."""
+
+    def __getstate__(self):
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def propagated(self, column, _codes):
+        """Mark the samples without a known value."""
+        return column.missing()
 
 
 @dataclass(frozen=True)
-class NumberColumn:
+class NumberColumn(FittedColumn):
     """Conditions ``<= t`` and ``> t`` on numbers; for Booleans only ``> 0.5``.
 
     Parameters
     ----------
     name : str or int
         Name of the column, or its number, in messages.
-    kind : {"number", "boolean"}
+    kind : {"number", "boolean", "ordered"}
         What the column holds.
     thresholds : ndarray of shape (n_thresholds,)
         Ascending.
@@ -32,6 +53,9 @@ class NumberColumn:
         A number in each interval.
     indicates_missing : bool
         Whether the last condition is "is missing".
+    insists : bool
+        Whether a Boolean may only be 0 or 1. False: it held numbers, of which those
+        above 0.5 count as true.
     """
 
     name: object
@@ -40,6 +64,7 @@ class NumberColumn:
     relations: tuple
     representatives: np.ndarray
     indicates_missing: bool
+    insists: bool = True
 
     @property
     def n_conditions(self):
@@ -47,124 +72,146 @@ class NumberColumn:
         n_bounds = len(self.thresholds) * len(self.relations)
         return n_bounds + self.indicates_missing
 
+    @property
+    def is_one_sided(self):
+        """Whether no condition tells the values on one side from missing ones."""
+        return len(self.relations) == 1
+
     def names(self, label):
         """Write the conditions on a column with this label."""
-        bounds = [
-            f"{label} {relation} {number_text(t)}"
-            for relation in self.relations
-            for t in self.thresholds
-        ]
-        bounds = [str(label)] if self.kind == "boolean" else bounds
-        return bounds + [f"{label} is missing"] * self.indicates_missing
+        names = [f"{label} {relation} {text}" for relation, text in self._bounds()]
+        names = [str(label)] if self.kind == "boolean" else names
+        return names + [f"{label} is missing"] * self.indicates_missing
+
+    def _bounds(self):
+        texts = [number_text(t) for t in self.thresholds.tolist()]
+        return [(relation, text) for relation in self.relations for text in texts]
 
     def sql(self, label):
         """Write the conditions on a column with this label as SQL."""
         name = sql_name(label)
-        tests = [
-            f"{name} {relation} {float(t)!r}"
-            for relation in self.relations
-            for t in self.thresholds
-        ]
-        tests = [f"CAST({name} AS INTEGER) = 1"] if self.kind == "boolean" else tests
+        tests = self._comparisons(name)
+        if self.kind == "boolean":
+            is_true = f"CAST({name} AS INTEGER) = 1"
+            tests = [
+                is_true if self.insists else f"CAST({name} AS DOUBLE PRECISION) > 0.5"
+            ]
         return tests + [f"{name} IS NULL"] * self.indicates_missing
 
     def c(self, value):
         """Write the conditions on a number in C; NAN is a missing value."""
-        tests = [
-            f"{value} {relation} {float(t)!r}"
+        self.require_floats("A double of C")
+        return self._comparisons(value) + [f"isnan({value})"] * self.indicates_missing
+
+    def _comparisons(self, value):
+        return [
+            f"{value} {relation} {number_code(t)}"
             for relation in self.relations
-            for t in self.thresholds
+            for t in self.thresholds.tolist()
         ]
-        return tests + [f"isnan({value})"] * self.indicates_missing
+
+    def require_floats(self, holder):
+        """Refuse thresholds on integers beyond 2**53, which floats merge."""
+        if self.thresholds.dtype.kind != "f":
+            raise ValueError(
+                f"{holder} cannot hold the integers of column {self.name!r}, which are "
+                "beyond 2**53. Subtract a number from the column, or leave it out."
+            )
 
     def order(self):
         """Number the threshold of each condition; -1 for other conditions."""
         places = np.full(self.n_conditions, -1)
-        if self.kind == "number":
+        if self.kind != "boolean":
             numbers = np.tile(np.arange(len(self.thresholds)), len(self.relations))
             places[: len(numbers)] = numbers
         return places
 
-    def conditions(self, column):
-        """Yield for each condition in which samples it holds."""
-        numbers = self.check(column)
-        for relation in self.relations:
-            for t in self.thresholds:
-                yield numbers <= t if relation == "<=" else numbers > t
-        if self.indicates_missing:
-            yield np.isnan(numbers)
-
-    def check(self, column):
-        """Return the numbers of a column, or raise a ValueError."""
-        place = f"Column {self.name!r} of X"
-        if column.numbers is None:
-            # Missing values alone have no type.
-            if column.levels:
-                raise ValueError(
-                    f"{place} holds {column.levels[0]!r}, but it held numbers in fit. "
-                    "Convert it to numbers, or fit again."
-                )
-            return np.full(len(column.codes), np.nan)
-        numbers = column.numbers
-        if self.kind == "boolean":
-            odd = (numbers != 0) & (numbers != 1) & (numbers == numbers)
-            if odd.any():
-                raise ValueError(
-                    f"{place} holds {number_text(numbers[odd][0])}, but it held only 0 "
-                    f"and 1 in fit. If it is a number, fit with kinds={{{self.name!r}: "
-                    "'number'}."
-                )
-        return numbers
-
-    def runs(self, column):
-        """Find the conditions that hold in each sample: they are consecutive.
+    @cached_property
+    def runs(self):
+        """List the first condition and the end of each run.
 
         With k thresholds below a number the conditions ``<= t`` hold from number k on,
-        and the first k conditions ``> t`` hold.
+        and the first k conditions ``> t``. Behind these runs are the one of missing
+        values and the empty one.
+        """
+        n = len(self.thresholds)
+        if self.relations == ("<=",):
+            runs = [(k, n) for k in range(n + 1)]
+        elif self.relations == (">",):
+            runs = [(0, k) for k in range(n + 1)]
+        else:
+            runs = [(k, n + k) for k in range(n + 1)]
+        last = self.n_conditions
+        return [*runs, (last - self.indicates_missing, last), (0, 0)]
+
+    def read(self, column):
+        """Find the run of each sample.
 
         Returns
         -------
         codes : ndarray of shape (n_samples,)
-            The run of each sample.
-        first, length : ndarray of shape (n_runs,)
-            The first condition of each run, and how many there are.
+            Numbers in ``runs``.
+        unseen : dict
+            Number of samples of each level that was not in the training data.
         """
         numbers, n_thresholds = self.check(column), len(self.thresholds)
-        if n_thresholds <= MOST_COMPARED:
-            codes = np.zeros(len(numbers), dtype=np.uint8)
-            for t in self.thresholds:
-                codes += numbers > t
-        else:
+        same_type = numbers.dtype == self.thresholds.dtype
+        if n_thresholds > MOST_COMPARED and same_type:
             codes = np.searchsorted(self.thresholds, numbers, side="left")
-        missing = np.isnan(numbers)
+        else:
+            dtype = np.uint8 if n_thresholds < 250 else np.int64
+            codes = np.zeros(len(numbers), dtype=dtype)
+            for t in self.thresholds.tolist():
+                codes += exceeds(numbers, t)
+        missing = column.missing()
         if missing.any():
             codes[missing] = n_thresholds + 1
-        below = np.arange(n_thresholds + 1)
-        if self.relations == ("<=",):
-            first, length = below, n_thresholds - below
-        elif self.relations == (">",):
-            first, length = np.zeros_like(below), below
-        else:
-            first, length = below, np.full_like(below, n_thresholds)
-        indicated = self.n_conditions - 1 if self.indicates_missing else 0
-        return codes, [*first, indicated], [*length, int(self.indicates_missing)]
+        return codes, {}
 
-    def check_missing(self, missing, handle_unknown):
-        """Refuse missing values that no condition stands for, or warn of them."""
-        if self.indicates_missing or not missing.any():
-            return
-        where = (
-            f"Column {self.name!r} of X is missing in sample "
-            f"{np.flatnonzero(missing)[0]}, but it was never missing in fit."
-        )
-        remedy = (
-            "Fit on data in which it is missing too, or impute it, for example with "
-            "DensityImputer."
-        )
-        # Of bounds on one side all are false for the largest numbers, too.
-        if handle_unknown == "error" or len(self.relations) == 1:
-            raise ValueError(f"{where} {remedy}")
-        warn_user(f"{where} None of its conditions holds there. {remedy}")
+    def check(self, column):
+        """Return the numbers of a column, or raise a ValueError."""
+        if column.is_empty():  # missing values alone have no type
+            return np.full(len(column.codes), np.nan)
+        if column.numbers is None:
+            refuse_level(column, "it held numbers in fit")
+        numbers = column.numbers
+        if self.kind == "boolean" and self.insists:
+            odd = (numbers != 0) & (numbers != 1) & ~column.missing()
+            if odd.any():
+                raise ValueError(
+                    f"Column {self.name!r} of X holds {number_text(numbers[odd][0])}, "
+                    "but it is Boolean, so it may hold only 0 and 1. If it is a "
+                    f"number, fit with kinds={{{self.name!r}: 'number'}}."
+                )
+        return numbers
+
+    def conditions(self, codes):
+        """Yield for each condition in which samples it holds, from their runs."""
+        n_thresholds = len(self.thresholds)
+        known = codes <= n_thresholds
+        known = None if known.all() else known
+        for relation in self.relations:
+            for k in range(n_thresholds):
+                if relation == "<=":
+                    yield codes <= k
+                else:
+                    yield codes > k if known is None else (codes > k) & known
+        if self.indicates_missing:
+            yield codes == n_thresholds + 1
+
+    def run_of(self, value):
+        """Find the run of one value; None where `read` must look closer."""
+        if value is None or value != value:
+            return self.runs[-2] if self.indicates_missing else None
+        if type(value) not in PLAIN_NUMBERS or isinf(value):
+            return None
+        if self.kind == "boolean" and self.insists and value not in (0, 1):
+            return None
+        return self.runs[bisect_left(self._threshold_list, value)]
+
+    @cached_property
+    def _threshold_list(self):
+        return self.thresholds.tolist()
 
     def decode(self, bits):
         """Return a number that satisfies the conditions, NaN for missing values."""
@@ -178,13 +225,85 @@ class NumberColumn:
             is_known &= (first[:, 0] != 0) | (bits[:, n_thresholds] != 0)
         if self.indicates_missing:
             is_known &= bits[:, -1] == 0
-        values = np.full(len(bits), np.nan)
-        values[is_known] = self.representatives[places[is_known].astype(np.intp)]
+        found = self.representatives[places[is_known].astype(np.intp)]
+        dtype = float if found.dtype.kind == "f" else object
+        values = np.full(len(bits), np.nan, dtype=dtype)
+        values[is_known] = found.tolist()
         return values
 
 
 @dataclass(frozen=True)
-class LevelColumn:
+class OrderedColumn(NumberColumn):
+    """Conditions ``<= level`` and ``> level`` on categories that have an order.
+
+    The numbers of thresholds and of representatives are places in ``levels``.
+
+    Parameters
+    ----------
+    levels : tuple
+        All levels of the type in their order, also those without a sample.
+    """
+
+    levels: tuple = ()
+
+    def _bounds(self):
+        texts = level_names(self.levels)
+        return [(r, texts[t]) for r in self.relations for t in self.thresholds.tolist()]
+
+    def sql(self, label):
+        """Write the conditions as lists of the levels that satisfy them."""
+        name, levels = sql_name(label), [sql_value(level) for level in self.levels]
+        tests = []
+        for relation in self.relations:
+            for t in self.thresholds.tolist():
+                few = levels[: t + 1] if relation == "<=" else levels[t + 1 :]
+                tests.append(f"{name} IN ({', '.join(few)})")
+        return tests + [f"{name} IS NULL"] * self.indicates_missing
+
+    def c(self, value):
+        """Write the conditions on the place of a level in C; NAN is a missing value."""
+        tests = [
+            f"{value} >= 0 && {value} {relation} {t}"
+            for relation in self.relations
+            for t in self.thresholds.tolist()
+        ]
+        return tests + [f"isnan({value})"] * self.indicates_missing
+
+    def propagated(self, column, codes):
+        """Mark the samples without a known value or with an unseen level."""
+        return column.missing() | (codes == len(self.thresholds) + 2)
+
+    @cached_property
+    def index(self):
+        """The run of each level."""
+        below = np.searchsorted(self.thresholds, np.arange(len(self.levels)))
+        return dict(zip(self.levels, below.tolist(), strict=True))
+
+    def read(self, column):
+        """Find the run of each sample, as for numbers."""
+        column = column.as_category()
+        unknown = len(self.thresholds) + 2
+        table = [self.index.get(level, unknown) for level in column.levels]
+        table = np.array([*table, len(self.thresholds) + 1])
+        unseen = count_unseen(self.levels, column, table[:-1] == unknown)
+        return table[column.codes], unseen
+
+    def run_of(self, value):
+        """Find the run of one value; None where `read` must look closer."""
+        if value is None or value != value:
+            return self.runs[-2] if self.indicates_missing else None
+        code = self.index.get(value)
+        return None if code is None else self.runs[code]
+
+    def decode(self, bits):
+        """Return a level that satisfies the conditions, None for missing values."""
+        places = super().decode(bits).astype(float)
+        table = np.array([*self.levels, None], dtype=object)
+        return table[np.where(np.isnan(places), -1, places).astype(np.intp)]
+
+
+@dataclass(frozen=True)
+class LevelColumn(FittedColumn):
     """Conditions ``= level``, one for each level, and "is rare" for rare levels.
 
     Parameters
@@ -207,6 +326,7 @@ class LevelColumn:
     handle_unknown: str
     indicates_missing: bool
     kind = "category"
+    is_one_sided = False
 
     @property
     def n_conditions(self):
@@ -249,68 +369,43 @@ class LevelColumn:
         """Return -1 for each condition: levels have no order."""
         return np.full(self.n_conditions, -1)
 
-    def numbers_of(self, column):
-        """Find the number of the condition that holds in each sample.
+    @property
+    def runs(self):
+        """List the empty run and those of one condition each."""
+        return [(0, 0), *((j, j + 1) for j in range(self.n_conditions))]
 
-        UNSEEN where none holds, because the level was not in the training data.
-        """
+    @cached_property
+    def index(self):
+        """The run of each level."""
+        index = {level: j for j, level in enumerate(self.levels, start=1)}
+        return index | dict.fromkeys(self.rare, len(self.levels) + 1)
+
+    def read(self, column):
+        """Find the run of each sample, and the levels that training did not have."""
         column = column.as_category()
-        index = {level: j for j, level in enumerate(self.levels)}
-        index |= dict.fromkeys(self.rare, len(self.levels))
-        table = [index.get(level, UNSEEN) for level in column.levels]
-        table = np.array([*table, MISSING], dtype=np.int32)
-        if UNSEEN in table:
-            self._check_unseen(column, table)
-            if self.rare and self.handle_unknown == "infrequent_if_exist":
-                table[table == UNSEEN] = len(self.levels)
-        table[-1] = self.n_conditions - 1 if self.indicates_missing else MISSING
-        return table[column.codes]
-
-    def _check_unseen(self, column, table):
+        table = [self.index.get(level, 0) for level in column.levels]
+        table = np.array([*table, 0], dtype=np.int32)
         known = [*self.levels, *self.rare]
-        is_text = isinstance(known[0], str) if known else None
-        unseen = [
-            column.levels[code]
-            for code in np.unique(column.codes)
-            if code >= 0 and table[code] == UNSEEN
-        ]
-        for level in unseen:
-            if known and isinstance(level, str) != is_text:
-                kinds = ("text", "numbers") if is_text else ("numbers", "text")
-                raise ValueError(
-                    f"Column {self.name!r} of X holds {level!r}; in fit its levels "
-                    f"were {kinds[0]}, now they are {kinds[1]}. Convert the column."
-                )
-        if unseen and self.handle_unknown == "error":
-            raise ValueError(
-                f"Column {self.name!r} of X holds {unseen[0]!r}, which is not among "
-                "its levels in fit. Add such samples to the training data, or set "
-                "handle_unknown='ignore'."
-            )
+        unseen = count_unseen(known, column, table[:-1] == 0)
+        if self.rare and self.handle_unknown == "infrequent_if_exist":
+            table[table == 0], unseen = len(self.levels) + 1, {}
+        table[-1] = self.n_conditions if self.indicates_missing else 0
+        return table[column.codes], unseen
 
-    def check_missing(self, missing, _handle_unknown):
-        """Raise a ValueError for missing values that no condition stands for."""
-        refused = self.handle_unknown == "error" and not self.indicates_missing
-        if refused and missing.any():
-            raise ValueError(
-                f"Column {self.name!r} of X is missing in sample "
-                f"{np.flatnonzero(missing)[0]}, but it was never missing in fit. "
-                "Impute it, or set handle_unknown='ignore'."
-            )
-
-    def conditions(self, column):
-        """Yield for each condition in which samples it holds."""
-        numbers = self.numbers_of(column)
+    def conditions(self, codes):
+        """Yield for each condition in which samples it holds, from their runs."""
         # Comparing small integers is several times as fast.
-        numbers = numbers.astype(np.int16) if self.n_conditions < 2**15 else numbers
-        for j in range(self.n_conditions):
-            yield numbers == j
+        codes = codes.astype(np.int16) if self.n_conditions < 2**15 else codes
+        for j in range(1, self.n_conditions + 1):
+            yield codes == j
 
-    def runs(self, column):
-        """Find the condition that holds in each sample, as for numbers."""
-        # The first run is for levels without a condition.
-        codes = np.maximum(self.numbers_of(column), -1) + 1
-        return codes, [0, *range(self.n_conditions)], [0] + [1] * self.n_conditions
+    def run_of(self, value):
+        """Find the run of one value; None where `read` must look closer."""
+        if value is None or value != value:
+            end = self.n_conditions
+            return (end - 1, end) if self.indicates_missing else None
+        code = self.index.get(value)
+        return None if code is None else (code - 1, code)
 
     def decode(self, bits):
         """Return the level of each sample, None where it is missing or unknown.
@@ -326,9 +421,54 @@ class LevelColumn:
         return table[places]
 
 
+def refuse_level(column, but):
+    """Raise a ValueError for a column of levels where numbers are needed."""
+    level = next(iter(column.levels))
+    if isinstance(level, Real | Decimal):
+        raise ValueError(
+            f"Column {column.name!r} of X holds {shown(level)} and others that a float "
+            "cannot tell apart. Round them, or, if they name something, set "
+            f"kinds={{{column.name!r}: 'category'}}."
+        )
+    raise ValueError(
+        f"Column {column.name!r} of X holds {shown(level)}, but {but}. Convert it to "
+        "numbers, or fit again."
+    )
+
+
+def count_unseen(known, column, is_unseen):
+    """Count the samples of each unseen level; another type of levels is an error."""
+    unseen = np.flatnonzero(is_unseen)
+    if not len(unseen):
+        return {}
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(is_unseen))
+    unseen = {column.levels[j]: int(counts[j]) for j in unseen if counts[j]}
+    is_text = isinstance(known[0], str) if known else None
+    for level in unseen:
+        if known and isinstance(level, str) != is_text:
+            kinds = ("text", "numbers") if is_text else ("numbers", "text")
+            raise ValueError(
+                f"Column {column.name!r} of X holds {level!r}; in fit its levels "
+                f"were {kinds[0]}, now they are {kinds[1]}. Convert the column."
+            )
+    return unseen
+
+
 def level_text(level):
     """Write a level, numbers without a superfluous point."""
     return number_text(level) if isinstance(level, float) else str(level)
+
+
+def level_names(levels):
+    """Write ordered levels; those that read as numbers of another order in quotes.
+
+    Bounds in the names of features are merged by their numbers.
+    """
+    texts = [level_text(level) for level in levels]
+    numbers = [text for text in texts if re.fullmatch(NUMBER, text)]
+    if numbers and (len(numbers) < len(texts) or numbers != sorted(numbers, key=float)):
+        return [repr(text) for text in texts]
+    return texts
 
 
 def encoder_code(columns, prefix):
@@ -337,9 +477,10 @@ def encoder_code(columns, prefix):
     about, arrays, lines = [], [], []
     for place, fitted in enumerate(columns):
         what = "a number"
-        if isinstance(fitted, LevelColumn):
+        if isinstance(fitted, LevelColumn | OrderedColumn):
             name = f"{prefix}levels_{place}"
-            levels = [c_string(level_text(one)) for one in fitted.levels + fitted.rare]
+            levels = fitted.levels + getattr(fitted, "rare", ())
+            levels = [c_string(level_text(one)) for one in levels]
             arrays.append(f"const char *const {name}[] = {{{', '.join(levels) or 0}}};")
             what = f"a place in {name}"
         about.append(f"row[{place}]: {what}.")

@@ -5,20 +5,33 @@ before a user brings one. Text is coded by the container, which is several times
 as comparing Python strings.
 """
 
+from collections import Counter
 from datetime import date, time, timedelta
 from decimal import Decimal
-from numbers import Real
+from functools import lru_cache
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from sklboolean._core.validation import check_stored, is_missing, readable_errors
+from sklboolean._core.validation import (
+    check_stored,
+    has_fitted_names,
+    holds_dicts,
+    is_missing,
+    readable_errors,
+)
 
 NO_DATES = (
-    "which is a date or a duration. Turn it into numbers first, for example the year, "
-    "the month, the weekday or the days since an event."
+    "which is a date, a time, a duration or a period. Turn it into numbers first, for "
+    "example the year, the month, the weekday or the days since an event, or put "
+    "skrub's DatetimeEncoder before this step."
 )
+NESTED = (tuple, list, dict, set, frozenset, np.ndarray)
+PLAIN_TYPES = {str, int, float, bool}
+# Float64 merges integers beyond.
+LARGEST_EXACT = 2**53
 
 
 class Column(NamedTuple):
@@ -28,16 +41,18 @@ class Column(NamedTuple):
     ----------
     name : str or int
         Its name, or its number where columns have no names.
-    kind : {"boolean", "number", "category"}
+    kind : {"boolean", "number", "category", "ordered"}
         What its type says.
     numbers : ndarray of shape (n_samples,), dtype float64, or None
-        NaN where a value is missing. None for categories.
+        NaN where a value is missing. Of int64 or uint64 for integers beyond 2**53,
+        where ``codes`` tell what is missing. None for categories, and for numbers that
+        no such array can hold apart.
     is_integer : bool
         Whether the type holds integers or Booleans only.
     codes : ndarray of shape (n_samples,), int, or None
         Number of the level of each sample, -1 where it is missing.
     levels : list or None
-        Distinct values in any order. Not all need occur.
+        Distinct values; in their order for "ordered". Not all need occur.
     is_declared : bool
         Whether the type of the column says that it is a category.
     """
@@ -52,12 +67,17 @@ class Column(NamedTuple):
 
     def missing(self):
         """Mark the samples whose value is missing."""
-        return self.codes < 0 if self.numbers is None else np.isnan(self.numbers)
+        return np.isnan(self.numbers) if self.codes is None else self.codes < 0
+
+    def is_empty(self):
+        """Test whether all values are missing in a column without a type."""
+        return self.numbers is None and not self.levels
 
     def as_category(self):
         """Code the distinct numbers as levels."""
-        if self.numbers is None:
-            return self
+        if self.codes is not None:
+            kind = "ordered" if self.kind == "ordered" else "category"
+            return self._replace(kind=kind, numbers=None)
         known = ~np.isnan(self.numbers)
         levels, found = np.unique(self.numbers[known], return_inverse=True)
         codes = np.full(len(known), -1)
@@ -75,7 +95,8 @@ def read_columns(estimator, X, *, reset):
     estimator : object
         Gets, or is compared by, ``n_features_in_`` and ``feature_names_in_``.
     X : pandas or polars data frame, pyarrow table, or array-like
-        Of shape (n_samples, n_features).
+        Of shape (n_samples, n_features). Other objects that export the Arrow stream
+        or array interface, such as record batches and DuckDB relations, are tables too.
     reset : bool
         Whether this is the fit.
 
@@ -88,12 +109,12 @@ def read_columns(estimator, X, *, reset):
     ValueError
         For dates, infinity, values that cannot be compared, and what is no table.
     """
-    if hasattr(X, "collect_schema") and not hasattr(X, "get_columns"):
-        raise ValueError("X is a lazy data frame: pass X.collect().")
+    X = as_table(X)
     if is_frame(X):
-        if hasattr(X, "dtypes"):
-            _refuse_dates(X)
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _refuse_dates(X)
+        if reset or not has_fitted_names(estimator, X):
+            _check_names(X)
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
         _check_size(X.shape, estimator)
         names, series = list(X.columns), [X]
         if hasattr(X, "iloc"):
@@ -106,8 +127,6 @@ def read_columns(estimator, X, *, reset):
             reader for attribute, reader in READERS if hasattr(series[0], attribute)
         )
         return [_column(read, *pair) for pair in zip(names, series, strict=True)]
-    if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "USO":
-        X = np.asarray(X, dtype=object)  # numpy would turn numbers beside text to text
     X = check_stored(X, "X")
     X = validate_data(
         estimator, X, reset=reset, dtype=None, ensure_all_finite=False
@@ -115,14 +134,76 @@ def read_columns(estimator, X, *, reset):
     return [_column(_read_array, j, X[:, j]) for j in range(X.shape[1])]
 
 
+def as_table(X):
+    """Make a data frame, a table of pyarrow or an array of what can become one.
+
+    Masked values become None. Lists of mixed values become arrays of objects, where
+    numpy would make numbers text and large integers floats.
+    """
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_columns"):
+        raise ValueError("X is a lazy data frame: pass X.collect().")
+    if hasattr(X, "compute") and hasattr(X, "columns"):
+        raise ValueError(
+            "X is a lazy data frame: pass X.compute(), or its partitions to "
+            "fit_partitions."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+        return values
+    if isinstance(X, list | tuple) and not holds_dicts(X):
+        try:
+            kind = np.asarray(X).dtype.kind
+        except ValueError as error:
+            raise ValueError(
+                "X is a list whose rows have different lengths, or columns that hold "
+                "lists. Give each row one value for each column."
+            ) from error
+        return np.asarray(X, dtype=object) if kind in "USOf" else X
+    is_export = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    is_known = any(hasattr(X, name) for name in ("iloc", "get_columns"))
+    if is_export and not is_known and len(getattr(X, "shape", "xy")) == 2:
+        import pyarrow
+
+        return pyarrow.table(X)
+    return X
+
+
+def row_of(X):
+    """Return the values of a data frame of one row, None for other data."""
+    if not is_frame(X) or X.shape[0] != 1:
+        return None
+    if hasattr(X, "iloc"):
+        return X.to_numpy(dtype=object)[0].tolist()
+    return list(X.row(0)) if hasattr(X, "row") else None
+
+
 def is_frame(X):
     """Test whether X is a data frame of pandas or polars, or a table of pyarrow."""
     return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
 
 
+def _check_names(X):
+    """Refuse column names that do not tell columns apart, or of several types."""
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    name, count = max(Counter(names).items(), key=lambda item: item[1], default=("", 1))
+    if count > 1:
+        raise ValueError(
+            f"X has {count} columns named {name!r}. Give each column its own name."
+        )
+    texts = [name for name in names if isinstance(name, str)]
+    if texts and len(texts) < len(names):
+        other = next(name for name in names if not isinstance(name, str))
+        raise ValueError(
+            f"X has a column named {texts[0]!r} and one named {other!r}, which is not "
+            "text. Set X.columns = X.columns.astype(str)."
+        )
+
+
 def _refuse_dates(X):
-    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+    for name, dtype in zip(X.columns, getattr(X, "dtypes", ()), strict=False):
         is_time = getattr(dtype, "is_temporal", bool)()  # polars
+        is_time = is_time or hasattr(dtype, "freq")  # periods of pandas
         if is_time or getattr(dtype, "kind", "") in ("m", "M"):
             raise ValueError(f"Column {name!r} of X holds {dtype}, {NO_DATES}")
 
@@ -137,13 +218,19 @@ def _check_size(shape, estimator):
 
 
 def _column(read, name, values):
+    """Read one column; every error is a ValueError that names it."""
+    place = f"Column {name!r} of X"
     try:
-        with readable_errors(f"Column {name!r} of X"):
+        with readable_errors(place):
             column = read(name, values)
-    except TypeError as error:
+    except MemoryError:
+        raise
+    except Exception as error:
+        if isinstance(error, ValueError) and place in str(error):
+            raise
         raise ValueError(
-            f"Column {name!r} of X holds values that are neither numbers nor text, "
-            "such as lists. Turn them into numbers or text first."
+            f"{place} holds values that are neither numbers nor text, such as lists. "
+            f"Turn them into numbers or text first. ({error})"
         ) from error
     if column.numbers is not None and np.isinf(column.numbers).any():
         raise ValueError(
@@ -157,14 +244,12 @@ def _read_pandas(name, series):
     dtype = series.dtype
     if dtype.kind in "biuf":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _numbers(name, numbers, dtype.kind)
+        return _numbers(name, numbers, dtype.kind, series.tolist)
     if dtype.kind == "c":
-        raise ValueError("Complex data not supported.")
+        raise ValueError(f"Column {name!r} of X: Complex data not supported.")
     if hasattr(dtype, "categories"):
-        return Column(
-            name, "category", codes=series.cat.codes.to_numpy(),
-            levels=series.cat.categories.tolist(), is_declared=True,
-        )  # fmt: skip
+        codes, levels = series.cat.codes.to_numpy(), series.cat.categories.tolist()
+        return _declared(name, codes, levels, dtype.ordered)
     codes, levels = series.factorize()
     return _levels(name, codes, levels.tolist())
 
@@ -172,23 +257,27 @@ def _read_pandas(name, series):
 def _read_polars(name, series):
     import polars
 
-    if series.dtype.is_numeric() or series.dtype == polars.Boolean:
-        kind = "b" if series.dtype == polars.Boolean else "f"
-        kind = "i" if series.dtype.is_integer() else kind
-        return _numbers(name, series.cast(polars.Float64).to_numpy(), kind)
-    if series.dtype == polars.Object:
-        return _read_array(name, series.to_numpy())
-    if series.dtype == polars.Null:
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_integer() or dtype == polars.Boolean:
+        kind = "b" if dtype == polars.Boolean else "f"
+        kind = "i" if dtype.is_integer() else kind
+        numbers = series.cast(polars.Float64).to_numpy()
+        return _numbers(name, numbers, kind, series.to_list)
+    if dtype == polars.Null:
         return Column(name, "category", codes=np.full(len(series), -1), levels=[])
-    if series.dtype.is_nested():
-        raise TypeError(f"{series.dtype}")
+    if dtype == polars.Enum:
+        codes = series.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+        return _declared(name, codes, dtype.categories.to_list(), True)
+    if dtype not in (polars.String, polars.Categorical):
+        values = series.to_list()
+        return _read_array(name, np.fromiter(values, object, count=len(values)))
     text = series.cast(polars.String)
     levels = text.unique().drop_nulls().to_list()
     codes = text.cast(polars.Enum(levels)).to_physical().cast(polars.Int64)
-    return Column(
-        name, "category", codes=codes.fill_null(-1).to_numpy(), levels=levels,
-        is_declared=series.dtype != polars.String,
-    )  # fmt: skip
+    codes = codes.fill_null(-1).to_numpy()
+    if dtype == polars.String:
+        return Column(name, "category", codes=codes, levels=levels)
+    return _declared(name, codes, levels)
 
 
 def _read_arrow(name, chunked):
@@ -201,11 +290,10 @@ def _read_arrow(name, chunked):
         numbers = chunked.cast(pyarrow.int8()).cast(pyarrow.float64()).to_numpy()
         return _numbers(name, numbers, "b")
     is_integer = types.is_integer(chunked.type)
-    if is_integer or types.is_floating(chunked.type) or types.is_decimal(chunked.type):
+    if is_integer or types.is_floating(chunked.type):
         numbers = chunked.cast(pyarrow.float64(), safe=False).to_numpy()
-        return _numbers(name, numbers, "i" if is_integer else "f")
-    if types.is_nested(chunked.type):
-        raise TypeError(f"{chunked.type}")
+        kind = "i" if is_integer else "f"
+        return _numbers(name, numbers, kind, chunked.to_pylist)
     values = chunked.combine_chunks()
     if types.is_null(chunked.type):
         return Column(name, "category", codes=np.full(len(chunked), -1), levels=[])
@@ -213,14 +301,16 @@ def _read_arrow(name, chunked):
     if not is_declared:
         values = values.dictionary_encode()
     codes = values.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
-    column = _levels(name, codes, values.dictionary.to_pylist(), values_are_levels=True)
-    return column._replace(is_declared=is_declared)
+    levels = values.dictionary.to_pylist()
+    if is_declared:
+        return _declared(name, codes, levels, chunked.type.ordered)
+    return _levels(name, codes, levels)
 
 
 def _read_array(name, values):
     if values.dtype.kind in "biuf":
         numbers = np.ascontiguousarray(values, dtype=np.float64)
-        return _numbers(name, numbers, values.dtype.kind)
+        return _numbers(name, numbers, values.dtype.kind, values.tolist)
     index = {}
     codes = [index.setdefault(value, len(index)) for value in values.tolist()]
     return _levels(name, np.array(codes), list(index))
@@ -229,31 +319,68 @@ def _read_array(name, values):
 READERS = (("iloc", _read_pandas), ("rechunk", _read_polars), ("chunks", _read_arrow))
 
 
-def _numbers(name, numbers, kind):
-    return Column(
-        name, "boolean" if kind == "b" else "number", numbers, is_integer=kind in "biu"
-    )
+def _numbers(name, numbers, kind, list_values=None):
+    """Make a column of numbers; integers beyond 2**53 are read once more, exactly."""
+    is_integer = kind in "biu"
+    if is_integer and np.fmax.reduce(np.abs(numbers), initial=0.0) >= LARGEST_EXACT:
+        values = list_values()
+        return _read_array(name, np.fromiter(values, object, count=len(values)))
+    return Column(name, "boolean" if kind == "b" else "number", numbers, is_integer)
 
 
-def _levels(name, codes, levels, *, values_are_levels=False):
+def _declared(name, codes, levels, is_ordered=False):
+    """Make a column of a type that says that it is a category."""
+    codes, levels = _check_levels(name, codes, levels)
+    kind = "ordered" if is_ordered else "category"
+    return Column(name, kind, codes=codes, levels=levels, is_declared=True)
+
+
+def _levels(name, codes, levels):
     """Make a column of codes; levels that are all numbers make it one of numbers."""
+    codes, levels = _check_levels(name, codes, levels)
+    are_numbers = all(isinstance(v, Real | Decimal | np.bool_) for v in levels)
+    if not levels or not are_numbers:
+        return Column(name, "category", codes=codes, levels=levels)
+    if all(isinstance(level, bool | np.bool_) for level in levels):
+        return Column(name, "boolean", np.array([*levels, np.nan])[codes], True)
+    are_integers = all(isinstance(level, Integral | np.bool_) for level in levels)
+    numbers = np.array([*map(float, levels), np.nan])
+    if are_integers and np.nanmax(np.abs(numbers)) >= LARGEST_EXACT:
+        exact = np.array([*levels, levels[0]])
+        if exact.dtype.kind in "iu":
+            return Column(name, "number", exact[codes], True, codes, levels)
+    if len(np.unique(numbers[:-1])) < len(levels):
+        return Column(name, "number", None, are_integers, codes, levels)
+    return Column(name, "number", numbers[codes], are_integers)
+
+
+def _check_levels(name, codes, levels):
+    """Drop levels that are missing values, decode bytes, and refuse other objects."""
     missing = is_missing(np.fromiter(levels, dtype=object, count=len(levels)))
     if missing.any():
         place = np.where(missing, -1, np.cumsum(~missing) - 1)
         codes = np.append(place, -1)[codes]
         levels = [v for v, gone in zip(levels, missing, strict=True) if not gone]
-    for level in levels:
-        if isinstance(level, date | time | timedelta | np.datetime64 | np.timedelta64):
+    odd = set(map(type, levels)) - PLAIN_TYPES
+    for level in levels if odd else ():
+        end = getattr(level, "left", level)  # of an interval
+        is_time = isinstance(end, date | time | timedelta | np.datetime64)
+        # Periods of pandas have a frequency.
+        if is_time or isinstance(end, np.timedelta64) or hasattr(end, "freqstr"):
             raise ValueError(f"Column {name!r} of X holds {level!r}, {NO_DATES}")
-    are_numbers = all(isinstance(v, Real | Decimal | np.bool_) for v in levels)
-    if values_are_levels or not levels or not are_numbers:
-        return Column(name, "category", codes=codes, levels=levels)
-    kinds = {np.asarray(level).dtype.kind for level in levels}
-    numbers = np.array([*map(float, levels), np.nan])[codes]
-    is_boolean = kinds == {"b"}
-    return Column(
-        name, "boolean" if is_boolean else "number", numbers, kinds <= set("biu")
-    )
+        if isinstance(level, NESTED):
+            raise TypeError(f"{type(level).__name__}")
+    if bytes in odd:
+        levels = [v.decode() if isinstance(v, bytes) else v for v in levels]
+    return codes, levels
+
+
+@lru_cache(maxsize=16)
+def _pandas_names(names):
+    """Make the names of columns once: pandas takes longer than one sample does."""
+    import pandas
+
+    return pandas.Index(names, dtype=object)
 
 
 def frame_like(X, features, names):
@@ -264,7 +391,7 @@ def frame_like(X, features, names):
     X : data frame or table
         A pandas data frame gives its index, too; a table of pyarrow gives an array.
     features : ndarray of shape (n_samples, n_features_out)
-    names : ndarray of shape (n_features_out,)
+    names : tuple of n_features_out str
 
     Returns
     -------
@@ -274,11 +401,18 @@ def frame_like(X, features, names):
     if hasattr(X, "iloc"):
         import pandas
 
-        return pandas.DataFrame(features, index=X.index, columns=names, copy=False)
+        columns = _pandas_names(names)
+        return pandas.DataFrame(features, index=X.index, columns=columns, copy=False)
     if hasattr(X, "get_columns"):
         import polars
 
-        return polars.DataFrame(features, schema=names.tolist(), orient="row")
+        try:
+            return polars.DataFrame(features, schema=list(names), orient="row")
+        except UnicodeEncodeError as error:
+            raise ValueError(
+                f"A column cannot be named {error.object!r} in polars: the level is "
+                "not valid Unicode. Replace it in X."
+            ) from error
     # scikit-learn's set_output cannot make a data frame of a table of pyarrow.
     return features
 

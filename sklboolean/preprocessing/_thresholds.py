@@ -1,11 +1,13 @@
 """Thresholds that cut a column of numbers into intervals, with few digits.
 
-A cut is a position in the sorted values: between its value a and the next larger one
+A cut is a place in the ascending distinct values: between its value a and the next one
 b. Every threshold t with a <= t < b separates the same values by ``value <= t``.
 """
 
 from fractions import Fraction
-from math import ceil
+from itertools import pairwise
+from math import ceil, floor, inf, nextafter
+from numbers import Integral
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -15,28 +17,29 @@ MAX_CODES = 256  # candidate thresholds of a tree
 MIN_SAMPLES_LEAF = 5
 
 
-def find_cuts(ordered, n_bins):
+def find_cuts(counts, n_bins):
     """Find the cuts closest to the quantiles.
 
     Parameters
     ----------
-    ordered : ndarray of shape (n_samples,)
-        Sorted values.
+    counts : ndarray of shape (n_values,)
+        Number of samples of each distinct value, in the order of the values.
     n_bins : int
         Number of intervals. With as many distinct values or fewer, all are separated.
 
     Returns
     -------
     cuts : ndarray of shape (n_cuts,), int
-        Number of values below each cut, ascending.
+        Number of distinct values below each cut, ascending.
     """
-    cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    if len(cuts) < n_bins:
-        return cuts
-    wanted = np.arange(1, n_bins) * (len(ordered) / n_bins)
-    right = np.searchsorted(cuts, wanted).clip(1, len(cuts) - 1)
-    is_left = wanted - cuts[right - 1] <= cuts[right] - wanted
-    return np.unique(np.where(is_left, cuts[right - 1], cuts[right]))
+    ends = np.cumsum(counts)
+    ends, n_samples = ends[:-1], ends[-1]
+    if len(ends) < n_bins:
+        return np.arange(1, len(counts))
+    wanted = np.arange(1, n_bins) * (n_samples / n_bins)
+    right = np.searchsorted(ends, wanted).clip(1, len(ends) - 1)
+    is_left = wanted - ends[right - 1] <= ends[right] - wanted
+    return np.unique(np.where(is_left, right - 1, right)) + 1
 
 
 def find_tree_cuts(values, y, n_bins, *, is_classification):
@@ -44,24 +47,23 @@ def find_tree_cuts(values, y, n_bins, *, is_classification):
 
     The tree sees ranks instead of values, so it does not depend on the scale.
     """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    cuts = find_cuts(ordered, MAX_CODES)
-    codes = np.zeros(len(ordered))
-    codes[cuts] = 1
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    cuts = find_cuts(counts, MAX_CODES)
+    starts_code = np.zeros(len(counts))
+    starts_code[cuts] = 1
     tree_class = DecisionTreeClassifier if is_classification else DecisionTreeRegressor
     tree = tree_class(
         max_leaf_nodes=n_bins, min_samples_leaf=MIN_SAMPLES_LEAF, random_state=0
     )
-    tree.fit(np.cumsum(codes)[:, None], y[order])
+    tree.fit(np.cumsum(starts_code)[place, None], y)
     splits = tree.tree_.threshold[tree.tree_.feature >= 0]
     return np.unique(cuts[splits.astype(np.intp)])
 
 
-def place_thresholds(ordered, cuts):
-    """Choose a threshold with few digits for each cut."""
-    pairs = zip(ordered[cuts - 1].tolist(), ordered[cuts].tolist(), strict=True)
-    return np.array([shortest_between(low, high) for low, high in pairs])
+def place_thresholds(values, cuts):
+    """Choose a threshold with few digits for each cut of ascending distinct values."""
+    pairs = zip(values[cuts - 1].tolist(), values[cuts].tolist(), strict=True)
+    return np.array([shortest_between(low, high) for low, high in pairs], values.dtype)
 
 
 def shortest_between(low, high):
@@ -69,15 +71,21 @@ def shortest_between(low, high):
 
     Parameters
     ----------
-    low, high : float
-        With low < high.
+    low, high : float or int
+        With low < high. Integers stay integers.
 
     Returns
     -------
-    number : float
+    number : float or int
         A multiple of the largest power of ten that has one in the interval; of several
         multiples the one closest to the middle.
     """
+    as_number = float if isinstance(low, float) or isinstance(high, float) else int
+    low, high = as_number(low), as_number(high)
+    # Of two neighbouring floats only the lower one is in the interval, and no multiple
+    # near the middle need be rounded to it.
+    if as_number is float and nextafter(low, high) == high:
+        return low
     exact_low, exact_high = Fraction(low), Fraction(high)
     middle = (exact_low + exact_high) / 2
     exponent = len(str(int(max(abs(exact_low), abs(exact_high)))))
@@ -86,16 +94,97 @@ def shortest_between(low, high):
         first, last = ceil(exact_low / step), ceil(exact_high / step) - 1
         if first <= last:
             nearest = min(max(round(middle / step), first), last)
-            number = float(nearest * step)
+            number = as_number(nearest * step)
             # Rounding to a float may reach the upper end.
             if low <= number < high:
                 return number
         exponent -= 1
 
 
+def check_thresholds(given, name):
+    """Check the thresholds of one column and sort them."""
+    try:
+        thresholds = np.unique(np.asarray(given, dtype=np.float64))
+        if all(isinstance(number, Integral) for number in given):
+            exact = np.unique(np.array([*given]))
+            is_large = exact.dtype.kind in "iu" and np.abs(thresholds).max() >= 2**53
+            thresholds = exact if is_large else thresholds
+    except (TypeError, ValueError, OverflowError):
+        thresholds = np.array([np.nan])
+    if np.ndim(given) != 1 or not np.isfinite(thresholds).all():
+        raise ValueError(
+            f"thresholds[{name!r}] must be a list of finite numbers; got {given!r}."
+        )
+    return thresholds
+
+
+def check_ranks(given, levels, name):
+    """Check the thresholds of an ordered category: its levels, but not the last."""
+    try:
+        ranks = np.unique([levels[:-1].index(level) for level in given])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"thresholds[{name!r}] must be a list of levels, of {levels[:-1]}; got "
+            f"{given!r}."
+        ) from None
+    return ranks.astype(np.intp)
+
+
+def number_in_each_interval(values, thresholds):
+    """Choose a number of few digits for each interval that thresholds make."""
+    low, high = values[[0, -1]].tolist() if len(values) else (0.0, 0.0)
+    if not len(thresholds):
+        return np.array([low / 2 + high / 2 if isinstance(low, float) else low])
+    # Intervals are open below and closed above: those of the negative numbers are the
+    # intervals that `shortest_between` takes.
+    edges = [low, *thresholds.tolist(), high]
+    numbers = [
+        -shortest_between(-up, -below) if below < up else up
+        for below, up in pairwise(edges)
+    ]
+    if high <= edges[-2]:
+        last = edges[-2]
+        is_float = isinstance(last, float)
+        numbers[-1] = nextafter(last, inf) if is_float else last + 1
+    return np.array(numbers)
+
+
+def exceeds(numbers, threshold):
+    """Test which numbers are above a threshold, exactly, also beyond 2**53.
+
+    numpy compares integers with floats as floats, of which one stands for several
+    integers. Here the threshold is rounded down to the type of the numbers, which
+    changes no comparison.
+
+    Parameters
+    ----------
+    numbers : ndarray of float64, int64 or uint64
+    threshold : float or int
+        Finite.
+
+    Returns
+    -------
+    exceeds : ndarray of bool
+    """
+    if numbers.dtype.kind == "f":
+        bound = float(threshold)
+        return numbers > (bound if bound <= threshold else nextafter(bound, -inf))
+    bound, limits = floor(threshold), np.iinfo(numbers.dtype)
+    if not limits.min <= bound <= limits.max:
+        return np.full(len(numbers), bound < limits.min)
+    return numbers > numbers.dtype.type(bound)
+
+
 def number_text(number):
-    """Write a number so that ``float`` reads it back, integers without a point."""
+    """Write a number so that it is read back as it is, integers without a point."""
+    if isinstance(number, Integral):
+        return str(int(number))
     number = float(number)
     if number.is_integer() and abs(number) < 1e15:
         return str(int(number))
     return repr(number)
+
+
+def number_code(number):
+    """Write a number as a literal of SQL and C."""
+    return repr(int(number) if isinstance(number, Integral) else float(number))

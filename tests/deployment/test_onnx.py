@@ -239,6 +239,9 @@ def test_encoder(encoder):
     np.testing.assert_array_equal(found, expected.astype(np.float64))
 
 
+@pytest.mark.filterwarnings(
+    "ignore:Column .* (not among its levels|never missing) in fit:UserWarning"
+)
 @pytest.mark.parametrize("handle_unknown", ["ignore", "infrequent_if_exist"])
 def test_encoder_and_levels_that_are_new(handle_unknown):
     frame, _ = make_frame()

@@ -59,6 +59,9 @@ ENCODERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings(
+    "ignore:Column .* (not among its levels|never missing) in fit:UserWarning"
+)
 @pytest.mark.parametrize("query", [query_sqlite, query_duckdb])
 @pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
 def test_features_in_sql(encoder, query):

@@ -200,6 +200,9 @@ def test_c(number, tmp_path):
             assert [code.score(row) for row in rows] == found[:, 0].tolist()
 
 
+@pytest.mark.filterwarnings(
+    "ignore:Column .* (in fit|has the same value in all samples)"
+)
 @pytest.mark.parametrize("unknown", ["ignore", "infrequent_if_exist"])
 @pytest.mark.parametrize("complement", [True, False])
 def test_c_of_an_encoder(unknown, complement, tmp_path):

@@ -1,0 +1,110 @@
+"""What fitting an encoder needs to know of a column; summaries of batches add up."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sklboolean._core.formulas import shown
+from sklboolean.preprocessing._quantile_sketch import QuantileSketch
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """The values of one column with their counts.
+
+    Parameters
+    ----------
+    name : str or int
+        Name of the column, or its number.
+    kind : {"boolean", "number", "category", "ordered"}
+        What its type says.
+    n_samples, n_missing : int
+        Samples, and those whose value is missing.
+    numbers : QuantileSketch or None
+        None where there are levels.
+    levels : dict or None
+        Number of samples of each level; of "ordered" in order, with levels of none.
+    is_declared : bool
+        Whether the type of the column says that it is a category.
+    """
+
+    name: object
+    kind: str
+    n_samples: int
+    n_missing: int
+    numbers: QuantileSketch | None
+    levels: dict | None
+    is_declared: bool
+
+    @classmethod
+    def of(cls, column):
+        """Summarize the column of one batch."""
+        missing = column.missing()
+        counted = len(missing), int(np.count_nonzero(missing))
+        numbers = levels = None
+        if column.numbers is None:
+            codes = column.codes[~missing]
+            counts = np.bincount(codes, minlength=len(column.levels)).tolist()
+            levels = Counter()
+            for level, count in zip(column.levels, counts, strict=True):
+                levels[level] += count
+            if column.kind != "ordered":
+                levels = {level: count for level, count in levels.items() if count}
+        else:
+            numbers = QuantileSketch.of(column.numbers[~missing])
+        return cls(
+            column.name, column.kind, *counted, numbers, levels, column.is_declared
+        )
+
+    def is_empty(self):
+        """Test whether all values are missing in a column without a type."""
+        return self.numbers is None and not self.levels
+
+    def is_constant(self):
+        """Test whether all samples have one value, or all are missing."""
+        if self.numbers is None:
+            n_values = sum(count > 0 for count in self.levels.values())
+        else:
+            n_values = len(self.numbers.values)
+        return n_values + (self.n_missing > 0) < 2
+
+    def merge(self, other):
+        """Sum the summaries of two batches of the column."""
+        typed, last = (other, self) if self.is_empty() else (self, other)
+        merged = replace(
+            typed,
+            n_samples=self.n_samples + other.n_samples,
+            n_missing=self.n_missing + other.n_missing,
+        )
+        if last.is_empty():
+            return merged
+        if (self.numbers is None) != (other.numbers is None):
+            levels = self.levels or other.levels
+            raise ValueError(
+                f"Column {self.name!r} of X holds {shown(next(iter(levels)))}, but "
+                "numbers in another batch. Convert the column in all batches."
+            )
+        if self.numbers is not None:
+            kind = self.kind if self.kind == other.kind else "number"
+            return replace(merged, kind=kind, numbers=self.numbers.merge(other.numbers))
+        return replace(merged, levels=self._add_levels(other))
+
+    def _add_levels(self, other):
+        is_ordered = "ordered" in (self.kind, other.kind)
+        if is_ordered and [*self.levels] != [*other.levels]:
+            raise ValueError(
+                f"Column {self.name!r} of X has the ordered levels "
+                f"{shown([*other.levels])}, and {shown([*self.levels])} in the batches "
+                "before. Give all batches the same ordered type."
+            )
+        total = Counter(self.levels)
+        total.update(other.levels)
+        return dict(total)
+
+    def natural_kind(self):
+        """Infer the kind; numbers of which all are 0 or 1 are Boolean."""
+        if self.kind != "number" or self.numbers is None:
+            return self.kind
+        values = self.numbers.values
+        return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"

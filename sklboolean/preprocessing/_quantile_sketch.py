@@ -1,0 +1,85 @@
+"""Distinct numbers with their counts, from batches; beyond a size a sample of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Most values of one weight. The error is about log2(n / LIMIT) / LIMIT of n samples.
+LIMIT = 8192
+
+
+@dataclass(frozen=True)
+class QuantileSketch:
+    """Ascending distinct numbers, each with the number of samples that it stands for.
+
+    Sketches of batches are merged in any order. Columns of up to ``LIMIT`` distinct
+    numbers stay exact, and so does a single batch. Otherwise numbers of equal weight
+    are paired with their neighbours, and one of each pair takes the weight of both.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Ascending.
+    counts : ndarray of shape (n_values,), dtype int64
+        Number of samples of each value.
+    error : int
+        The number of samples at most t is known for every t up to this error.
+    n_rounds : int
+        How often values were paired.
+
+    References
+    ----------
+    Manku, Rajagopalan, Lindsay. "Approximate Medians and other Quantiles in One Pass
+    and with Limited Memory". SIGMOD 1998: the collapse of buffers of equal weight.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    error: int = 0
+    n_rounds: int = 0
+
+    @classmethod
+    def of(cls, numbers):
+        """Count the distinct numbers of a batch."""
+        return cls(*np.unique(numbers, return_counts=True))
+
+    def merge(self, other):
+        """Sum two sketches."""
+        first, second = self.compressed(), other.compressed()
+        both = np.concatenate(with_one_type(first.values, second.values))
+        values, place = np.unique(both, return_inverse=True)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([first.counts, second.counts]))
+        n_rounds = first.n_rounds + second.n_rounds
+        return QuantileSketch(values, counts, first.error + second.error, n_rounds)
+
+    def compressed(self):
+        """Pair the values of each weight that more than ``LIMIT`` values have.
+
+        Each power of 2 in a count is a weight. A pair hands over one weight, so no
+        number of samples at most t changes by more: the pairs do not overlap.
+        """
+        values, counts = self.values, self.counts.copy()
+        error, n_rounds, weight = self.error, self.n_rounds, 1
+        while weight <= counts.max(initial=0):
+            holders = np.flatnonzero(counts & weight)
+            if len(holders) > LIMIT:
+                pairs = holders[: len(holders) // 2 * 2].reshape(-1, 2)
+                counts[pairs[:, n_rounds % 2]] += weight
+                counts[pairs[:, 1 - n_rounds % 2]] -= weight
+                error, n_rounds = error + weight, n_rounds + 1
+            weight *= 2
+        is_left = counts > 0
+        return QuantileSketch(values[is_left], counts[is_left], error, n_rounds)
+
+
+def with_one_type(first, second):
+    """Give two arrays of numbers one type without a change, where there is one."""
+    if first.dtype == second.dtype:
+        return first, second
+    numbers = [*first.tolist(), *second.tolist()]
+    if all(number == int(number) for number in numbers):
+        exact = np.array([*map(int, numbers)] or [0])
+        if exact.dtype.kind in "iu":
+            return exact[: len(first)], exact[len(first) :]
+    return first.astype(np.float64), second.astype(np.float64)

@@ -1,0 +1,470 @@
+"""BooleanEncoder on columns and containers that a user did not prepare."""
+
+import sqlite3
+import warnings
+from datetime import date, time, timedelta
+from decimal import Decimal
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import AveragedPerceptron, BooleanEncoder, DensityImputer
+from sklboolean.preprocessing._thresholds import exceeds, shortest_between
+
+INTEGERS = st.one_of(
+    st.integers(-(2**63), 2**64 - 1),
+    st.integers(2**53 - 3, 2**53 + 3),
+    st.integers(2**60, 2**60 + 5),
+)
+
+
+# Numbers that floats merge
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        2**60 + np.arange(200),
+        2**63 + np.arange(200, dtype=np.uint64),
+        1e16 + 2 * np.arange(200),
+        2.0**53 + np.array([0, 2, 4]),
+        np.array([2.0**53, 2.0**53 + 2, 1e308]),
+        np.array([-1.7e308, 1.7e308]),
+    ],
+    ids=range(6),
+)
+def test_consecutive_numbers_of_any_size_are_cut_exactly(numbers):
+    encoder = BooleanEncoder(n_bins=4).fit(numbers[:, None])
+    thresholds = encoder.thresholds_[0].tolist()
+    bits = encoder.transform(numbers[:, None])
+    expected = [
+        [v <= t for t in thresholds] + [v > t for t in thresholds]
+        for v in numbers.tolist()
+    ]
+    np.testing.assert_array_equal(bits, expected)
+    assert len(np.unique(bits, axis=0)) == min(len(numbers), 4)
+    again = encoder.transform(encoder.inverse_transform(bits))
+    np.testing.assert_array_equal(again, bits)
+
+
+@given(INTEGERS, INTEGERS)
+def test_a_threshold_between_integers_is_an_integer(one, other):
+    low, high = sorted((one, other))
+    if low < high:
+        found = shortest_between(low, high)
+        assert isinstance(found, int)
+        assert low <= found < high
+
+
+@given(
+    st.lists(INTEGERS, min_size=1, max_size=5),
+    st.one_of(INTEGERS, st.floats(allow_nan=False, allow_infinity=False)),
+    st.sampled_from([np.int64, np.uint64, np.float64]),
+)
+def test_numbers_are_compared_exactly(values, threshold, dtype):
+    is_float = dtype is np.float64
+    limits = None if is_float else np.iinfo(dtype)
+    values = [v for v in values if is_float or limits.min <= v <= limits.max]
+    numbers = np.array(values, dtype=dtype)
+    expected = [v > threshold for v in numbers.tolist()]
+    assert exceeds(numbers, threshold).tolist() == expected
+
+
+CONTAINERS = {
+    "pandas": pd.DataFrame,
+    "pandas nullable": lambda data: pd.DataFrame(data).convert_dtypes(),
+    "pandas objects": lambda data: pd.DataFrame(data).astype(object),
+    "pandas arrow": lambda data: pd.DataFrame(data).convert_dtypes(
+        dtype_backend="pyarrow"
+    ),
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "batch": lambda data: pa.table(data).to_batches()[0],
+    "list": lambda data: [list(row) for row in zip(*data.values(), strict=True)],
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_large_identifiers_stay_apart(container):
+    ids = [2**60 + k % 3 for k in range(9)]
+    data = {"id": ids, "n": [0.5, 1.5, 2.5] * 3}
+    X = CONTAINERS[container](data)
+    first = 0 if container == "list" else "id"
+    encoder = BooleanEncoder(kinds={first: "category"}, n_bins=2).fit(X)
+    assert encoder.categories_[0] == (2**60, 2**60 + 1, 2**60 + 2)
+    names = encoder.get_feature_names_out().tolist()
+    label = "x0" if container == "list" else "id"
+    assert names[:3] == [f"{label} = {level}" for level in sorted(set(ids))]
+    bits = np.asarray(encoder.transform(X))[:, :3]
+    np.testing.assert_array_equal(bits, np.eye(3, dtype=bool)[np.arange(9) % 3])
+    numbers = BooleanEncoder().fit(X)
+    assert numbers.thresholds_[0].tolist() == [2**60, 2**60 + 1]
+    assert str(2**60 + 1) in numbers.get_feature_names_out()[1]
+
+
+def test_large_integers_with_gaps_and_in_exports():
+    X = pd.DataFrame({"id": pd.array([2**60, None, 2**60 + 1], dtype="Int64")})
+    encoder = BooleanEncoder().fit(X)
+    expected = [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    np.testing.assert_array_equal(encoder.transform(X), expected)
+    query = f"SELECT {encoder.to_sql()} FROM X"  # DuckDB finds the variable
+    np.testing.assert_array_equal(duckdb.sql(query).fetchall(), expected)
+    with pytest.raises(ValueError, match=r"'id', which are beyond 2\*\*53"):
+        encoder.to_c()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [Decimal("1" + "0" * 30 + "1"), Decimal("1" + "0" * 30 + "2")],
+        [2**80, 2**80 + 1],
+        [Decimal("0.1"), Decimal("0.1000000000000000000001")],
+    ],
+)
+def test_numbers_of_too_many_digits_are_refused_as_numbers_only(values):
+    X = pd.DataFrame({"price": pd.Series(values, dtype=object)})
+    with pytest.raises(ValueError, match=r"'price' of X holds .*cannot tell apart"):
+        BooleanEncoder().fit(X)
+    encoder = BooleanEncoder(kinds={"price": "category"}).fit(X)
+    np.testing.assert_array_equal(encoder.transform(X), np.eye(2))
+
+
+# Booleans
+
+
+def test_only_columns_of_type_bool_insist_on_two_values():
+    train = pd.DataFrame({"n": [0, 1, 0, 1], "b": [True, False, True, False]})
+    encoder = BooleanEncoder().fit(train)
+    assert encoder.kinds_ == ["boolean", "boolean"]
+    test = pd.DataFrame({"n": [2.0, 0.25, -1, 1], "b": [True, False, False, True]})
+    expected = [[1, 1], [0, 0], [0, 0], [1, 1]]
+    np.testing.assert_array_equal(encoder.transform(test), expected)
+    query = f"SELECT {encoder.to_sql()} FROM test"
+    np.testing.assert_array_equal(duckdb.sql(query).fetchall(), expected)
+    with sqlite3.connect(":memory:") as base:
+        test.to_sql("test", base, index=False)
+        assert base.execute(query).fetchall() == [(1, 1), (0, 0), (0, 0), (1, 1)]
+    with pytest.raises(ValueError, match="'b' of X holds 2, but it is Boolean"):
+        encoder.transform(test.assign(b=[0, 1, 2, 1]))
+    encoder = BooleanEncoder(kinds={"n": "boolean"}).fit(train)
+    with pytest.raises(ValueError, match="'n' of X holds 2, but it is Boolean"):
+        encoder.transform(test)
+
+
+# Ordered categories
+
+SIZES = ["small", "medium", "large", "huge"]
+ORDERED = pd.CategoricalDtype(SIZES, ordered=True)
+
+
+def sizes(values, dtype=ORDERED):
+    return pd.DataFrame({"size": pd.Series(values, dtype=dtype)})
+
+
+def as_arrow(frame):
+    codes = pa.array(frame["size"].cat.codes.to_numpy(), mask=frame["size"].isna())
+    column = pa.DictionaryArray.from_arrays(codes, SIZES, ordered=True)
+    return pa.table({"size": column})
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda frame: frame,
+        lambda frame: pl.DataFrame(
+            {
+                "size": pl.Series(
+                    [*frame["size"].astype(object).where(frame["size"].notna(), None)],
+                    dtype=pl.Enum(SIZES),
+                )
+            }
+        ),
+        as_arrow,
+    ],
+)
+@pytest.mark.parametrize("complement", [True, False])
+def test_ordered_levels_are_cut_by_rank(convert, complement):
+    values = ["medium", "small", None, "large", "small", "huge"]
+    frame = sizes(values)
+    encoder = BooleanEncoder(complement=complement).fit(convert(frame))
+    assert encoder.kinds_ == ["ordered"]
+    assert encoder.categories_ == [tuple(SIZES)]
+    assert encoder.thresholds_[0].tolist() == [0, 1, 2]
+    names = [f"size <= {level}" for level in SIZES[:3]]
+    names += [f"size > {level}" for level in SIZES[:3]] * complement
+    assert encoder.get_feature_names_out().tolist() == [*names, "size is missing"]
+    ranks = [None if v is None else SIZES.index(v) for v in values]
+    expected = [
+        [r is not None and r <= t for t in range(3)]
+        + [r is not None and r > t for t in range(3)] * complement
+        + [r is None]
+        for r in ranks
+    ]
+    for X in (convert(frame), sizes(values, dtype=object)):  # and text, by its level
+        np.testing.assert_array_equal(np.asarray(encoder.transform(X)), expected)
+    sparse = encoder.set_params(sparse_output=True).transform(frame)
+    np.testing.assert_array_equal(sparse.toarray(), expected)
+    assert encoder.inverse_transform(expected)[:, 0].tolist() == values
+    query = f"SELECT {encoder.to_sql()} FROM texts"
+    with duckdb.connect() as base:
+        base.register("texts", frame.astype(object))
+        found = base.sql(query).fetchall()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_few_bins_of_ordered_levels_and_levels_as_thresholds():
+    X = sizes(["small"] * 4 + ["large"] * 3 + ["huge"])
+    encoder = BooleanEncoder(n_bins=2, complement=False)
+    assert encoder.fit(X).get_feature_names_out().tolist() == ["size <= small"]
+    encoder.set_params(thresholds={"size": ["medium"]})
+    assert encoder.fit(X).get_feature_names_out().tolist() == ["size <= medium"]
+    tree = BooleanEncoder(n_bins=2, strategy="tree", complement=False)
+    more = pd.concat([X] * 5)
+    tree.fit(more, more["size"] == "huge")
+    assert tree.get_feature_names_out().tolist() == ["size <= large"]
+    for wrong in (["huge"], ["tiny"], 3):
+        with pytest.raises(ValueError, match=r"thresholds\['size'\] must be a list"):
+            BooleanEncoder(thresholds={"size": wrong}).fit(X)
+    with pytest.raises(ValueError, match="'size' of X has no order"):
+        BooleanEncoder(kinds={"size": "ordered"}).fit(X.astype(object))
+    levels = BooleanEncoder(kinds={"size": "category"}).fit(X)
+    assert levels.get_feature_names_out()[0] == "size = huge"
+
+
+def test_unseen_ordered_levels_satisfy_no_condition():
+    encoder = BooleanEncoder().fit(sizes(["small", "large", None]))
+    with pytest.warns(UserWarning, match="'size' of X holds 'giant' in 1 of 2 samples"):
+        bits = encoder.transform(sizes(["giant", "small"], dtype=object))
+    assert bits.to_numpy().sum(axis=1).tolist() == [0, 1]
+    one_sided = BooleanEncoder(complement=False).fit(sizes(["small", "large"]))
+    with pytest.raises(ValueError, match="holds 'giant'"):
+        one_sided.transform(sizes(["giant"], dtype=object))
+    propagating = BooleanEncoder(missing="propagate").fit(sizes(["small", "large"]))
+    with pytest.warns(UserWarning, match="holds 'giant'"):
+        bits = propagating.transform(sizes(["giant", None], dtype=object))
+    assert np.isnan(bits.to_numpy()).all()
+
+
+def test_names_of_ordered_numbers_merge_only_in_their_order():
+    ascending = sizes([1, 2, 10], pd.CategoricalDtype([1, 2, 10], ordered=True))
+    names = BooleanEncoder(complement=False).fit(ascending).get_feature_names_out()
+    assert names.tolist() == ["size <= 1", "size <= 2"]
+    grades = sizes([1, 2, 10], pd.CategoricalDtype([10, 2, 1], ordered=True))
+    names = BooleanEncoder(complement=False).fit(grades).get_feature_names_out()
+    assert names.tolist() == ["size <= '10'", "size <= '2'"]
+
+
+def test_an_imputer_keeps_the_order():
+    values = (["small"] * 20 + ["huge"] * 20 + [None]) * 2
+    X = sizes(values).assign(weight=([1.0] * 20 + [9.0] * 21) * 2)
+    filled = DensityImputer(random_state=0).fit(X).transform(X)
+    assert filled["size"].dtype == ORDERED
+    assert filled["size"].iloc[-1] == "huge"
+
+
+# Times
+
+DAYS = pd.to_datetime(["2020-01-01", "2021-01-01"])
+TIMES = {
+    "period": pd.DataFrame({"t": DAYS.to_period("M")}),
+    "period objects": pd.DataFrame({"t": list(DAYS.to_period("M"))}, dtype=object),
+    "categories": pd.DataFrame({"t": DAYS.astype("category")}),
+    "zoned": pd.DataFrame({"t": DAYS.tz_localize("UTC")}),
+    "arrow dates": pd.DataFrame({"t": DAYS}).convert_dtypes(dtype_backend="pyarrow"),
+    "intervals": pd.DataFrame({"t": pd.interval_range(DAYS[0], periods=2)}),
+    "times": pd.DataFrame({"t": [time(1), time(2)]}),
+    "polars time": pl.DataFrame({"t": [time(1), time(2)]}),
+    "polars duration": pl.DataFrame({"t": [timedelta(1), timedelta(2)]}),
+    "arrow duration": pa.table({"t": [timedelta(1), timedelta(2)]}),
+    "array": np.array([["2020-01-01"], ["2021-01-01"]], dtype="M8[D]"),
+    "list": [[date(2020, 1, 1)], [date(2021, 1, 1)]],
+}
+
+
+@pytest.mark.parametrize("case", TIMES)
+def test_times_are_refused_in_words_that_name_the_way(case):
+    kinds = {} if case in ("array", "list") else {"t": "category"}
+    for options in ({}, {"kinds": kinds}):
+        with pytest.raises(ValueError, match=r"'t' of X.*weekday|day|dates"):
+            BooleanEncoder(**options).fit(TIMES[case])
+
+
+# Levels
+
+
+def test_levels_that_differ_in_blanks_or_case_are_named():
+    X = pd.DataFrame({"c": ["red", "red ", "Red", "blue"] * 5})
+    with pytest.warns(UserWarning, match=r"'Red' and 'red'|'red' and 'red '.*1 more"):
+        encoder = BooleanEncoder().fit(X)
+    BooleanEncoder(kinds={"c": "category"}).fit(X)
+    with pytest.warns(UserWarning, match="but in blanks or case, 'blue'"):
+        encoder.transform(pd.DataFrame({"c": [" blue"]}))
+
+
+def test_many_levels_name_max_categories():
+    X = pd.DataFrame({"c": [f"level {k % 500}" for k in range(5000)]})
+    with pytest.warns(UserWarning, match="'c' of X has 500 categories.*max_categories"):
+        BooleanEncoder().fit(X)
+    BooleanEncoder(max_categories=20).fit(X)
+    BooleanEncoder(kinds={"c": "category"}).fit(X)
+
+
+def test_constant_columns_are_named_once():
+    X = pd.DataFrame({"a": [1, 2, 3], "b": "x", "c": 5, "d": [None] * 3})
+    with pytest.warns(UserWarning, match="same value") as caught:
+        encoder = BooleanEncoder().fit(X)
+    [warning] = caught
+    assert "Column 'b' (and 2 more) of X has the same value" in str(warning.message)
+    encoder.transform(X)
+
+
+def test_a_gap_warns_once_in_the_life_of_a_fit():
+    encoder = BooleanEncoder().fit(pd.DataFrame({"a": [1, 2, 3], "b": list("xyz")}))
+    gaps = pd.DataFrame({"a": [1, None, 3], "b": ["x", None, None]})
+    with pytest.warns(UserWarning, match="is missing") as caught:
+        bits = encoder.transform(gaps)
+    said = [str(warning.message) for warning in caught]
+    assert "'a' of X is missing in sample 1, and in 1 of 3 samples" in said[0]
+    assert "'b' of X is missing in sample 1, and in 2 of 3 samples" in said[1]
+    again = encoder.transform(gaps)
+    np.testing.assert_array_equal(again, bits)
+    encoder.fit(gaps.assign(a=[1, 2, 3]))
+    with pytest.warns(UserWarning, match="'a' of X is missing"):
+        encoder.transform(gaps)
+
+
+# Containers
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns named 'a'"),
+        (pa.table([[1], [2]], names=["a", "a"]), "2 columns named 'a'"),
+        (pd.DataFrame([[1, 2]], columns=["a", 3]), r"named 3.*columns.astype\(str\)"),
+        (pd.DataFrame({"a": [(1,), (2,)]}), "'a' of X holds values that are neither"),
+        (pd.DataFrame({"a": [{}, {}]}), "'a' of X holds values that are neither"),
+        (pl.DataFrame({"a": [{"b": 1}]}), "'a' of X holds values that are neither"),
+        (pa.table({"a": [{"b": 1}]}), "'a' of X holds values that are neither"),
+        (pd.DataFrame({"a": [b"\xff", b"\xfe"]}), "Column 'a' of X"),
+        (pd.DataFrame({"a": [1 + 2j, 3]}), "'a' of X: Complex"),
+        (pl.Series([1, 2]), "Expected 2D"),
+        (pd.Series([1, 2]), "Expected a 2-dimensional"),
+        ({"a": [1, 2]}, "X is a dict.*DataFrame"),
+        ([{"a": 1}, {"a": 2}], "X is a list of dicts.*DataFrame"),
+        ([[1, 2], [3]], "rows have different lengths"),
+    ],
+    ids=range(14),
+)
+def test_containers_that_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        BooleanEncoder().fit(X)
+
+
+def test_tables_that_export_arrow():
+    data = {"n": [1, 2, 3], "c": ["x", "y", None]}
+    expected = BooleanEncoder().fit(pd.DataFrame(data))
+    query = duckdb.sql("SELECT * FROM (VALUES (1, 'x'), (2, 'y'), (3, NULL)) t(n, c)")
+    table = pa.table(data)
+    for make in (lambda: query, lambda: table.to_batches()[0], table.to_reader):
+        encoder = BooleanEncoder().fit(make())
+        names = encoder.get_feature_names_out().tolist()
+        assert names == expected.get_feature_names_out().tolist()
+        bits = expected.transform(pd.DataFrame(data))
+        np.testing.assert_array_equal(encoder.transform(make()), bits)
+
+
+def test_masked_values_are_missing():
+    X = np.ma.array([[1, 5], [2, 6], [3, 7]], mask=[[0, 1], [0, 0], [0, 0]])
+    encoder = BooleanEncoder(complement=False).fit(X)
+    names = ["x0 <= 1", "x0 <= 2", "x1 <= 6", "x1 is missing"]
+    assert encoder.get_feature_names_out().tolist() == names
+    expected = [[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(encoder.transform(X), expected)
+
+
+def test_bytes_are_read_as_text():
+    X = pd.DataFrame({"c": [b"red", b"blue", None]})
+    encoder = BooleanEncoder().fit(X)
+    assert encoder.categories_ == [("blue", "red")]
+    for other in (pl.DataFrame(X), pa.table({"c": X["c"].tolist()})):
+        np.testing.assert_array_equal(encoder.transform(other), encoder.transform(X))
+
+
+def test_sparse_features_keep_their_names():
+    X = pd.DataFrame({"n": [1, 2, 3, 4] * 5, "c": list("xxyy") * 5})
+    y = X["c"] == "y"
+    encoder = BooleanEncoder(sparse_output=True)
+    model = make_pipeline(encoder, AveragedPerceptron(random_state=0)).fit(X, y)
+    assert "c = y" in model[-1].to_text()
+    assert (model.predict(X) == y).all()
+    names = encoder.get_feature_names_out().tolist()
+    assert model[-1].feature_names_in_.tolist() == names
+    other = BooleanEncoder(sparse_output=True).fit(X.rename(columns={"c": "d"}))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model[-1].predict(other.transform(X.rename(columns={"c": "d"})))
+    half = model[0].transform(X)[:10]
+    assert half.feature_names is None
+
+
+TEXTS = st.one_of(
+    st.text(max_size=3), st.sampled_from(["a\0", "\ud800", "=", " <= 1", "x is rare"])
+)
+CELLS = st.one_of(
+    st.none(), st.booleans(), INTEGERS, st.floats(), TEXTS, st.binary(max_size=2),
+    st.just(pd.NA), st.just(np.nan), st.just(pd.NaT), st.dates(), st.decimals(),
+    st.complex_numbers(), st.lists(st.integers(), max_size=2), st.just(np.float32(0.1)),
+    st.just(float), st.tuples(st.integers()), st.just(2**70), st.just(np.str_("a")),
+)  # fmt: skip
+CONVERSIONS = [
+    lambda frame: frame,
+    lambda frame: frame.convert_dtypes(),
+    lambda frame: frame.astype("category"),
+    lambda frame: frame.to_numpy(),
+    lambda frame: frame.to_numpy().tolist(),
+    lambda frame: pl.from_pandas(frame.convert_dtypes()),
+    lambda frame: pl.DataFrame(
+        {str(k): pl.Series(frame[k].tolist(), dtype=pl.Object) for k in frame}
+    ),
+    lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+]
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.one_of(TEXTS, st.integers(0, 3)), min_size=1, max_size=3),
+    st.sampled_from(CONVERSIONS),
+    st.data(),
+)
+def test_hostile_columns_are_encoded_or_refused_by_name(names, convert, data):
+    n_samples = data.draw(st.integers(1, 4))
+    pools = [data.draw(st.sampled_from([CELLS, INTEGERS, TEXTS])) for _ in names]
+    columns = [
+        data.draw(st.lists(pool, min_size=n_samples, max_size=n_samples))
+        for pool in pools
+    ]
+    frame = pd.DataFrame({k: pd.Series(c, dtype=object) for k, c in enumerate(columns)})
+    frame.columns = pd.Index(names, dtype=object)
+    try:
+        X = convert(frame)
+    except Exception:  # not a table that anyone has
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            encoder = BooleanEncoder().fit(X)
+            bits = np.asarray(encoder.transform(X))
+        except ValueError as error:
+            said = str(error)
+            words = ("olumn", "gives no features", "named")
+            assert any(word in said for word in words), said
+            return
+    assert bits.dtype == bool
+    assert bits.shape == (n_samples, len(encoder.get_feature_names_out()))
