@@ -195,7 +195,7 @@ def check_stored(X, name):
 
 def holds_dicts(X):
     """Test for a sample, or a list of samples, that a web service received as JSON."""
-    return isinstance(X, dict) or (
+    return (isinstance(X, dict) and not sparse.issparse(X)) or (
         isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
     )
 

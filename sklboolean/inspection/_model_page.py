@@ -336,4 +336,7 @@ def _column_values(column, read, bits):
         return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
     if read.numbers is None:
         return [None] * len(bits)
+    if column["kind"] == "boolean":
+        gaps = read.missing().tolist()
+        return [None if g else int(b) for g, b in zip(gaps, bits[:, 0], strict=True)]
     return [None if np.isnan(value) else value for value in read.numbers.tolist()]

@@ -253,6 +253,24 @@ def test_encoder_and_levels_that_are_new(handle_unknown):
     np.testing.assert_array_equal(found, encoder.transform(new).to_numpy())
 
 
+@pytest.mark.filterwarnings("ignore:Column .* not among its levels in fit")
+@pytest.mark.parametrize("missing", ["indicator", "propagate"])
+def test_encoder_of_ordered_levels(missing):
+    grades = ["low", "top", None, "mid", "low", "top"]
+    frame = pd.DataFrame({"grade": grades, "n": range(6)})
+    ordered = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
+    encoder = BooleanEncoder(missing=missing).fit(frame.astype({"grade": ordered}))
+    new = frame.assign(grade=["low", "top", None, "mid", "other", "low"])
+    (found,) = run(encoder, new.assign(grade=new["grade"].fillna("")))
+    np.testing.assert_array_equal(found, encoder.transform(new).to_numpy())
+
+
+def test_encoder_of_integers_that_floats_merge():
+    X = 2**60 + np.arange(9)[:, None]
+    with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
+        run(BooleanEncoder().fit(X), X)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_encoder_of_an_array(dtype):
     X = np.random.default_rng(0).normal(size=(200, 4)).round(1).astype(dtype)

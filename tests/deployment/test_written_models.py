@@ -218,6 +218,11 @@ def test_c_of_an_encoder(unknown, complement, tmp_path):
             "color": color,
             "on": rng.random(150) < 0.5,
             "n": rng.integers(9),
+            "grade": pd.Categorical(
+                rng.choice(["low", "mid", "top"], size=150),
+                ["low", "mid", "top", "unused"],
+                ordered=True,
+            ),
         }
     )
     encoder = BooleanEncoder(
@@ -231,16 +236,20 @@ def test_c_of_an_encoder(unknown, complement, tmp_path):
     assert len(places) == 6
     rows = new.astype(object).to_numpy()
     rows[:, 1] = [places.get(level, np.nan) for level in rows[:, 1]]
+    rows[:, 4] = frame["grade"].cat.codes[:100]
     found = np.zeros(expected.shape, dtype=np.uint8)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     for row, line in zip(rows, found, strict=True):
         code.my_encode(pointer(row), pointer(line))
     np.testing.assert_array_equal(found, expected)
-    other = np.array([0.0, -1.0, 0.0, 0.0])
+    other = np.array([0.0, -1.0, 0.0, 0.0, -1.0])
     line = np.zeros(expected.shape[1], dtype=np.uint8)
     code.my_encode(pointer(other), pointer(line))
     names = encoder.get_feature_names_out()
     is_color = [name.startswith("color") for name in names]
+    of_grade = np.char.startswith(names.astype(str), "grade")
+    assert of_grade.any()
+    assert not line[of_grade].any()
     holding = names[is_color][line[is_color] > 0].tolist()
     assert holding == (["color is rare"] if unknown == "infrequent_if_exist" else [])
 

@@ -44,8 +44,10 @@ def patients(n_samples=120):
             HOSTILE: X["sex"].map({1: "A & B", 2: HOSTILE}),
             "elderly": X["age"] > 50,
             "s5": X["s5"],
+            "stage": pd.cut(X["s6"], 3, labels=["I", HOSTILE, "III"]),
         }
     )
+    frame["stage"] = frame["stage"].mask(rng.random(len(X)) < 0.1)
     y = np.where(progression > 140, "fast", HOSTILE)
     return frame[:n_samples], y[:n_samples]
 
@@ -75,6 +77,8 @@ def by_hand(data, values):
 
     def holds(feature):
         value = values[feature["column"]]
+        if feature["relation"] == "in":
+            return value in feature["value"]
         if feature["relation"] == "missing" or value is None:
             return value is None and feature["relation"] == "missing"
         tests = {"<=": value <= feature["value"], ">": value > feature["value"]}
