@@ -60,6 +60,10 @@ def validate_data_strict(
     check_n_jobs(getattr(estimator, "n_jobs", None))
     if _passes(estimator, X, y, **options):
         return X if isinstance(y, str) else (X, y)
+    if isinstance(y, str) and not options.get("reset", True):
+        values = _few_values(estimator, X, **options)
+        if values is not None:
+            return values
     X_array = check_stored(X, "X")
     try:
         with readable_errors("X"):
@@ -139,6 +143,18 @@ def has_fitted_names(estimator, X):
     given = X.column_names if hasattr(X, "column_names") else X.columns
     given = given.tolist() if hasattr(given, "tolist") else list(given)
     return given == names.tolist()
+
+
+def _few_values(estimator, X, *, dtype="numeric", order=None, **_options):
+    """Return the plain array in a data frame of few samples, or None.
+
+    Column names are compared as they are; for one sample `validate_data` takes longer
+    than any prediction.
+    """
+    if not has_fitted_names(estimator, X) or X.shape[0] > FEW_SAMPLES:
+        return None
+    values = X.to_numpy() if hasattr(X, "to_numpy") else None
+    return values if _is_plain(values, dtype, order) else None
 
 
 def _is_plain(X, dtype, order):
@@ -387,6 +403,7 @@ KEPT_DTYPES = [
     np.int32, np.uint32, np.int64, np.uint64,
 ]  # fmt: skip
 
+FEW_SAMPLES = 64  # of a data frame, which need not be read column by column
 ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
 ENOUGH_TO_REFUSE = 200  # samples of which no column differs
 

@@ -20,6 +20,7 @@ from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import (
     check_array_strict,
     check_labelled,
+    has_fitted_names,
     warn_user,
 )
 from sklboolean.preprocessing._column_messages import (
@@ -30,6 +31,7 @@ from sklboolean.preprocessing._column_messages import (
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary
 from sklboolean.preprocessing._encoded_columns import (
+    PLAIN_VALUES,
     LevelColumn,
     NumberColumn,
     OrderedColumn,
@@ -43,6 +45,8 @@ from sklboolean.preprocessing._frames import (
     frame_like,
     is_frame,
     read_columns,
+    read_row,
+    row_of,
 )
 from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import (
@@ -468,6 +472,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"Two features would be named {name}. Rename the columns of X from "
                 "which they come."
             )
+        self._offsets = tuple(np.cumsum([0, *widths[:-1]]).tolist())
         self.kinds_ = [fitted.kind for fitted in state]
         self.thresholds_ = [
             fitted.thresholds if fitted.kind in ("number", "ordered") else np.empty(0)
@@ -509,8 +514,85 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             return bits
         return self._encode(X, read_columns(self, X, reset=False))
 
+    def encode_one(self, row):
+        """Mark the conditions that hold in one sample, as fast as a service needs it.
+
+        Parameters
+        ----------
+        row : dict, Series, or sequence of length `n_features_in_`
+            The values of the columns: by name, where others are ignored, or in order.
+            None and NaN are missing values.
+
+        Returns
+        -------
+        features : ndarray of shape (n_features_out,)
+            As ``transform`` gives them for a data frame of this row.
+
+        Raises
+        ------
+        ValueError
+            As for ``transform``, for a missing column and a wrong number of values.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklboolean import BooleanEncoder
+        >>> X = pd.DataFrame({"age": [23, 31, 47], "color": ["red", "blue", "red"]})
+        >>> encoder = BooleanEncoder(n_bins=2, complement=False).fit(X)
+        >>> encoder.encode_one({"age": 25, "color": "blue"}).astype(int)
+        array([1, 1, 0])
+        """
+        if not hasattr(self, "_state"):
+            check_is_fitted(self)
+        values = self._row_values(row)
+        bits = self._encode_plain(values)
+        if bits is None:
+            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+            features = self._encode(None, read_row(names, values))
+            bits = (features.toarray() if self.sparse_output else features)[0]
+        return bits
+
+    def _row_values(self, row):
+        """List the values of a row in the order of the columns."""
+        if hasattr(row, "keys"):
+            names = getattr(self, "feature_names_in_", None)
+            if names is None:
+                raise ValueError(
+                    "row has names, but the columns of X had none in fit: pass a list."
+                )
+            try:
+                return [row[name] for name in names.tolist()]
+            except KeyError as error:
+                raise ValueError(f"row has no value for the column {error}.") from None
+        values = list(row)
+        if len(values) != self.n_features_in_:
+            raise ValueError(
+                f"row has {len(values)} values, but X had {self.n_features_in_} "
+                "columns in fit."
+            )
+        return values
+
     def _encode_frame_of_one(self, X):
-        return None
+        """Encode a data frame of one row by its values; None for other data."""
+        if self.sparse_output or not has_fitted_names(self, X) or X.shape[0] != 1:
+            return None
+        values = row_of(X)
+        bits = None if values is None else self._encode_plain(values)
+        return None if bits is None else frame_like(X, bits[None], self._names)
+
+    def _encode_plain(self, values):
+        """Mark the conditions on one row; None where a value needs a closer look."""
+        offsets = getattr(self, "_offsets", None)
+        if offsets is None or self.missing == "propagate":
+            return None
+        bits = bytearray(len(self._names))
+        for fitted, offset, value in zip(self._state, offsets, values, strict=True):
+            run = fitted.run_of(value) if type(value) in PLAIN_VALUES else None
+            if run is None:
+                return None
+            first, end = run
+            bits[offset + first : offset + end] = b"\1" * (end - first)
+        return np.frombuffer(bits, dtype=bool)
 
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""

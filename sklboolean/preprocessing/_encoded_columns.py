@@ -21,7 +21,9 @@ from sklboolean.preprocessing._thresholds import exceeds, number_code, number_te
 
 # Thresholds up to which comparing with each is faster than a search.
 MOST_COMPARED = 32
+# Values that are compared and looked up without a closer look.
 PLAIN_NUMBERS = {int, float, bool, np.int64, np.float64, np.bool_}
+PLAIN_VALUES = PLAIN_NUMBERS | {str, type(None)}
 
 
 class FittedColumn:

@@ -178,6 +178,16 @@ def row_of(X):
     return list(X.row(0)) if hasattr(X, "row") else None
 
 
+def read_row(names, values):
+    """Read the values of one sample as columns."""
+    columns = []
+    for name, value in zip(names, values, strict=True):
+        cell = np.empty(1, dtype=object)
+        cell[0] = value
+        columns.append(_column(_read_array, name, cell))
+    return columns
+
+
 def is_frame(X):
     """Test whether X is a data frame of pandas or polars, or a table of pyarrow."""
     return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
