@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklboolean._core.formulas import shown
+from sklboolean._core.partitions import TableSchema, is_empty, prefix_errors
+from sklboolean.preprocessing._frames import read_columns
 from sklboolean.preprocessing._quantile_sketch import QuantileSketch
 
 
@@ -69,6 +71,11 @@ class ColumnSummary:
             n_values = len(self.numbers.values)
         return n_values + (self.n_missing > 0) < 2
 
+    def error(self):
+        """Bound the share of samples by which a share below a number may be wrong."""
+        n_known = self.n_samples - self.n_missing
+        return self.numbers.error / n_known if self.numbers and n_known else 0.0
+
     def merge(self, other):
         """Sum the summaries of two batches of the column."""
         typed, last = (other, self) if self.is_empty() else (self, other)
@@ -108,3 +115,40 @@ class ColumnSummary:
             return self.kind
         values = self.numbers.values
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"
+
+
+def summarize_partition(encoder, number, partition):
+    """Load a partition in a task of its own, and summarize its columns.
+
+    Returns
+    -------
+    number : int
+    schema : TableSchema, or None for an empty partition
+    summaries : list of ColumnSummary
+    """
+    with prefix_errors(number):
+        if hasattr(partition, "compute"):
+            partition = partition.compute()
+        elif callable(partition):
+            partition = partition()
+        X = partition[0] if isinstance(partition, tuple) else partition
+        if is_empty(X):
+            return number, None, []
+        summaries = encoder._summarize(read_columns(encoder, X, reset=True))
+        return number, TableSchema.of(encoder), summaries
+
+
+def add_partitions(partitions):
+    """Sum the summaries of all partitions; their columns must be the same."""
+    schema, total = None, None
+    for number, of_partition, summaries in partitions:
+        with prefix_errors(number):
+            if schema is None:
+                schema, total = of_partition, summaries
+            elif of_partition is not None:
+                schema.check(of_partition)
+                pairs = zip(total, summaries, strict=True)
+                total = [summary.merge(other) for summary, other in pairs]
+    if schema is None:
+        raise ValueError("All partitions are empty: give at least one sample.")
+    return schema, total

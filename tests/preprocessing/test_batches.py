@@ -1,0 +1,193 @@
+"""Encoders of batches and partitions against one fit, and sketches of quantiles."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from dask import dataframe as dd
+from dask import delayed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+
+from sklboolean import BooleanEncoder
+from sklboolean.preprocessing import _quantile_sketch as sketches
+
+RNG = np.random.default_rng(0)
+ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
+
+
+def mixed(n_samples=300):
+    X = pd.DataFrame(
+        {
+            "n": RNG.normal(size=n_samples).round(2),
+            "bit": RNG.integers(0, 2, n_samples),
+            "flag": RNG.random(n_samples) < 0.5,
+            "c": RNG.choice(["red", "blue", "green", "rare"], n_samples),
+            "grade": pd.Categorical(
+                RNG.choice(["low", "top"], n_samples), dtype=ORDERED
+            ),
+            "id": 2**60 + RNG.integers(0, 40, n_samples),
+        }
+    )
+    X.loc[200:, "n"] = X["n"].mask(RNG.random(n_samples) < 0.2)
+    X.loc[:80, "c"] = None  # all of it in the first batches
+    return X
+
+
+def to_polars(X):
+    grades = pl.Enum(ORDERED.categories.tolist())
+    return pl.from_pandas(X).with_columns(pl.col("grade").cast(pl.String).cast(grades))
+
+
+def assert_same(encoder, other):
+    assert (
+        encoder.get_feature_names_out().tolist()
+        == other.get_feature_names_out().tolist()
+    )
+    assert encoder.kinds_ == other.kinds_
+    assert encoder.categories_ == other.categories_
+    for found, expected in zip(encoder.thresholds_, other.thresholds_, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("size", [40, 150, 300])
+@pytest.mark.parametrize("convert", [lambda X: X, to_polars], ids=["pd", "pl"])
+def test_batches_and_partitions_give_the_encoder_of_one_fit(size, convert):
+    X = mixed()
+    options = {"min_frequency": 0.1, "n_bins": 5}
+    expected = BooleanEncoder(**options).fit(X)
+    parts = [convert(X[k : k + size]) for k in range(0, len(X), size)]
+    streamed = BooleanEncoder(**options)
+    for part in parts:
+        assert streamed.partial_fit(part) is streamed
+    assert_same(streamed, expected)
+    assert not streamed.quantile_error_.any()
+    joined = BooleanEncoder(**options).fit_partitions([X[:0], *parts])
+    assert_same(joined, expected)
+    bits = np.asarray(expected.transform(X))
+    np.testing.assert_array_equal(np.asarray(joined.transform(X)), bits)
+    resumed = pickle.loads(pickle.dumps(streamed)).partial_fit(convert(X))
+    assert_same(resumed, BooleanEncoder(**options).fit(pd.concat([X, X])))
+
+
+def test_partitions_may_be_loaded_and_are_alike_on_every_backend():
+    X = mixed()
+    expected = BooleanEncoder().fit(X)
+    halves = X[:150], X[150:]
+    sources = [
+        [(half, np.zeros(150)) for half in halves],
+        [lambda half=half: half for half in halves],
+        [delayed(half) for half in halves],
+        (half for half in halves),
+        dd.from_pandas(X, npartitions=3),
+    ]
+    for partitions in sources:
+        assert_same(BooleanEncoder().fit_partitions(partitions), expected)
+    with parallel_config("threading", n_jobs=2):
+        assert_same(BooleanEncoder().fit_partitions(halves), expected)
+
+
+def test_batches_that_do_not_fit_are_refused_and_change_nothing():
+    X = mixed()
+    encoder = BooleanEncoder().partial_fit(X[:150])
+    wrong = {
+        "'n' of X holds 'x', but numbers in another batch": X[150:].assign(n="x"),
+        "'c' of X holds '?.*numbers in another": X[150:].assign(c=1),
+        "ordered levels": X[150:].assign(
+            grade=pd.Categorical(["low"] * 150, ["top", "low"], ordered=True)
+        ),
+        "feature names": X[150:].drop(columns="n"),
+        "infinity in column 'n'": X[150:].assign(n=np.inf),
+    }
+    for message, batch in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            encoder.partial_fit(batch)
+        with pytest.raises(
+            ValueError, match=f"Partition 1: .*({message}|the data before)"
+        ):
+            BooleanEncoder().fit_partitions([X[:150], batch])
+    encoder.partial_fit(X[150:])
+    assert_same(encoder, BooleanEncoder().fit(X))
+    with pytest.raises(ValueError, match="fitted by fit, which keeps no counts"):
+        BooleanEncoder().fit(X).partial_fit(X)
+    for method in ("partial_fit", "fit_partitions"):
+        with pytest.raises(ValueError, match=f"{method} cannot choose"):
+            getattr(BooleanEncoder(strategy="tree"), method)([X])
+    with pytest.raises(ValueError, match="All partitions are empty"):
+        BooleanEncoder().fit_partitions([X[:0]])
+
+
+def test_a_first_batch_may_be_constant():
+    X = pd.DataFrame({"n": [1, 1, 2], "bit": [0, 0, 5]})
+    encoder = BooleanEncoder().partial_fit(X[:1])
+    assert encoder.transform(X[:1]).shape == (1, 2)  # Booleans, so far
+    assert_same(encoder.partial_fit(X[1:]), BooleanEncoder().fit(X))
+    numbers = BooleanEncoder().partial_fit(X[["n"]][:1].astype(float) + 1)
+    assert numbers.transform(X[["n"]]).shape == (3, 0)
+
+
+# Sketches
+
+
+def limited(limit):
+    patch = pytest.MonkeyPatch()
+    patch.setattr(sketches, "LIMIT", limit)
+    return patch
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.integers(-20, 20), min_size=1, max_size=60), min_size=1, max_size=12
+    ),
+    st.integers(1, 8),
+    st.booleans(),
+)
+def test_ranks_in_a_sketch_are_wrong_by_the_stated_error_at_most(batches, limit, tree):
+    patch = limited(limit)
+    try:
+        parts = [sketches.QuantileSketch.of(np.array(b, dtype=float)) for b in batches]
+        while len(parts) > 1:  # one after the other, or as a tree
+            first, second, *rest = parts
+            both = first.merge(second)
+            parts = [*rest, both] if tree else [both, *rest]
+        [sketch] = [part.compressed() for part in parts]
+    finally:
+        patch.undo()
+    values = np.sort(np.concatenate(batches))
+    assert sketch.counts.sum() == len(values)
+    assert (np.diff(sketch.values) > 0).all()
+    assert np.isin(sketch.values, values).all()
+    for t in range(-21, 21):
+        found = sketch.counts[sketch.values <= t].sum()
+        assert abs(found - np.sum(values <= t)) <= sketch.error
+    n_distinct = len(np.unique(values))
+    if n_distinct <= limit:
+        assert sketch.error == 0
+        assert len(sketch.values) == n_distinct
+    n_weights = int(sketch.counts.max()).bit_length()
+    assert len(sketch.values) <= limit * n_weights
+    if len(values) > limit:
+        n_levels = math.floor(math.log2(len(values) / limit)) + 1
+        assert sketch.error <= n_levels * len(values) / limit
+
+
+def test_thresholds_of_a_long_stream_are_quantiles_up_to_the_error():
+    patch = limited(64)
+    try:
+        encoder = BooleanEncoder(n_bins=5)
+        X = RNG.lognormal(size=(20_000, 1))
+        for k in range(0, len(X), 1000):
+            encoder.partial_fit(X[k : k + 1000])
+    finally:
+        patch.undo()
+    [error] = encoder.quantile_error_
+    assert 0 < error < (1 + np.log2(len(X) / 64)) / 64
+    assert len(pickle.dumps(encoder)) < 60_000
+    shares = (X <= encoder.thresholds_[0]).mean(axis=0)
+    # A cut lies between kept values; a kept value stands for 1/64 of the samples.
+    np.testing.assert_allclose(shares, [0.2, 0.4, 0.6, 0.8], atol=error + 1 / 64)
