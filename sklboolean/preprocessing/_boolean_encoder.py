@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.feature_names import NamedCsr
@@ -16,14 +16,13 @@ from sklboolean._core.formulas import (
     feature_names_of,
     sql_name,
 )
-from sklboolean._core.labels import comparable_labels, target_type
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import (
     check_array_strict,
-    check_labelled,
     has_fitted_names,
     warn_user,
 )
+from sklboolean.preprocessing._column_fitting import ColumnFitter, tree_cuts
 from sklboolean.preprocessing._column_messages import (
     missing_message,
     unseen_message,
@@ -37,16 +36,10 @@ from sklboolean.preprocessing._column_summary import (
 )
 from sklboolean.preprocessing._encoded_columns import (
     PLAIN_VALUES,
-    LevelColumn,
-    NumberColumn,
-    OrderedColumn,
     encoder_code,
-    level_text,
-    refuse_level,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
-    Column,
     frame_like,
     is_frame,
     read_columns,
@@ -54,14 +47,6 @@ from sklboolean.preprocessing._frames import (
     row_of,
 )
 from sklboolean.preprocessing._runs import runs_to_csr
-from sklboolean.preprocessing._thresholds import (
-    check_ranks,
-    check_thresholds,
-    find_cuts,
-    find_tree_cuts,
-    number_in_each_interval,
-    place_thresholds,
-)
 
 KINDS = ("boolean", "category", "number", "ordered")
 
@@ -373,8 +358,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         summaries = self._summarize(columns)
         cuts = [None] * len(columns)
         if self.strategy == "tree":
-            target = self._check_target(y, columns)
-            cuts = [self._cut_by_tree(column, *target) for column in columns]
+            cuts = tree_cuts(columns, y, self.n_bins)
         self._fit_summaries(summaries, cuts, is_last=True)
         vars(self).pop("_summaries", None)
         return columns
@@ -396,18 +380,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         With ``is_last`` no batches follow, so what is odd of all samples is told.
         """
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
-        state = []
-        for summary, places in zip(summaries, cuts, strict=True):
-            name, given = summary.name, thresholds.get(summary.name)
-            kind = None if given is None or summary.kind == "ordered" else "number"
-            kind = kinds.get(name, kind) or summary.natural_kind()
-            if kind == "category":
-                state.append(self._fit_levels(summary))
-                warn_of_levels(summary, state[-1], name in kinds or not is_last)
-            elif kind == "ordered" == summary.kind:
-                state.append(self._fit_ordered(summary, given, places))
-            else:
-                state.append(self._fit_numbers(summary, kind, given, places))
+        fitter = ColumnFitter(
+            self.n_bins, self.complement, kinds, thresholds, self.min_frequency,
+            self.max_categories, self.handle_unknown, self.missing,
+        )  # fmt: skip
+        state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
         self.quantile_error_ = np.array([summary.error() for summary in summaries])
         if is_last and not self._names:
@@ -416,6 +393,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 "its columns are constant. Pass thresholds, or other columns."
             )
         if is_last:
+            for summary, fitted in zip(summaries, state, strict=True):
+                if fitted.kind == "category" and summary.name not in kinds:
+                    warn_of_levels(summary, fitted)
             warn_of_constants([s for s in summaries if s.name not in thresholds])
 
     def _check_params(self):
@@ -460,115 +440,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if name == "kinds":
                 check_choice(option, f"kinds[{column!r}]", KINDS)
         return given
-
-    def _check_target(self, y, columns):
-        """Check y for trees; return it and whether it holds classes."""
-        if y is None:
-            raise ValueError(
-                "strategy='tree' requires y to be passed, but the target y is None. "
-                "Pass the labels, or set strategy='quantile'."
-            )
-        check_labelled(y)
-        is_class = target_type(y) in ("binary", "multiclass")
-        dtype = None if is_class else np.float64
-        y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
-        check_consistent_length(columns[0].missing(), y)
-        with comparable_labels(y):
-            return (np.unique(y, return_inverse=True)[1] if is_class else y), is_class
-
-    def _cut_by_tree(self, column, y, is_class):
-        """Cut a column of numbers or ranks by a tree; None for others."""
-        values = column.codes if column.kind == "ordered" else column.numbers
-        known = ~column.missing()
-        if values is None or not known.any():
-            return None
-        return find_tree_cuts(
-            values[known], y[known], self.n_bins, is_classification=is_class
-        )
-
-    def _fit_numbers(self, summary, kind, given, cuts):
-        """Choose the thresholds of a column of numbers, or check a Boolean one."""
-        if kind == "ordered":
-            raise ValueError(
-                f"Column {summary.name!r} of X has no order: give it an ordered type, "
-                "such as pandas' CategoricalDtype(levels, ordered=True)."
-            )
-        if summary.numbers is None and summary.levels:
-            refuse_level(summary, f"its kind is {kind!r}")
-        empty = np.empty(0)
-        values = empty if summary.numbers is None else summary.numbers.values
-        relations = ("<=", ">") if self.complement else ("<=",)
-        if kind == "boolean":
-            thresholds, relations = np.array([0.5]), (">",)
-            representatives = np.array([0.0, 1.0])
-        else:
-            if given is not None:
-                thresholds = check_thresholds(given, summary.name)
-            elif not len(values):
-                thresholds = empty
-            else:
-                if cuts is None:
-                    cuts = find_cuts(summary.numbers.counts, self.n_bins)
-                thresholds = place_thresholds(values, cuts)
-            representatives = number_in_each_interval(values, thresholds)
-        fitted = NumberColumn(
-            summary.name, kind, thresholds, relations, representatives,
-            self._indicates_missing(summary),
-            insists="boolean" in (summary.kind, (self.kinds or {}).get(summary.name)),
-        )  # fmt: skip
-        fitted.check(Column(summary.name, "number", values))
-        return fitted
-
-    def _indicates_missing(self, summary):
-        return self.missing == "indicator" and summary.n_missing > 0
-
-    def _fit_ordered(self, summary, given, cuts):
-        """Choose the thresholds of a category whose levels have an order."""
-        levels, counts = [*summary.levels], np.array([*summary.levels.values()])
-        occurring = np.flatnonzero(counts)
-        if given is not None:
-            thresholds = check_ranks(given, levels, summary.name)
-        elif len(occurring):
-            if cuts is None:
-                cuts = find_cuts(counts[occurring], self.n_bins)
-            thresholds = occurring[cuts - 1]
-        else:
-            thresholds = occurring
-        last = occurring[-1] if len(occurring) else 0
-        return OrderedColumn(
-            summary.name, "ordered", thresholds,
-            ("<=", ">") if self.complement else ("<=",),
-            np.append(thresholds, max(last, thresholds.max(initial=-1) + 1)),
-            self._indicates_missing(summary), levels=tuple(levels),
-        )  # fmt: skip
-
-    def _fit_levels(self, summary):
-        """Choose the levels that get a feature of their own."""
-        levels = {level: summary.levels[level] for level in _sorted(summary.levels)}
-        levels = {level: count for level, count in levels.items() if count}
-        texts = {}
-        for level in levels:
-            other = texts.setdefault(level_text(level), level)
-            if other is not level:
-                raise ValueError(
-                    f"Column {summary.name!r} of X holds {other!r} and {level!r}, "
-                    "which are written alike. Give all its values one type."
-                )
-        least = 1 if self.min_frequency is None else self.min_frequency
-        least = least if isinstance(least, Integral) else least * summary.n_samples
-        # Of equally frequent levels the last ones stay, as in OneHotEncoder.
-        ranked = sorted(levels, key=levels.get)[::-1]
-        n_kept = sum(levels[level] >= least for level in ranked)
-        if self.max_categories is not None and len(ranked) > self.max_categories:
-            n_kept = min(n_kept, self.max_categories - 1)
-        kept = set(ranked[:n_kept])
-        return LevelColumn(
-            summary.name,
-            tuple(level for level in levels if level in kept),
-            tuple(ranked[n_kept:]),
-            self.handle_unknown,
-            self._indicates_missing(summary),
-        )
 
     def _set_fitted_attributes(self, state):
         self._state, self._warned = tuple(state), set()
@@ -917,15 +788,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
             for test, name in zip(tests, names, strict=True)
         )
-
-
-def _sorted(levels):
-    """Sort levels by value if they have one type, else by their text."""
-    if all(isinstance(level, str) for level in levels):
-        return sorted(levels)
-    if all(isinstance(level, int | float) for level in levels):
-        return sorted(levels)
-    return sorted(levels, key=str)
 
 
 def sparse_conditions(state, codes, names):

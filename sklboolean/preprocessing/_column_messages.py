@@ -12,10 +12,8 @@ CODE = re.compile(r"0\d")  # as in postcodes
 MANY_LEVELS = 400
 
 
-def warn_of_levels(summary, fitted, is_meant):
-    """Warn of levels that may be mistakes, unless the user says that they are meant."""
-    if is_meant:
-        return
+def warn_of_levels(summary, fitted):
+    """Warn of levels that may be mistakes."""
     place = f"Column {summary.name!r} of X"
     option = f"kinds={{{summary.name!r}: 'category'}}"
     keep = f"Set {option} to keep it without this warning."

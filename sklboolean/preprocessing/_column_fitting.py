@@ -1,0 +1,189 @@
+"""The choice of conditions for one column, from the counts of its values."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length
+
+from sklboolean._core.labels import comparable_labels, target_type
+from sklboolean._core.validation import check_array_strict, check_labelled
+from sklboolean.preprocessing._encoded_columns import (
+    LevelColumn,
+    NumberColumn,
+    OrderedColumn,
+    level_text,
+    refuse_level,
+)
+from sklboolean.preprocessing._frames import Column
+from sklboolean.preprocessing._thresholds import (
+    check_ranks,
+    check_thresholds,
+    find_cuts,
+    find_tree_cuts,
+    number_in_each_interval,
+    place_thresholds,
+)
+
+
+@dataclass(frozen=True)
+class ColumnFitter:
+    """Checked parameters of `BooleanEncoder`, of which two are dicts by column."""
+
+    n_bins: int
+    complement: bool
+    kinds: dict
+    thresholds: dict
+    min_frequency: float | None
+    max_categories: int | None
+    handle_unknown: str
+    missing: str
+
+    def fit(self, summary, cuts=None):
+        """Choose the conditions on a column.
+
+        Parameters
+        ----------
+        summary : ColumnSummary
+        cuts : ndarray or None
+            Cuts of its distinct numbers or ranks. None: those at quantiles.
+
+        Returns
+        -------
+        fitted : NumberColumn, OrderedColumn or LevelColumn
+        """
+        name, given = summary.name, self.thresholds.get(summary.name)
+        kind = None if given is None or summary.kind == "ordered" else "number"
+        kind = self.kinds.get(name, kind) or summary.natural_kind()
+        if kind == "category":
+            return self._levels(summary)
+        if kind == "ordered" == summary.kind:
+            return self._ordered(summary, given, cuts)
+        return self._numbers(summary, kind, given, cuts)
+
+    def _numbers(self, summary, kind, given, cuts):
+        """Choose the thresholds of a column of numbers, or check a Boolean one."""
+        if kind == "ordered":
+            raise ValueError(
+                f"Column {summary.name!r} of X has no order: give it an ordered type, "
+                "such as pandas' CategoricalDtype(levels, ordered=True)."
+            )
+        if summary.numbers is None and summary.levels:
+            refuse_level(summary, f"its kind is {kind!r}")
+        empty = np.empty(0)
+        values = empty if summary.numbers is None else summary.numbers.values
+        relations = ("<=", ">") if self.complement else ("<=",)
+        if kind == "boolean":
+            thresholds, relations = np.array([0.5]), (">",)
+            representatives = np.array([0.0, 1.0])
+        else:
+            if given is not None:
+                thresholds = check_thresholds(given, summary.name)
+            elif not len(values):
+                thresholds = empty
+            else:
+                if cuts is None:
+                    cuts = find_cuts(summary.numbers.counts, self.n_bins)
+                thresholds = place_thresholds(values, cuts)
+            representatives = number_in_each_interval(values, thresholds)
+        fitted = NumberColumn(
+            summary.name, kind, thresholds, relations, representatives,
+            self._indicates_missing(summary),
+            insists="boolean" in (summary.kind, self.kinds.get(summary.name)),
+        )  # fmt: skip
+        fitted.check(Column(summary.name, "number", values))
+        return fitted
+
+    def _indicates_missing(self, summary):
+        return self.missing == "indicator" and summary.n_missing > 0
+
+    def _ordered(self, summary, given, cuts):
+        """Choose the thresholds of a category whose levels have an order."""
+        levels, counts = [*summary.levels], np.array([*summary.levels.values()])
+        occurring = np.flatnonzero(counts)
+        if given is not None:
+            thresholds = check_ranks(given, levels, summary.name)
+        elif len(occurring):
+            if cuts is None:
+                cuts = find_cuts(counts[occurring], self.n_bins)
+            thresholds = occurring[cuts - 1]
+        else:
+            thresholds = occurring
+        last = occurring[-1] if len(occurring) else 0
+        return OrderedColumn(
+            summary.name, "ordered", thresholds,
+            ("<=", ">") if self.complement else ("<=",),
+            np.append(thresholds, max(last, thresholds.max(initial=-1) + 1)),
+            self._indicates_missing(summary), levels=tuple(levels),
+        )  # fmt: skip
+
+    def _levels(self, summary):
+        """Choose the levels that get a feature of their own."""
+        levels = {
+            level: summary.levels[level] for level in sorted_levels(summary.levels)
+        }
+        levels = {level: count for level, count in levels.items() if count}
+        texts = {}
+        for level in levels:
+            other = texts.setdefault(level_text(level), level)
+            if other is not level:
+                raise ValueError(
+                    f"Column {summary.name!r} of X holds {other!r} and {level!r}, "
+                    "which are written alike. Give all its values one type."
+                )
+        least = 1 if self.min_frequency is None else self.min_frequency
+        least = least if isinstance(least, Integral) else least * summary.n_samples
+        # Of equally frequent levels the last ones stay, as in OneHotEncoder.
+        ranked = sorted(levels, key=levels.get)[::-1]
+        n_kept = sum(levels[level] >= least for level in ranked)
+        if self.max_categories is not None and len(ranked) > self.max_categories:
+            n_kept = min(n_kept, self.max_categories - 1)
+        kept = set(ranked[:n_kept])
+        return LevelColumn(
+            summary.name,
+            tuple(level for level in levels if level in kept),
+            tuple(ranked[n_kept:]),
+            self.handle_unknown,
+            self._indicates_missing(summary),
+        )
+
+
+def sorted_levels(levels):
+    """Sort levels by value if they have one type, else by their text."""
+    if all(isinstance(level, str) for level in levels):
+        return sorted(levels)
+    if all(isinstance(level, int | float) for level in levels):
+        return sorted(levels)
+    return sorted(levels, key=str)
+
+
+def tree_cuts(columns, y, n_bins):
+    """Cut columns of numbers and ranks by trees that predict y; others are None."""
+    y, is_class = check_target(y, columns)
+    cuts = []
+    for column in columns:
+        values = column.codes if column.kind == "ordered" else column.numbers
+        known = ~column.missing()
+        of_column = None
+        if values is not None and known.any():
+            of_column = find_tree_cuts(
+                values[known], y[known], n_bins, is_classification=is_class
+            )
+        cuts.append(of_column)
+    return cuts
+
+
+def check_target(y, columns):
+    """Check y for trees; return it and whether it holds classes."""
+    if y is None:
+        raise ValueError(
+            "strategy='tree' requires y to be passed, but the target y is None. Pass "
+            "the labels, or set strategy='quantile'."
+        )
+    check_labelled(y)
+    is_class = target_type(y) in ("binary", "multiclass")
+    dtype = None if is_class else np.float64
+    y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
+    check_consistent_length(columns[0].missing(), y)
+    with comparable_labels(y):
+        return (np.unique(y, return_inverse=True)[1] if is_class else y), is_class
