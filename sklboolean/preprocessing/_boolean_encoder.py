@@ -490,7 +490,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             than 16 GiB.
         """
         check_is_fitted(self)
-        bits = self._encode_frame_of_one(X)
+        bits = self._encode_table_of_one(X)
         if bits is not None:
             return bits
         return self._encode(X, read_columns(self, X, reset=False))
@@ -553,9 +553,15 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             )
         return values
 
-    def _encode_frame_of_one(self, X):
-        """Encode a data frame of one row by its values; None for other data."""
-        if self.sparse_output or not has_fitted_names(self, X) or X.shape[0] != 1:
+    def _encode_table_of_one(self, X):
+        """Encode a frame or array of one row by its values; None for other data."""
+        if self.sparse_output:
+            return None
+        if type(X) is np.ndarray and not hasattr(self, "feature_names_in_"):
+            is_row = X.shape == (1, self.n_features_in_)
+            bits = self._encode_plain(X[0].tolist()) if is_row else None
+            return None if bits is None else bits[None]
+        if not has_fitted_names(self, X) or X.shape[0] != 1:
             return None
         values = row_of(X)
         bits = None if values is None else self._encode_plain(values)

@@ -94,6 +94,18 @@ def test_any_value_is_read_as_in_a_frame_of_two_rows(encoder, k, name, value):
         np.testing.assert_array_equal(alone[0], expected[0])
 
 
+@pytest.mark.parametrize("dtype", [float, object])
+def test_rows_of_an_array_one_by_one(dtype):
+    X = TRAIN[["n", "code", "bit"]].to_numpy(dtype=dtype)
+    encoder = BooleanEncoder().fit(X)
+    expected = encoder.transform(X)
+    for k in range(len(X)):
+        np.testing.assert_array_equal(encoder.transform(X[[k]]), expected[[k]])
+    for wrong in (X[:1, :2], X[0]):
+        with pytest.raises(ValueError, match=r"features|2D array"):
+            encoder.transform(wrong)
+
+
 def test_rows_that_are_refused():
     encoder = next(encoders()).fit(TRAIN)
     row = TRAIN.iloc[0].to_dict()
