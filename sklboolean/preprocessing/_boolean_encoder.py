@@ -281,18 +281,22 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         ------
         ValueError
             As for ``fit``, for a column whose kind or order of levels changes, for
-            ``strategy="tree"``, which needs all samples at once, and after ``fit``. The
-            encoder stays as it was.
+            ``strategy="tree"``, which needs all samples at once. The encoder stays as
+            it was.
+
+        Warns
+        -----
+        UserWarning
+            After ``fit``, whose samples are not counted.
         """
         with restore_on_error(self):
             self._check_params()
             self._check_batches("partial_fit")
             is_first = not hasattr(self, "_summaries")
             if is_first and hasattr(self, "_state"):
-                raise ValueError(
-                    "This encoder was fitted by fit, which keeps no counts to which "
-                    "batches could be added. Use partial_fit for all batches, of a "
-                    "clone."
+                warn_user(
+                    "partial_fit begins anew: fit keeps no counts to which batches "
+                    "could be added. Use partial_fit for all batches."
                 )
             batch = self._summarize(read_columns(self, X, reset=is_first))
             if not is_first:

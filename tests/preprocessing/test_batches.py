@@ -112,8 +112,9 @@ def test_batches_that_do_not_fit_are_refused_and_change_nothing():
             BooleanEncoder().fit_partitions([X[:150], batch])
     encoder.partial_fit(X[150:])
     assert_same(encoder, BooleanEncoder().fit(X))
-    with pytest.raises(ValueError, match="fitted by fit, which keeps no counts"):
-        BooleanEncoder().fit(X).partial_fit(X)
+    with pytest.warns(UserWarning, match="partial_fit begins anew"):
+        again = BooleanEncoder().fit(X[:5]).partial_fit(X)
+    assert_same(again, encoder)
     for method in ("partial_fit", "fit_partitions"):
         with pytest.raises(ValueError, match=f"{method} cannot choose"):
             getattr(BooleanEncoder(strategy="tree"), method)([X])
