@@ -104,6 +104,7 @@ _ESTIMATORS = {
         "GaussianCombinationMachine", "SampledCombinationMachine",
     ),
     "inspection": (),
+    "io": (),
     "kernels": (
         "BooleanGaussianProcessClassifier", "BooleanGaussianProcessRegressor",
         "BooleanSVC", "KernelPerceptron",

@@ -442,6 +442,7 @@ ALLOWED = {
         "boosting._majority_game",
     ),
     "datasets": (),
+    "io": ("_core",),
     "inspection": ("_core", *BASIC, "active_learning", "rules"),
     "onnx": ("_core.formula", *BASIC, "rules"),
 }

@@ -1,0 +1,300 @@
+"""BitTable: Boolean features on disk, a bit each, read where they are needed."""
+
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import check_array_strict, check_labelled
+from sklboolean.io._sources import open_batches
+
+MAGIC = b"SKLBITS1"
+FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
+CHUNK = 2**24
+
+
+class BitTable:
+    """Boolean samples in a file: packed bits with names, labels and weights.
+
+    A feature takes a bit. The file is mapped into memory, so only the samples that are
+    read are loaded.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `write` made.
+    verify : bool, default=True
+        Whether to read the whole file once and compare its checksums. False opens large
+        files at once; a truncated file is still an error.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+    feature_names : ndarray of shape (n_features,), dtype object, or None
+    feature_groups : list of length n_features, or None
+        The column that each feature describes.
+    classes : ndarray of shape (n_classes,), or None
+        The labels, sorted, as ``partial_fit`` takes them; None for numbers or nothing
+        to predict.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklboolean import AveragedPerceptron
+    >>> from sklboolean.io import BitTable
+    >>> batches = [([[1, 0], [0, 1]], ["yes", "no"]), ([[1, 1]], ["yes"])]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = BitTable.write(Path(folder) / "small.bits", batches)
+    ...     model = AveragedPerceptron()
+    ...     for X, y, _ in table.batches():
+    ...         model = model.partial_fit(X, y, classes=table.classes)
+    ...     del table  # closes the file
+    >>> model.predict([[1, 0]]).tolist()
+    ['yes']
+    """
+
+    def __init__(self, path, *, verify=True):
+        self.path = Path(path)
+        size = self.path.stat().st_size
+        header = self._read_header(size)
+        self.n_samples, self.n_features = header["shape"]
+        names = header["feature_names"]
+        self.feature_names = None if names is None else np.array(names, dtype=object)
+        self.feature_groups = header["feature_groups"]
+        # In the order in which they came, as the codes count them.
+        self._labels = None if header["labels"] is None else np.array(header["labels"])
+        self.classes = None if self._labels is None else np.sort(self._labels)
+        self._parts = header["parts"]
+        self._bytes = np.memmap(self.path, dtype=np.uint8, mode="r")
+        if verify:
+            self.verify()
+
+    def _read_header(self, size):
+        """Read the header at the end of the file; what is damaged is an error."""
+        with self.path.open("rb") as file:
+            file.seek(max(0, size - FOOTER))
+            footer = file.read(FOOTER)
+            length = int.from_bytes(footer[:8], "little")
+            is_whole = len(footer) == FOOTER and footer.endswith(MAGIC)
+            if not is_whole or length + FOOTER > size:
+                raise self._damage("its end is missing")
+            file.seek(size - FOOTER - length)
+            header = file.read(length)
+        if zlib.crc32(header) != int.from_bytes(footer[8:12], "little"):
+            raise self._damage("its header is damaged")
+        header = json.loads(header)
+        if header["size"] != size:
+            raise self._damage(f"it has {size} bytes instead of {header['size']}")
+        return header
+
+    def _damage(self, what):
+        return ValueError(
+            f"{self.path} is not a complete table of bits: {what}. Write it anew."
+        )
+
+    def verify(self):
+        """Compare the contents with their checksums.
+
+        Raises
+        ------
+        ValueError
+            For a damaged file, with its name.
+        """
+        for name, part in self._parts.items():
+            checksum = 0
+            stop = part["start"] + part["n_bytes"]
+            for first in range(part["start"], stop, CHUNK):
+                piece = self._bytes[first : min(first + CHUNK, stop)]
+                checksum = zlib.crc32(piece, checksum)
+            if checksum != part["checksum"]:
+                raise self._damage(f"its {name} are damaged")
+
+    def _part(self, name):
+        """Map one part of the file as an array, or return None."""
+        if name not in self._parts:
+            return None
+        part = self._parts[name]
+        stop = part["start"] + part["n_bytes"]
+        return self._bytes[part["start"] : stop].view(part["dtype"])
+
+    def __len__(self):
+        return self.n_samples
+
+    def batches(self, batch_size=65536):
+        """Yield the samples in their order.
+
+        Parameters
+        ----------
+        batch_size : int, default=65536
+            Number of samples of a batch; the last one may have fewer.
+
+        Yields
+        ------
+        X : ndarray of shape (n_samples, n_features), dtype uint8
+            Zeros and ones.
+        y : ndarray of shape (n_samples,) or None
+        sample_weight : ndarray of shape (n_samples,) or None
+        """
+        check_integer(batch_size, "batch_size", 1)
+        words = self._part("words").reshape(self.n_samples, -1)
+        y, weights = self._part("y"), self._part("sample_weight")
+        for first in range(0, self.n_samples, batch_size):
+            rows = slice(first, first + batch_size)
+            labels = None if y is None else np.array(y[rows])
+            if self._labels is not None:
+                labels = self._labels[labels]
+            weight = None if weights is None else np.array(weights[rows])
+            yield unpack_words(np.array(words[rows]), self.n_features), labels, weight
+
+    @classmethod
+    def write(
+        cls, path, source, *, encoder=None, label=None, weight=None, binarize=0.0,
+        batch_size=65536,
+    ):  # fmt: skip
+        """Write a table in one pass over batches, and open it.
+
+        The file has its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write; an earlier one is replaced.
+        source : path, table or iterable
+            A .parquet or .csv file, a pandas frame, a data set of pyarrow, or an object
+            with the Arrow stream interface, such as tables, readers, frames of polars
+            and relations of DuckDB; files and data sets need pyarrow. Or an iterable of
+            batches: tables, arrays, or tuples (X, y) and (X, y, sample_weight).
+        encoder : fitted transformer or None, default=None
+            Makes the Boolean features, for example a `BooleanEncoder`. None: X holds
+            numbers.
+        label, weight : str or None, default=None
+            Columns of tables that hold labels and weights. Labels are text or integers,
+            or real numbers for regressors.
+        binarize : float or None, default=0.0
+            A value above it is true; None demands zeros and ones.
+        batch_size : int, default=65536
+            Samples that are held in memory, of files and tables.
+
+        Returns
+        -------
+        table : BitTable
+
+        Raises
+        ------
+        ValueError
+            For batches of other columns, for labels and weights of only some batches,
+            and for data that cannot be encoded.
+        """
+        check_integer(batch_size, "batch_size", 1)
+        writer = _Writer(encoder, binarize)
+        path = Path(path)
+        partial = path.with_name(f"{path.name}.partial")
+        try:
+            with ExitStack() as stack:
+                file = stack.enter_context(partial.open("wb"))
+                spools = {"words": file}
+                for name in ("y", "sample_weight"):
+                    spool = tempfile.TemporaryFile(dir=path.parent)
+                    spools[name] = stack.enter_context(spool)
+                for batch in open_batches(source, label, weight, batch_size):
+                    for name, array in writer.pack(*batch).items():
+                        writer.add(name, array, spools[name])
+                writer.finish(spools)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+        return cls(path, verify=False)
+
+
+class _Writer:
+    """Packs batches, and counts what the header states of them."""
+
+    def __init__(self, encoder, binarize):
+        self.encoder, self.binarize = encoder, binarize
+        self.shape, self.names, self.codes, self.parts = None, None, {}, {}
+
+    def pack(self, X, y, sample_weight):
+        """Make the arrays of a batch; other parts than before are an error."""
+        names = getattr(X, "column_names", getattr(X, "columns", None))
+        if self.encoder is not None:
+            X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()
+            X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        elif hasattr(X, "to_pandas"):
+            X = X.to_pandas()
+        X = check_array_strict(X)
+        names = None if names is None else [str(name) for name in names]
+        n_samples, columns = len(X), (X.shape[1], names)
+        if self.shape is None:
+            self.shape, self.names = [0, X.shape[1]], names
+        if columns != (self.shape[1], self.names):
+            raise ValueError("All batches must have the same columns, in one order.")
+        arrays = {"words": pack_dense(X, self.binarize).astype("<u8", copy=False)}
+        if y is not None:
+            arrays["y"] = self._labels(y)
+        if sample_weight is not None:
+            arrays["sample_weight"] = check_array_strict(
+                sample_weight, "sample_weight", ensure_2d=False, dtype=np.float64
+            ).astype("<f8", copy=False)
+        if self.shape[0] and arrays.keys() != self.parts.keys():
+            raise ValueError("All batches must have labels and weights, or none.")
+        if any(len(array) != n_samples for array in arrays.values()):
+            raise ValueError("X, y and sample_weight of a batch differ in length.")
+        self.shape[0] += n_samples
+        return arrays
+
+    def _labels(self, y):
+        """Code labels in the order in which they come; real numbers stay."""
+        check_labelled(y)
+        y = np.asarray(y)
+        if y.dtype.kind == "f":
+            numbers = check_array_strict(y, "y", ensure_2d=False, dtype=np.float64)
+            return numbers.astype("<f8", copy=False)
+        found, places = encode_classes(y, min_classes=1)
+        codes = [self.codes.setdefault(v, len(self.codes)) for v in found.tolist()]
+        return np.array(codes, dtype="<i8")[places]
+
+    def add(self, name, array, file):
+        """Append an array of a batch to its part."""
+        part = self.parts.setdefault(
+            name, {"dtype": array.dtype.str, "checksum": 0, "n_bytes": 0, "start": 0}
+        )
+        if part["dtype"] != array.dtype.str:
+            raise ValueError("Labels must be real numbers in all batches, or in none.")
+        data = np.ascontiguousarray(array).tobytes()
+        part["checksum"] = zlib.crc32(data, part["checksum"])
+        part["n_bytes"] += len(data)
+        file.write(data)
+
+    def finish(self, spools):
+        """Join the parts, and write the header behind them."""
+        if self.shape is None:
+            raise ValueError("source has no batch: give at least one sample.")
+        file = spools["words"]
+        for name, part in self.parts.items():
+            if name != "words":
+                part["start"] = file.tell()
+                spools[name].seek(0)
+                shutil.copyfileobj(spools[name], file)
+        groups = getattr(self.encoder, "feature_groups_", None)
+        header = {
+            "shape": self.shape,
+            "feature_names": self.names,
+            "feature_groups": None if groups is None else [str(g) for g in groups],
+            "labels": [*self.codes] or None,
+            "parts": self.parts,
+        }
+        size = file.tell() + FOOTER
+        length = len(json.dumps(header | {"size": 10**18}))
+        text = json.dumps(header | {"size": size + length}).encode()
+        text = text.ljust(length)
+        file.write(text + length.to_bytes(8, "little"))
+        file.write(zlib.crc32(text).to_bytes(4, "little") + MAGIC)

@@ -1,0 +1,79 @@
+"""Batches of samples with labels and weights, from files, tables and iterables."""
+
+from pathlib import Path
+
+import numpy as np
+
+
+def open_batches(source, label, weight, batch_size):
+    """Yield (X, y or None, sample_weight or None) from any source.
+
+    Parameters
+    ----------
+    source : path, table or iterable
+        As `BitTable.write` takes it.
+    label, weight : str or None
+        Columns of tables that hold them.
+    batch_size : int
+        Samples of a batch of files and tables.
+    """
+    for batch in _tables(source, batch_size):
+        if isinstance(batch, tuple):
+            X, y, sample_weight = (*batch, None, None)[:3]
+        else:
+            X, y, sample_weight = batch, None, None
+        if label is not None:
+            X, y = _split_column(X, label)
+        if weight is not None:
+            X, sample_weight = _split_column(X, weight)
+        yield X, y, sample_weight
+
+
+def _tables(source, batch_size):
+    """Yield the batches of a source."""
+    if isinstance(source, str | Path):
+        source = _open_file(Path(source), batch_size)
+    elif hasattr(source, "iloc"):
+        source = [source]
+    elif hasattr(source, "__arrow_c_stream__"):
+        import pyarrow
+
+        source = pyarrow.RecordBatchReader.from_stream(source)
+    elif hasattr(source, "to_batches"):  # a data set of pyarrow
+        source = source.to_batches(batch_size=batch_size)
+    for batch in source:
+        if hasattr(batch, "schema") and hasattr(batch, "num_rows"):
+            import pyarrow
+
+            table = pyarrow.table(batch)
+            for first in range(0, table.num_rows, batch_size):
+                yield table.slice(first, batch_size)
+        else:
+            yield batch
+
+
+def _open_file(path, batch_size):
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        return csv.open_csv(path)
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        return parquet.ParquetFile(path).iter_batches(batch_size)
+    raise ValueError(
+        f"{path} is neither a .parquet nor a .csv file. Pass batches, such as frames."
+    )
+
+
+def _split_column(X, name):
+    """Take one column out of a frame or table."""
+    names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
+    if name not in list(names):
+        raise ValueError(f"The data have no column {name!r} for labels or weights.")
+    if hasattr(X, "iloc"):
+        return X.drop(columns=name), X[name].to_numpy()
+    if hasattr(X, "get_columns"):
+        return X.drop(name), X[name].to_numpy()
+    values = X.column(name).to_numpy()
+    return X.drop_columns([name]), np.asarray(values)

@@ -1,0 +1,160 @@
+"""Bit tables against the arrays that were written, and damaged files."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import csv, parquet
+
+from sklboolean import AveragedPerceptron, BooleanEncoder
+from sklboolean.io import BitTable
+
+RNG = np.random.default_rng(0)
+
+
+def whole(table, batch_size=7):
+    """Read all samples of a table."""
+    parts = list(zip(*table.batches(batch_size), strict=True))
+    return [None if p[0] is None else np.concatenate(p) for p in parts]
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    st.integers(1, 130),
+    st.sampled_from(["text", "integers", "bools", "reals", None]),
+    st.booleans(),
+)
+def test_what_is_written_is_read(tmp_path_factory, sizes, n_features, kind, weighted):
+    path = tmp_path_factory.mktemp("bits") / "table"
+    batches = []
+    for size in sizes:
+        X = RNG.integers(0, 2, (size, n_features)).astype(bool)
+        y = {
+            "text": RNG.choice(["no", "yes", "it's"], size),
+            "integers": RNG.integers(-2, 3, size),
+            "bools": RNG.random(size) < 0.5,
+            "reals": RNG.normal(size=size),
+            None: None,
+        }[kind]
+        batches.append((X, y, RNG.random(size) if weighted else None))
+    BitTable.write(path, batches)
+    table = BitTable(path)
+    assert len(table) == sum(sizes)
+    for found, given_parts in zip(
+        whole(table), zip(*batches, strict=True), strict=True
+    ):
+        if given_parts[0] is None:
+            assert found is None
+        else:
+            np.testing.assert_array_equal(found, np.concatenate(given_parts))
+    if kind in ("text", "integers", "bools"):
+        labels = np.unique(np.concatenate([y for _, y, _ in batches]))
+        assert table.classes.tolist() == labels.tolist()
+    else:
+        assert table.classes is None
+    assert [file.name for file in path.parent.iterdir()] == ["table"]
+
+
+def frame(n_samples=100):
+    X = pd.DataFrame(
+        {"n": RNG.normal(size=n_samples), "c": RNG.choice(["a", "b"], n_samples)}
+    )
+    X["label"] = np.where(X["n"] > 0, "up", "down")
+    X["w"] = RNG.random(n_samples)
+    return X
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["frame", "polars", "arrow", "reader", "duckdb", "parquet", "csv", "batches"],
+)
+def test_every_source_gives_the_same_table(source, tmp_path):
+    data = frame()
+    table = pa.Table.from_pandas(data)
+    parquet.write_table(table, tmp_path / "data.parquet")
+    csv.write_csv(table, tmp_path / "data.csv")
+    sources = {
+        "frame": data,
+        "polars": pl.from_pandas(data),
+        "arrow": table,
+        "reader": table.to_reader(max_chunksize=13),
+        "duckdb": duckdb.sql("SELECT * FROM data"),
+        "parquet": tmp_path / "data.parquet",
+        "csv": str(tmp_path / "data.csv"),
+        "batches": (data[k : k + 30] for k in range(0, 100, 30)),
+    }
+    encoder = BooleanEncoder(n_bins=4).fit(data[["n", "c"]])
+    bits = BitTable.write(
+        tmp_path / "table", sources[source], encoder=encoder, label="label",
+        weight="w", batch_size=17,
+    )  # fmt: skip
+    X, y, sample_weight = whole(bits)
+    np.testing.assert_array_equal(X, encoder.transform(data[["n", "c"]]))
+    assert y.tolist() == data["label"].tolist()
+    np.testing.assert_array_equal(sample_weight, data["w"])
+    names = encoder.get_feature_names_out().tolist()
+    assert bits.feature_names.tolist() == names
+    assert bits.feature_groups == encoder.feature_groups_.tolist()
+    assert bits.classes.tolist() == ["down", "up"]
+
+
+def test_a_model_of_the_table_is_that_of_memory(tmp_path):
+    X = RNG.integers(0, 2, (500, 70))
+    y = X[:, 3] ^ X[:, 5]
+    table = BitTable.write(tmp_path / "t", [(X, y)])
+    found, expected = AveragedPerceptron(), AveragedPerceptron()
+    for part, labels, _ in table.batches(100):
+        found.partial_fit(part, labels, classes=table.classes)
+    for first in range(0, 500, 100):
+        rows = slice(first, first + 100)
+        expected.partial_fit(X[rows], y[rows], classes=[0, 1])
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+def test_damaged_files_are_named(tmp_path):
+    path = tmp_path / "table"
+    X = RNG.integers(0, 2, (50, 70))
+    BitTable.write(path, [(X, X[:, 0], np.ones(50))])
+    sound = path.read_bytes()
+    for place in (0, 900, len(sound) // 2, len(sound) - 60, len(sound) - 15):
+        damaged = bytearray(sound)
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="table is not a complete table of bits"):
+            BitTable(path)
+    for stop in (0, 5, 30, len(sound) // 2, len(sound) - 1):
+        path.write_bytes(sound[:stop])
+        for verify in (True, False):
+            with pytest.raises(ValueError, match="table is not a complete table"):
+                BitTable(path, verify=verify)
+    path.write_bytes(b"x" + sound)
+    with pytest.raises(ValueError, match="bytes instead of"):
+        BitTable(path)
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        ([], "source has no batch"),
+        ([[[1, 0]], [[1]]], "same columns"),
+        ([([[1]], [0]), [[1]]], "labels and weights, or none"),
+        ([([[1]], [0, 1])], "differ in length"),
+        ([([[1]], ["a"]), ([[1]], [0.5])], "real numbers in all batches"),
+        ([([[1]], [np.nan])], "missing values"),
+        ([[[np.nan]]], "NaN in column 0"),
+        ("data.txt", "neither a .parquet nor a .csv"),
+    ],
+    ids=range(8),
+)
+def test_sources_that_are_refused_leave_no_file(batches, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        BitTable.write(tmp_path / "t", batches)
+    assert not list(tmp_path.iterdir())
+    X = pd.DataFrame({"a": [1, 0]})
+    with pytest.raises(ValueError, match="no column 'y'"):
+        BitTable.write(tmp_path / "t", X, label="y")
