@@ -37,8 +37,12 @@ class BitTable:
 
     Attributes
     ----------
-    n_samples, n_features : int
+    n_samples : int
+        Number of samples; also the length of the table.
+    n_features : int
+        Number of bits of a sample.
     feature_names : ndarray of shape (n_features,), dtype object, or None
+        Names of the features, where the batches or the encoder had any.
     feature_groups : list of length n_features, or None
         The column that each feature describes.
     classes : ndarray of shape (n_classes,), or None
