@@ -163,7 +163,8 @@ def test_new_samples_new_levels_and_pickles():
         {"sky": ["snow", None], "degrees": [8, 25], "wet": [None, False],
          "hours": [np.nan, 9.0]}
     )  # fmt: skip
-    filled = imputer.transform(new)
+    with pytest.warns(UserWarning, match="'sky' of X holds 'snow' in 1 of 2 samples"):
+        filled = imputer.transform(new)
     assert filled["sky"].tolist()[0] == "snow"
     assert filled["sky"].tolist()[1] in ("sun", "clouds")
     assert filled["wet"].tolist() == [True, False]

@@ -91,7 +91,7 @@ def test_other_names_of_the_columns():
     assert encoder.to_sql().splitlines() == [
         'CASE WHEN "x0" <= 1.0 THEN 1 ELSE 0 END AS "x0 <= 1",',
         'CASE WHEN "x0" > 1.0 THEN 1 ELSE 0 END AS "x0 > 1",',
-        'CASE WHEN CAST("x1" AS INTEGER) = 1 THEN 1 ELSE 0 END AS "x1"',
+        'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5 THEN 1 ELSE 0 END AS "x1"',
     ]
     assert '"b" AS INTEGER' in encoder.to_sql(["a", "b"])
 
