@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -49,6 +50,15 @@ from sklboolean.preprocessing._frames import (
 from sklboolean.preprocessing._runs import runs_to_csr
 
 KINDS = ("boolean", "category", "number", "ordered")
+
+
+def _counts_batches(encoder):
+    if encoder.strategy == "tree":
+        raise AttributeError(
+            "Thresholds by strategy='tree' need all samples at once. Set "
+            "strategy='quantile' for batches and partitions, or use fit."
+        )
+    return True
 
 
 class BooleanEncoder(TransformerMixin, BaseEstimator):
@@ -99,10 +109,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         "ignore": all columns of the category are false. "infrequent_if_exist": they
         count as rare where the category has a column ``name is rare``. Missing
         values in a column that never was missing satisfy no condition either. After
-        each fit the first such values of a column are a warning with their number, and
-        later ones pass. They are an error with "error", and, but for categories, with
-        ``complement=False`` and in Boolean columns, where no condition would mean a
-        value.
+        each fit the first new levels, and the first new gaps of a column of numbers or
+        ordered levels, are a warning with their number, and later ones pass. They are
+        an error with "error", and, but for categories, with ``complement=False`` and in
+        Boolean columns, where no condition would mean a value.
     missing : {"indicator", "propagate"}, default="indicator"
         "indicator": missing values have a column ``name is missing`` where the training
         data have any, and all other conditions are false. "propagate": all columns of
@@ -257,6 +267,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         with restore_on_error(self):
             return self._encode(X, self._fit(X, y))
 
+    @available_if(_counts_batches)
     def partial_fit(self, X, y=None):
         """Choose thresholds and levels from one more batch.
 
@@ -280,9 +291,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As for ``fit``, for a column whose kind or order of levels changes, for
-            ``strategy="tree"``, which needs all samples at once. The encoder stays as
-            it was.
+            As for ``fit``, and for a column whose kind or order of levels changes. The
+            encoder stays as it was.
+        AttributeError
+            For ``strategy="tree"``, which needs all samples at once.
 
         Warns
         -----
@@ -291,7 +303,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """
         with restore_on_error(self):
             self._check_params()
-            self._check_batches("partial_fit")
             is_first = not hasattr(self, "_summaries")
             if is_first and hasattr(self, "_state"):
                 warn_user(
@@ -306,6 +317,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             self._summaries = batch
         return self
 
+    @available_if(_counts_batches)
     def fit_partitions(self, partitions):
         """Choose thresholds and levels from samples that are stored in several places.
 
@@ -330,10 +342,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         ValueError
             As for ``partial_fit``, with the number of the partition. The encoder stays
             as it was.
+        AttributeError
+            For ``strategy="tree"``.
         """
         with restore_on_error(self):
             self._check_params()
-            self._check_batches("fit_partitions")
             if hasattr(partitions, "to_delayed"):
                 partitions = np.ravel(partitions.to_delayed()).tolist()
             tasks = (
@@ -347,13 +360,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             self._fit_summaries(summaries, [None] * len(summaries), is_last=True)
             self._summaries = summaries
         return self
-
-    def _check_batches(self, method):
-        if self.strategy == "tree":
-            raise ValueError(
-                f"{method} cannot choose thresholds by strategy='tree', which needs "
-                "all samples at once. Set strategy='quantile', or use fit."
-            )
 
     def _fit(self, X, y):
         """Fit, and return the columns that were read."""
@@ -620,7 +626,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         refuses = refuses or (fitted.is_one_sided and not propagates)
         messages = {}
         missing = column.missing()
-        if not (propagates or fitted.indicates_missing) and missing.any():
+        # A category without a level says what it is; numbers of no size are odd.
+        is_told = refuses or fitted.kind != "category"
+        is_new = is_told and not (propagates or fitted.indicates_missing)
+        if is_new and missing.any():
             messages["missing"] = missing_message(fitted, missing)
         if unseen:
             messages["unseen"] = unseen_message(fitted, unseen, len(missing))

@@ -243,14 +243,12 @@ def test_unknown_levels():
     with pytest.warns(UserWarning, match="'c' of X") as caught:
         assert not encoder.transform(test).to_numpy().any()
     said = sorted(str(warning.message) for warning in caught)
-    assert len(said) == 2
+    assert len(said) == 1
     assert "'c' of X holds 'z' in 1 of 2 samples" in said[0]
-    assert "'c' of X is missing in sample 1, and in 1 of 2 samples" in said[1]
     encoder.transform(test)  # each is said once
     encoder.set_params(handle_unknown="infrequent_if_exist").fit(train)
     rare = [[False, False, True], [False] * 3]
-    with pytest.warns(UserWarning, match="'c' of X is missing"):
-        assert encoder.transform(test).to_numpy().tolist() == rare
+    assert encoder.transform(test).to_numpy().tolist() == rare
     encoder.set_params(handle_unknown="error").fit(train)
     with pytest.raises(ValueError, match=r"'c' of X holds 'z'.*handle_unknown"):
         encoder.transform(test[:1])
