@@ -11,7 +11,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.formulas import (
     check_input_names,
     feature_names_of,
@@ -38,6 +37,7 @@ from sklboolean.preprocessing._column_summary import (
 from sklboolean.preprocessing._encoded_columns import (
     PLAIN_VALUES,
     encoder_code,
+    sparse_conditions,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
@@ -47,7 +47,6 @@ from sklboolean.preprocessing._frames import (
     read_row,
     row_of,
 )
-from sklboolean.preprocessing._runs import runs_to_csr
 
 KINDS = ("boolean", "category", "number", "ordered")
 
@@ -807,21 +806,3 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
             for test, name in zip(tests, names, strict=True)
         )
-
-
-def sparse_conditions(state, codes, names):
-    """Write the conditions that hold, sample by sample, as consecutive columns."""
-    firsts, lengths, starts, n_out = [], [], [0], 0
-    for fitted in state:
-        firsts += [n_out + first for first, _ in fitted.runs]
-        lengths += [end - first for first, end in fitted.runs]
-        starts.append(len(firsts))
-        n_out += fitted.n_conditions
-    codes = np.array(codes, dtype=np.int32)
-    firsts, lengths = np.array([firsts, lengths], dtype=np.int32)
-    starts = np.array(starts, dtype=np.int64)
-    indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out, np.empty)
-    data = np.ones(len(indices), dtype=bool)
-    features = NamedCsr((data, indices, indptr), (codes.shape[1], n_out))
-    features.feature_names = np.array(names, dtype=object)
-    return features

@@ -15,8 +15,9 @@ from numbers import Real
 import numpy as np
 
 from sklboolean._core.c_code import c_string, check_prefix
-from sklboolean._core.feature_names import NUMBER
+from sklboolean._core.feature_names import NUMBER, NamedCsr
 from sklboolean._core.formulas import shown, sql_name, sql_value
+from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import exceeds, number_code, number_text
 
 # Thresholds up to which comparing with each is faster than a search.
@@ -491,3 +492,21 @@ def encoder_code(columns, prefix):
     head = f"/* {' '.join(about)} */"
     function = f"void {prefix}encode(const double *row, unsigned char *x) {{"
     return "\n".join(["#include <math.h>\n", *arrays, head, function, *lines, "}\n"])
+
+
+def sparse_conditions(state, codes, names):
+    """Write the conditions that hold, sample by sample, as consecutive columns."""
+    firsts, lengths, starts, n_out = [], [], [0], 0
+    for fitted in state:
+        firsts += [n_out + first for first, _ in fitted.runs]
+        lengths += [end - first for first, end in fitted.runs]
+        starts.append(len(firsts))
+        n_out += fitted.n_conditions
+    codes = np.array(codes, dtype=np.int32)
+    firsts, lengths = np.array([firsts, lengths], dtype=np.int32)
+    starts = np.array(starts, dtype=np.int64)
+    indptr, indices = runs_to_csr(codes, starts, firsts, lengths, n_out, np.empty)
+    data = np.ones(len(indices), dtype=bool)
+    features = NamedCsr((data, indices, indptr), (codes.shape[1], n_out))
+    features.feature_names = np.array(names, dtype=object)
+    return features
