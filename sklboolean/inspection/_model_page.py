@@ -19,7 +19,6 @@ from sklboolean.inspection._formulas import (
     conjunctions_of,
 )
 from sklboolean.inspection._user_columns import only_encoder
-from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._encoded_columns import level_names
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
