@@ -418,7 +418,8 @@ class ConjunctionSearch:
         width : int or None
             Number of conjunctions of each length that branch and bound extends: fast,
             but better ones may be missed, and the bound is then that of the list only.
-            None: all that can matter, an exact search. Tables are exact in any case.
+            None: all that can matter, an exact search, by tables where these are
+            quicker.
         max_sums : float or None
             Number of sums after which an exact branch and bound stops, in each branch a
             part of it. Unlike time it does not depend on the machine. None: no limit.
@@ -446,7 +447,7 @@ class ConjunctionSearch:
         task = SearchTask(n_rules, sign, floor / unit, shortest, growing)
         limits = SearchLimits(width, until, max_sums)
         table = None
-        if not growing and n_rules <= MAX_FROM_TABLE:
+        if not growing and width is None and n_rules <= MAX_FROM_TABLE:
             table = self.table(len(factors) - 1)
         if table is None:
             answer = self._branch_and_bound(integers, factors, task, limits)
@@ -469,8 +470,7 @@ class ConjunctionSearch:
         """Search by tables, or by branch and bound where that is done before.
 
         What tables take is known. What branch and bound takes is not, so that it gets
-        a third of that as its limit, until it has lost once; or the effort that its
-        width allows.
+        a third of that as its limit, until it has lost once.
         """
         nanoseconds = table.cost.nanoseconds
         sums = nanoseconds / (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
@@ -479,9 +479,9 @@ class ConjunctionSearch:
         is_late = (
             limits.until is not None and time() + 2e-9 * nanoseconds > limits.until
         )
-        if is_late or (limits.width and limits.width * n_grown < sums):
+        if is_late:
             return self._branch_and_bound(integers, factors, task, limits)
-        if not limits.width and nanoseconds > QUICK_TABLE and not self.lost_races:
+        if nanoseconds > QUICK_TABLE and not self.lost_races:
             share = min(
                 sums / 3, np.inf if limits.max_sums is None else limits.max_sums
             )

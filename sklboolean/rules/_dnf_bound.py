@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
+from sklboolean._core.conjunction_search import satisfied_by
 
 # Conjunctions that one search may add, and those of each length that the inexact
 # searches extend.
@@ -74,9 +74,10 @@ def dnf_cost_bound(X, n_features, positive, weights, price, start, params, enoug
         n_rules = min(n_rules, int(known_cost / price))
     is_whole = float(price).is_integer() and (weights == np.rint(weights)).all()
     best, width = 0.0, WIDTH
+    search = params.conjunction_search(X, n_features)
     while best < enough:
         value, coefficients = program.solve()
-        found, excess = _worth_adding(X, n_features, coefficients, price, width, params)
+        found, excess = _worth_adding(search, coefficients, price, width, params)
         if width is None:
             # Every rule of a DNF may lower its cost by the excess.
             bound = value - n_rules * excess
@@ -150,7 +151,7 @@ class _Program:
         return float(duals.sum()), share[self.row_of]
 
 
-def _worth_adding(X, n_features, coefficients, price, width, params):
+def _worth_adding(search, coefficients, price, width, params):
     """Find conjunctions whose sum exceeds the price of their literals.
 
     Returns
@@ -160,14 +161,11 @@ def _worth_adding(X, n_features, coefficients, price, width, params):
         The largest sum less the price: of all conjunctions in an exact search.
     """
     found, excess = [], 0.0
-    for length in range(1, min(params.max_literals, n_features) + 1):
-        result = search_conjunctions(
-            X, coefficients, n_features, max_literals=length, n_rules=N_ADDED,
-            monotone=params.monotone, sign="positive",
-            feature_groups=params.feature_groups,
+    for length in range(1, search.longest + 1):
+        result = search.best(
+            coefficients, n_rules=N_ADDED, sign="positive",
             length_weights=np.arange(length + 1) == length,
             floor=price * length + TOL, time_limit=params.time_left(), width=width,
-            n_jobs=params.n_jobs,
         )  # fmt: skip
         found += [literals for literals, _ in result.found]
         best = result.found[0][1] if result.found else 0.0

@@ -11,7 +11,7 @@ from time import monotonic
 import numpy as np
 from scipy import sparse
 
-from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
+from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # Rounds in which every rule is searched anew. Most lists stop changing earlier.
@@ -72,6 +72,13 @@ class GainParams:
             n_jobs,
         )  # fmt: skip
 
+    def conjunction_search(self, X, n_features):
+        """Lay out samples for the searches of these parameters."""
+        return ConjunctionSearch(
+            X, n_features, max_literals=self.max_literals, monotone=self.monotone,
+            feature_groups=self.feature_groups, n_jobs=self.n_jobs,
+        )  # fmt: skip
+
     def time_left(self):
         """Compute the seconds until the deadline, at least a millisecond."""
         return None if self.deadline is None else max(1e-3, self.deadline - monotonic())
@@ -101,10 +108,15 @@ class GainSearch:
         Class numbers. Classes take turns; the last one gets no rules.
     penalty : float
     params : GainParams
+    search : ConjunctionSearch or None
+        The same samples laid out, where several lists are searched for in them.
     """
 
-    def __init__(self, X, n_features, codes, weights, order, penalty, params):
-        self.X, self.n_features, self.codes = X, n_features, codes
+    def __init__(
+        self, X, n_features, codes, weights, order, penalty, params, search=None
+    ):  # fmt: skip
+        self.X, self.codes = X, codes
+        self.search = search or params.conjunction_search(X, n_features)
         self.weights, self.order = weights, order
         self.penalty, self.params = penalty, params
         self.known = {}
@@ -191,12 +203,9 @@ class GainSearch:
         """Find the conjunction of each length with the largest gain, in one search."""
         gains, best = self._gains(k, left), {}
         if (gains > 0).any():
-            result = search_conjunctions(
-                self.X, gains, self.n_features, max_literals=self.params.max_literals,
-                n_rules=N_CANDIDATES, monotone=self.params.monotone, sign="positive",
-                feature_groups=self.params.feature_groups,
+            result = self.search.best(
+                gains, n_rules=N_CANDIDATES, sign="positive",
                 time_limit=self.params.time_left(), width=self.params.width,
-                n_jobs=self.params.n_jobs,
             )  # fmt: skip
             for literals, gain in result.found:
                 best.setdefault(len(literals), (literals, gain))

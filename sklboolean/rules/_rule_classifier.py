@@ -345,9 +345,17 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         if any(uses_model for uses_model, *_ in settings):
             model = self._fit_model(X, codes, weights, rng)
             kept[True] = self._trust(model, X, codes, weights)
+        search = params.conjunction_search(X, self.n_features_in_)
         searches = {
             (uses_model, order, penalty): GainSearch(
-                X, self.n_features_in_, codes, kept[uses_model], order, penalty, params
+                X,
+                self.n_features_in_,
+                codes,
+                kept[uses_model],
+                order,
+                penalty,
+                params,
+                search,
             )
             for uses_model, order, penalty in {setting[:3] for setting in settings}
         }
