@@ -16,7 +16,7 @@ import numpy as np
 cdef extern from "conjunction_table.h" nogil:
     int SKLB_LONGEST_IN_TABLE, SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
     ctypedef struct sklb_table_rows:
-        int64_t n_places, n_rows
+        int64_t n_places, n_samples
         const int64_t *choose[5]
         const int64_t *starts
         const uint16_t *places
@@ -71,7 +71,7 @@ cdef class TableRows:
 
     Parameters
     ----------
-    words : ndarray of shape (n_rows, n_words), uint64
+    words : ndarray of shape (n_samples, n_words), uint64
         Packed samples.
     inverted : ndarray of shape (n_words,), uint64
         The features whose negations are counted, as bits.
@@ -103,7 +103,7 @@ cdef class TableRows:
                 starts[i + 1] = n
         require(n == n_ones, "the ones of a table were counted wrongly")
         self.arrays = choose, starts, places
-        self.rows.n_rows, self.rows.n_places = words.shape[0], choose.shape[1] - 1
+        self.rows.n_samples, self.rows.n_places = words.shape[0], choose.shape[1] - 1
         for i in range(LONGEST + 1):
             self.rows.choose[i] = &choose[i, 0]
         self.rows.starts, self.rows.places = &starts[0], &places[0]
@@ -111,21 +111,21 @@ cdef class TableRows:
     def scatter(self, int length, const double[::1] values, double[::1] sums,
                 int64_t first, int64_t end):
         """Add the values to the sums whose last place is in [first, end)."""
-        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
         with nogil:
             sklb_scatter_sums(&self.rows, length, first, end, &values[0], &sums[0])
 
     def count(self, int length, const int32_t[::1] values, int32_t[::1] sums,
               int64_t first, int64_t end):
         """The same with small integers."""
-        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
         with nogil:
             sklb_scatter_counts(&self.rows, length, first, end, &values[0], &sums[0])
 
     def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
         """Write the sums of the conjunctions of a length, from blocks of places."""
         cdef sklb_block_pass blocks
-        require(values.shape[0] == self.rows.n_rows, "values and rows do not fit")
+        require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
         memset(&blocks, 0, sizeof(blocks))
         blocks.rows, blocks.length = &self.rows, length
         blocks.values, blocks.sums = &values[0], &sums[0]

@@ -16,7 +16,7 @@
 enum { SKLB_LONGEST_IN_TABLE = 4, SKLB_SCANNED = 64, SKLB_BINS = 4096 };
 
 typedef struct {
-    int64_t n_places, n_rows;
+    int64_t n_places, n_samples;
     const int64_t *choose[SKLB_LONGEST_IN_TABLE + 1]; /* choose[k][u]: C(u, k) */
     const int64_t *starts; /* the places of row i, ascending: starts[i] to starts[i + 1] */
     const uint16_t *places;
@@ -55,7 +55,7 @@ static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, i
     /* Only conjunctions of `length` whose last place is in [first, end). */                \
     static void name(const sklb_table_rows *t, int length, int64_t first, int64_t end,      \
                      const type *values, type *sums) {                                      \
-        for (int64_t i = 0; i < t->n_rows; i++) {                                           \
+        for (int64_t i = 0; i < t->n_samples; i++) {                                           \
             const uint16_t *row = t->places + t->starts[i];                                 \
             int64_t n = t->starts[i + 1] - t->starts[i];                                    \
             if (values[i] == 0) continue;                                                   \
@@ -85,7 +85,7 @@ static void sklb_superset_sums(double *bins) {
 typedef struct {
     const sklb_table_rows *rows;
     int length, n_bits, n_blocks; /* n_bits * length == 12 */
-    uint8_t *codes;               /* of block b: n_rows bytes from b * n_rows on */
+    uint8_t *codes;               /* of block b: n_samples bytes from b * n_samples on */
     const double *values;
     double *sums, *bins;                     /* there are 2 * SKLB_BINS bins */
     uint16_t *prefix[SKLB_LONGEST_IN_TABLE]; /* the bits of the blocks so far */
@@ -101,7 +101,7 @@ static void sklb_blocks_close(sklb_block_pass *p) {
 /* 0: no memory. */
 static int sklb_blocks_open(sklb_block_pass *p) {
     const sklb_table_rows *t = p->rows;
-    int64_t n = t->n_rows + 1;
+    int64_t n = t->n_samples + 1;
     p->n_bits = 12 / p->length;
     p->n_blocks = (int)((t->n_places + p->n_bits - 1) / p->n_bits);
     p->codes = (uint8_t *)calloc(n, p->n_blocks);
@@ -111,9 +111,9 @@ static int sklb_blocks_open(sklb_block_pass *p) {
         p->prefix[k] = (uint16_t *)calloc(n, sizeof(uint16_t));
         ok = ok && p->prefix[k];
     }
-    for (int64_t i = 0; ok && i < t->n_rows; i++)
+    for (int64_t i = 0; ok && i < t->n_samples; i++)
         for (int64_t k = t->starts[i]; k < t->starts[i + 1]; k++)
-            p->codes[t->places[k] / p->n_bits * t->n_rows + i] |=
+            p->codes[t->places[k] / p->n_bits * t->n_samples + i] |=
                 (uint8_t)(1 << t->places[k] % p->n_bits);
     return ok;
 }
@@ -138,7 +138,7 @@ static void sklb_store_bins(const sklb_block_pass *p, int depth, int64_t rank, i
 static void sklb_add_to_bins(const sklb_block_pass *p, const uint8_t *code) {
     const uint16_t *prefix = p->prefix[p->length - 1];
     double *odd = p->bins + SKLB_BINS;
-    int64_t i = 0, n = p->rows->n_rows;
+    int64_t i = 0, n = p->rows->n_samples;
     memset(p->bins, 0, 2 * SKLB_BINS * sizeof(double));
     for (; i + 2 <= n; i += 2) {
         p->bins[prefix[i] | code[i]] += p->values[i];
@@ -152,7 +152,7 @@ static void sklb_add_to_bins(const sklb_block_pass *p, const uint8_t *code) {
 /* All conjunctions whose later blocks are chosen. */
 static void sklb_pass_blocks(sklb_block_pass *p, int depth) {
     int64_t most = depth ? p->blocks[depth - 1] : p->n_blocks - 1;
-    int64_t n = p->rows->n_rows;
+    int64_t n = p->rows->n_samples;
     for (int64_t block = 0; block <= most; block++) {
         const uint8_t *code = p->codes + block * n;
         p->blocks[depth] = block;
