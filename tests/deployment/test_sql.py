@@ -93,7 +93,7 @@ def test_other_names_of_the_columns():
         'CASE WHEN "x0" > 1.0 THEN 1 ELSE 0 END AS "x0 > 1",',
         'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5 THEN 1 ELSE 0 END AS "x1"',
     ]
-    assert '"b" AS INTEGER' in encoder.to_sql(["a", "b"])
+    assert '"b" AS DOUBLE PRECISION' in encoder.to_sql(["a", "b"])
 
 
 def test_what_sql_cannot_hold_is_an_error():
