@@ -152,7 +152,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Compute the mean training value between two thresholds, for each number."""
         means = []
         for column, thresholds in zip(columns, self.encoder_.thresholds_, strict=True):
-            if not len(thresholds):
+            if column.numbers is None or not len(thresholds):
                 means.append(None)
                 continue
             values = column.numbers[~column.missing()].astype(np.float64)

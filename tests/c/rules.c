@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "../../sklboolean/_core/best_found.h"
+#include "../../sklboolean/_core/conjunction_table.h"
 #include "../../sklboolean/_core/cover_sums.h"
 #include "../../sklboolean/preprocessing/levels.h"
 
@@ -73,17 +74,60 @@ static void check_best(void) {
     CHECK(sklb_best_open(&best, 5, 3));
     for (int k = 0; k < 50; k++) {
         int32_t literals[3] = {k, k + 1, k + 2};
-        sklb_found entry = {(double)(k * 7 % 50), 1 + k % 3, {(uint64_t)k, 1}, literals};
+        double score = k * 7 % 50;
+        sklb_found entry = {score, -score, 1 + k % 3, {(uint64_t)k, 1}, literals};
         const sklb_found *worst = sklb_worst(&best);
         if (!worst || sklb_comes_before(&entry, worst)) sklb_take_in(&best, &entry);
     }
     CHECK(best.size == 5);
-    for (int k = 0; k < 5; k++) CHECK(best.list[k].score == 49 - k);
+    for (int k = 0; k < 5; k++) {
+        CHECK(best.list[k].score == 49 - k);
+        CHECK(best.list[k].sum == k - 49);
+    }
     sklb_best_close(&best);
+}
+
+/* The sums of all triples of 14 places, from each sample and from blocks of places. */
+static void check_table(void) {
+    enum { N = 200, M = 14, TRIPLES = M * (M - 1) * (M - 2) / 6 };
+    int path = 0;
+    uint64_t rows[N], inverted[1] = {0};
+    int64_t starts[N + 1] = {0}, choose[SKLB_LONGEST_IN_TABLE + 1][M + 1];
+    uint16_t places[64 * N], place_of[64];
+    double values[N], scattered[TRIPLES] = {0}, in_blocks[TRIPLES];
+    fill_words(rows, N);
+    for (int u = 0; u <= M; u++)
+        for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++)
+            choose[k][u] = k == 0 ? 1 : u == 0 ? 0 : choose[k][u - 1] + choose[k - 1][u - 1];
+    for (int j = 0; j < 64; j++) place_of[j] = (uint16_t)(M - 1 - j % M);
+    for (int i = 0; i < N; i++) {
+        rows[i] &= (1 << M) - 1;
+        values[i] = i % 7 - 3;
+        starts[i + 1] = starts[i] + sklb_list_places(rows + i, inverted, 1, place_of,
+                                                     places + starts[i]);
+    }
+    sklb_table_rows table = {M, N, {0}, starts, places};
+    for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
+    sklb_scatter_sums(&table, 3, 0, M, values, scattered);
+    sklb_block_pass blocks;
+    memset(&blocks, 0, sizeof blocks);
+    blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;
+    CHECK(sklb_blocks_open(&blocks));
+    sklb_pass_blocks(&blocks, 0);
+    sklb_blocks_close(&blocks);
+    for (int c = 2, rank = 0; c < M; c++)
+        for (int b = 1; b < c; b++)
+            for (int a = 0; a < b; a++, rank++) {
+                uint64_t mask = 1u << (M - 1 - a) | 1u << (M - 1 - b) | 1u << (M - 1 - c);
+                double sum = 0;
+                for (int i = 0; i < N; i++) sum += (rows[i] & mask) == mask ? values[i] : 0;
+                CHECK(scattered[rank] == sum && in_blocks[rank] == sum);
+            }
 }
 
 int main(void) {
     check_best();
+    check_table();
     for (int path = 0; path <= sklb_highest_level(); path++) {
         sklb_cpu_level = &path;
         for (int n_digits = 1; n_digits < 20; n_digits += 6)
