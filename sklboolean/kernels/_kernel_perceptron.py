@@ -369,8 +369,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             )
         return checked
 
-    def _weights_of_new_model(self, sample_weight):
-        return relative_weights(sample_weight)
+    def _weights_of_new_model(self, weights):
+        if weights is None or not weights.any():
+            return weights
+        return relative_weights(weights)
 
     def _check_class_weights(self, weights):
         if not ((weights >= 0).all() and (weights * RESOLUTION < 2.0**52).all()):

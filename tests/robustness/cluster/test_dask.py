@@ -19,6 +19,7 @@ from sklboolean import (
     RuleClassifier,
 )
 from sklboolean._core import conjunction_search as search
+from sklboolean._core import conjunction_table
 from sklboolean.rules import top_conjunctions
 
 pytest.importorskip("distributed")
@@ -35,6 +36,7 @@ def test_fits_have_the_same_bits(name, client):
 def test_branches_of_a_search_find_the_same(finished, monkeypatch):
     # Short searches have branches too.
     monkeypatch.setattr(search, "WIDTHS", (2,))
+    monkeypatch.setattr(conjunction_table, "MAX_SUMS", 0)
     model = plain_perceptron(random_state=0).fit(X, Y)
     alone = top_conjunctions(model, n_rules=5)
     with parallel_config("dask"):

@@ -82,6 +82,8 @@ def sound(model, name):
         "partitions": [(table, Y.copy())] * 2,
         "columns": [0, 1],
         "threshold": 0.1,
+        "event": "x0",
+        "row": table[0].tolist(),
         "rbm": BernoulliRBM(2, n_iter=1, random_state=0).fit(X),
     }[name]
 
