@@ -11,8 +11,6 @@ from libc.string cimport memset
 from sklboolean._core._checks cimport require
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
-import numpy as np
-
 cdef extern from "conjunction_table.h" nogil:
     int SKLB_LONGEST_IN_TABLE, SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
     ctypedef struct sklb_table_rows:
@@ -79,8 +77,10 @@ cdef class TableRows:
         Place of each feature.
     choose : ndarray of shape (LONGEST + 1, n_places + 1), int64
         Binomial coefficients.
-    n_ones : int
-        Number of ones of all rows.
+    starts : ndarray of shape (n_samples + 1,), int64
+        Written here: where each row begins.
+    places : ndarray of shape (n_ones + 64 * n_words,), uint16
+        Written here: the places of all rows.
     """
 
     cdef sklb_table_rows rows
@@ -88,12 +88,13 @@ cdef class TableRows:
 
     def __cinit__(self, const uint64_t[:, ::1] words, const uint64_t[::1] inverted,
                   const uint16_t[::1] place_of, const int64_t[:, ::1] choose,
-                  int64_t n_ones):
+                  int64_t[::1] starts, uint16_t[::1] places):
         cdef int64_t i, n = 0, n_words = words.shape[1]
-        cdef int64_t[::1] starts = np.zeros(words.shape[0] + 1, dtype=np.int64)
-        cdef uint16_t[::1] places = np.empty(n_ones + 64 * n_words, dtype=np.uint16)
-        require(inverted.shape[0] == n_words and place_of.shape[0] == 64 * n_words,
+        cdef int64_t n_ones = places.shape[0] - 64 * n_words
+        require(inverted.shape[0] == n_words and place_of.shape[0] == 64 * n_words
+                and starts.shape[0] == words.shape[0] + 1 and n_ones >= 0,
                 "the samples of a table do not fit")
+        starts[0] = 0
         with nogil:
             for i in range(words.shape[0]):
                 if n > n_ones:
@@ -162,7 +163,6 @@ cdef class TableRows:
         cdef const uint8_t[::1] inverted = layout.inverted
         cdef const uint64_t[:, ::1] columns = layout.columns
         cdef const uint64_t[::1] used_words = used
-        cdef uint64_t[::1] cover = np.empty(used_words.shape[0], dtype=np.uint64)
         cdef int64_t last, k, n = self.rows.n_places
         cdef int length, j
         memset(&scan, 0, sizeof(scan))
@@ -180,11 +180,12 @@ cdef class TableRows:
         scan.counts = NULL if counts is None else count_pointers
         scan.features, scan.groups, scan.inverted = &features[0], &groups[0], &inverted[0]
         scan.n_features, scan.n_words = layout.n_features, columns.shape[1]
-        scan.columns, scan.used, scan.cover = &columns[0, 0], &used_words[0], &cover[0]
+        scan.columns, scan.used = &columns[0, 0], &used_words[0]
+        scan.cover = <uint64_t *> malloc(scan.n_words * sizeof(uint64_t))
         scan.factors, scan.shortest = &factors[0], shortest
         scan.signs, scan.monotone, scan.diverse = SIGNS[sign], monotone, diverse
         try:
-            if not sklb_best_open(&scan.best, n_wanted, scan.longest):
+            if not sklb_best_open(&scan.best, n_wanted, scan.longest) or scan.cover == NULL:
                 raise MemoryError
             scan.best.floor = max(floor, 0.0)
             for length in range(shortest, scan.longest + 1):
@@ -198,3 +199,4 @@ cdef class TableRows:
                      scan.best.list[k].sum) for k in range(scan.best.size)]
         finally:
             sklb_best_close(&scan.best)
+            free(scan.cover)

@@ -139,13 +139,12 @@ class ConjunctionTable:
         )
         place_of = np.zeros(64 * self.words.shape[1], dtype=np.uint16)
         place_of[self.features] = np.arange(self.n_features)
+        starts = np.empty(len(self.words) + 1, dtype=np.int64)
+        listed = np.empty(self.n_ones + len(place_of), dtype=np.uint16)
         return TableRows(
-            self.words,
-            self.inverted_bits,
-            place_of,
-            choose.astype(np.int64),
-            self.n_ones,
-        )
+            self.words, self.inverted_bits, place_of, choose.astype(np.int64), starts,
+            listed,
+        )  # fmt: skip
 
     @cached_property
     def counts(self):

@@ -125,9 +125,9 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     >>> y = 3.0 * (X[:, 0] & X[:, 1]) - X[:, 2]
     >>> print(ConjunctionRegressor(C=10).fit(X, y).to_text())
     prediction:
-     -0.000234
-        +2.997  x0 and x1
-       -0.9979  x2
+     -0.0002339
+         +2.997  x0 and x1
+        -0.9979  x2
     """
 
     def __init__(
