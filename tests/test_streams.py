@@ -16,6 +16,7 @@ import pytest
 from _instances import MODELS, ignores_labels
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from sklboolean import KernelPerceptron
 
@@ -43,7 +44,9 @@ def growth(model):
         for _ in range(n_parts):
             X = (rng.random((N_SAMPLES, N_FEATURES)) < 0.05).astype(float)
             y = (X[:, :10].sum(axis=1) > 0) ^ (rng.random(N_SAMPLES) < 0.1)
-            model.partial_fit(sparse.csr_array(X), y.astype(int), **classes)
+            if get_tags(model).input_tags.sparse:
+                X = sparse.csr_array(X)
+            model.partial_fit(X, y.astype(int), **classes)
         gc.collect()  # frees what is held by cycles only
         held.append(tracemalloc.get_traced_memory()[0])
 
