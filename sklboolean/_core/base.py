@@ -276,9 +276,6 @@ class OnlineClassifier(
             weights, samples = sample_weight, np.flatnonzero(sample_weight)
         if self.class_weight is not None:
             weights = self._update_sizes(codes, sample_weight, one_pass)
-        if not (resume or one_pass):
-            weights = self._weights_of_new_model(weights)
-            sample_weight = self._weights_of_new_model(sample_weight)
         if resume and one_pass:
             held_out = self._progressive_scores(data, codes, samples, sample_weight)
         state = self._state.copy() if resume else self._init_state()
@@ -296,10 +293,6 @@ class OnlineClassifier(
             )
         self._calibrate(held_out, resume and one_pass)
         progress.finish()
-
-    def _weights_of_new_model(self, weights):
-        """Scale the weights, or None, of a fit that begins a model."""
-        return weights
 
     def _update_sizes(self, codes, sample_weight, one_pass=False):
         """Compute the size of each sample's update from ``class_weight``."""

@@ -15,7 +15,6 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
-from sklboolean._core.weights import relative_weights
 from sklboolean.kernels._dual_state import TOO_LONG, DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
@@ -159,11 +158,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     simple target (Theorem 4 of the first reference).
 
     A sample weight, times the class weight, is what an update with the sample adds. It
-    is rounded to 16 binary digits of the largest, unless all are integers. A ``fit``
-    that begins a model divides sample weights by their mean, without zeros, where it is
-    below 1, so that the margin is large enough for weights that add up to 1.
-    ``partial_fit``, ``fit_partitions`` and warm starts use weights as they are: bring
-    them to a mean of about 1.
+    is rounded to 16 binary digits of the largest, unless all are integers.
 
     Kernels that are a function of one count are all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison
@@ -368,11 +363,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 f"A precomputed kernel must be square; X has shape {checked[0].shape}."
             )
         return checked
-
-    def _weights_of_new_model(self, weights):
-        if weights is None or not weights.any():
-            return weights
-        return relative_weights(weights)
 
     def _check_class_weights(self, weights):
         if not ((weights >= 0).all() and (weights * RESOLUTION < 2.0**52).all()):

@@ -49,8 +49,6 @@ def test_relative_weights_have_a_mean_of_at_least_one(weights, scale):
     [
         BooleanSVC(tol=1e-9),
         BooleanSVC("tanimoto", tol=1e-9),
-        KernelPerceptron(random_state=0),
-        KernelPerceptron(margin=3.0, n_orders=2, normalize=False, random_state=0),
         BooleanGaussianProcessClassifier(max_iter=3, random_state=0),
     ],
     ids=repr,
@@ -78,7 +76,7 @@ def test_a_given_C_is_multiplied_by_the_weights_as_in_scikit_learn():
     )
 
 
-def test_a_stream_uses_weights_as_they_are():
+def test_a_perceptron_uses_weights_as_they_are():
     X, y, _ = make_task(1)
     model = KernelPerceptron(margin=0.0, normalize=False, random_state=0)
     whole = np.ones(64)
