@@ -11,8 +11,10 @@ from libc.string cimport memset
 from sklboolean._core._checks cimport require
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
+from sklboolean._core._search import SIGNS
+
 cdef extern from "conjunction_table.h" nogil:
-    int SKLB_LONGEST_IN_TABLE, SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
+    int SKLB_LONGEST_IN_TABLE
     ctypedef struct sklb_table_rows:
         int64_t n_places, n_samples
         const int64_t *choose[5]
@@ -20,7 +22,7 @@ cdef extern from "conjunction_table.h" nogil:
         const uint16_t *places
     ctypedef struct sklb_block_pass:
         const sklb_table_rows *rows
-        int length
+        int length, n_blocks
         const double *values
         double *sums
     ctypedef struct sklb_found:
@@ -53,7 +55,7 @@ cdef extern from "conjunction_table.h" nogil:
                              int64_t end, const int32_t *values, int32_t *sums)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
-    void sklb_pass_blocks(sklb_block_pass *blocks, int depth)
+    void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
     int sklb_best_open(sklb_best *best, int64_t wanted, int longest)
     void sklb_best_close(sklb_best *best)
     void sklb_scan_last(sklb_scan *scan, int length, int64_t last)
@@ -61,7 +63,8 @@ cdef extern from "conjunction_table.h" nogil:
 sklb_cpu_level = &cpu_level
 
 LONGEST = SKLB_LONGEST_IN_TABLE
-SIGNS = {"positive": SKLB_POSITIVE, "negative": SKLB_NEGATIVE, "both": SKLB_BOTH}
+# Samples between two looks at the keyboard.
+cdef int64_t SAMPLES_AT_A_TIME = 2**14
 
 
 cdef class TableRows:
@@ -109,19 +112,25 @@ cdef class TableRows:
             self.rows.choose[i] = &choose[i, 0]
         self.rows.starts, self.rows.places = &starts[0], &places[0]
 
-    def scatter(self, int length, const double[::1] values, double[::1] sums,
-                int64_t first, int64_t end):
-        """Add the values to the sums whose last place is in [first, end)."""
-        require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
-        with nogil:
-            sklb_scatter_sums(&self.rows, length, first, end, &values[0], &sums[0])
+    def scatter(self, int length, const double[::1] values, double[::1] sums):
+        """Add the value of each sample to the sums of its conjunctions of a length."""
+        cdef int64_t first, n = self.rows.n_samples
+        require(values.shape[0] == n, "values and rows do not fit")
+        for first in range(0, n, SAMPLES_AT_A_TIME):
+            with nogil:
+                sklb_scatter_sums(&self.rows, length, first,
+                                  min(first + SAMPLES_AT_A_TIME, n), &values[0], &sums[0])
+            PyErr_CheckSignals()
 
-    def count(self, int length, const int32_t[::1] values, int32_t[::1] sums,
-              int64_t first, int64_t end):
+    def count(self, int length, const int32_t[::1] values, int32_t[::1] sums):
         """The same with small integers."""
-        require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
-        with nogil:
-            sklb_scatter_counts(&self.rows, length, first, end, &values[0], &sums[0])
+        cdef int64_t first, n = self.rows.n_samples
+        require(values.shape[0] == n, "values and rows do not fit")
+        for first in range(0, n, SAMPLES_AT_A_TIME):
+            with nogil:
+                sklb_scatter_counts(&self.rows, length, first,
+                                    min(first + SAMPLES_AT_A_TIME, n), &values[0], &sums[0])
+            PyErr_CheckSignals()
 
     def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
         """Write the sums of the conjunctions of a length, from blocks of places."""
@@ -130,14 +139,16 @@ cdef class TableRows:
         memset(&blocks, 0, sizeof(blocks))
         blocks.rows, blocks.length = &self.rows, length
         blocks.values, blocks.sums = &values[0], &sums[0]
-        cdef bint is_open
-        with nogil:
-            is_open = sklb_blocks_open(&blocks)
-            if is_open:
-                sklb_pass_blocks(&blocks, 0)
+        cdef int64_t block
+        try:
+            if not sklb_blocks_open(&blocks):
+                raise MemoryError
+            for block in range(blocks.n_blocks):
+                with nogil:
+                    sklb_pass_blocks(&blocks, 0, block, block)
+                PyErr_CheckSignals()
+        finally:
             sklb_blocks_close(&blocks)
-        if not is_open:
-            raise MemoryError
 
     def scan(self, layout, used, sums, counts, const double[::1] factors, *,
              int64_t n_wanted, int shortest, sign, double floor, bint monotone,

@@ -20,9 +20,8 @@ from scipy import sparse
 from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
-from sklboolean._core._table import LONGEST
 from sklboolean._core.bits import as_words, pack_dense, unpack_words
-from sklboolean._core.conjunction_table import ConjunctionTable
+from sklboolean._core.conjunction_table import ConjunctionTable, fits_in_tables
 from sklboolean._core.feature_names import exclusive_groups
 from sklboolean._core.parameters import (
     check_choice,
@@ -46,7 +45,7 @@ WIDTHS, BLOCK = (256, 2**14), 2**19
 BRANCHES = 16
 # Words read between two checks of the clock: some milliseconds. Every branch reads as
 # many, even if it begins after the deadline.
-SLICE = 2**21
+SLICE = 2**18
 # Nanoseconds of a sum of branch and bound, and of each of its samples; tables that take
 # less than QUICK_TABLE are never raced (measured on x86-64 with AVX2).
 SUM_OVERHEAD, SUM_OF_SAMPLE, QUICK_TABLE = 100, 0.2, 1e7
@@ -385,11 +384,10 @@ class ConjunctionSearch:
 
     def table(self, longest):
         """Return the samples laid out for tables, or None where these are too large."""
-        if longest > LONGEST:
+        if not fits_in_tables(len(self.groups), longest):
             return None
         if longest not in self.tables:
-            table = ConjunctionTable(self.words, self.groups, longest)
-            self.tables[longest] = table if table.fits else None
+            self.tables[longest] = ConjunctionTable(self.words, self.groups, longest)
         return self.tables[longest]
 
     def best(

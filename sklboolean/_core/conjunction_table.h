@@ -52,16 +52,15 @@ static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, i
         for (int64_t c = 2; c < n; c++)                                                     \
             name##_2(choose, row, c, value, sums + choose[3][row[c]]);                      \
     }                                                                                       \
-    /* Only conjunctions of `length` whose last place is in [first, end). */                \
+    /* Of the conjunctions of `length`, for samples first to end. */                        \
     static void name(const sklb_table_rows *t, int length, int64_t first, int64_t end,      \
                      const type *values, type *sums) {                                      \
-        for (int64_t i = 0; i < t->n_samples; i++) {                                           \
+        for (int64_t i = first; i < end; i++) {                                             \
             const uint16_t *row = t->places + t->starts[i];                                 \
             int64_t n = t->starts[i + 1] - t->starts[i];                                    \
             if (values[i] == 0) continue;                                                   \
             for (int64_t k = length - 1; k < n; k++) {                                      \
                 type *part = sums + t->choose[length][row[k]];                              \
-                if (row[k] < first || row[k] >= end) continue;                              \
                 if (length == 1) *part += values[i];                                        \
                 if (length == 2) name##_1(row, k, values[i], part);                         \
                 if (length == 3) name##_2(t->choose, row, k, values[i], part);              \
@@ -149,11 +148,10 @@ static void sklb_add_to_bins(const sklb_block_pass *p, const uint8_t *code) {
     sklb_superset_sums(p->bins);
 }
 
-/* All conjunctions whose later blocks are chosen. */
-static void sklb_pass_blocks(sklb_block_pass *p, int depth) {
-    int64_t most = depth ? p->blocks[depth - 1] : p->n_blocks - 1;
+/* All conjunctions whose later blocks are chosen, with the blocks first to last next. */
+static void sklb_pass_blocks(sklb_block_pass *p, int depth, int64_t first, int64_t last) {
     int64_t n = p->rows->n_samples;
-    for (int64_t block = 0; block <= most; block++) {
+    for (int64_t block = first; block <= last; block++) {
         const uint8_t *code = p->codes + block * n;
         p->blocks[depth] = block;
         if (depth == p->length - 1) {
@@ -165,7 +163,7 @@ static void sklb_pass_blocks(sklb_block_pass *p, int depth) {
         uint16_t *prefix = p->prefix[depth + 1];
         int shift = p->n_bits * (p->length - 1 - depth);
         for (int64_t i = 0; i < n; i++) prefix[i] = (uint16_t)(before[i] | code[i] << shift);
-        sklb_pass_blocks(p, depth + 1);
+        sklb_pass_blocks(p, depth + 1, 0, block);
     }
 }
 

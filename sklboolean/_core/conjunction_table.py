@@ -62,12 +62,20 @@ class TableCost:
         return cls(n_sums, nanoseconds, tuple(uses_blocks))
 
 
+def fits_in_tables(n_features, longest):
+    """Test whether tables of all conjunctions are small enough to be made."""
+    if longest > LONGEST or n_features >= 2**16:
+        return False
+    return sum(comb(n_features, k) for k in range(longest + 1)) <= MAX_SUMS
+
+
 def choose_inverted(words, n_features):
     """Choose the features that are true in more than half of the samples, as bits."""
     n_words = words.shape[1]
     ones = np.zeros(64 * n_words, dtype=np.int64)
-    for first in range(0, len(words), 2**16):
-        rows = words[first : first + 2**16].astype("<u8", copy=False).view(np.uint8)
+    step = max(1, 2**17 // n_words)  # 8 MiB of bits
+    for first in range(0, len(words), step):
+        rows = words[first : first + step].astype("<u8", copy=False).view(np.uint8)
         bits = np.unpackbits(rows, axis=1, bitorder="little")
         ones += bits.sum(axis=0, dtype=np.int64)
     inverted = 2 * ones > len(words)
@@ -103,11 +111,6 @@ class ConjunctionTable:
             count_ones(words ^ bits, n_ones)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
         self.cost = TableCost.of(n_ones, self.n_features, longest)
-
-    @property
-    def fits(self):
-        """Whether the tables are small enough to be made."""
-        return self.cost.n_sums <= MAX_SUMS and self.n_features < 2**16
 
     @cached_property
     def features(self):
@@ -158,7 +161,7 @@ class ConjunctionTable:
                 continue
             counts.append(np.zeros(comb(self.n_features, length), dtype=np.int32))
             if len(counts[-1]):
-                self.rows.count(length, ones, counts[-1], 0, self.n_features)
+                self.rows.count(length, ones, counts[-1])
         return counts
 
     def _sums(self, length, values):
@@ -166,7 +169,7 @@ class ConjunctionTable:
         if self.cost.uses_blocks[length]:
             self.rows.sum_blocks(length, values, sums)
         elif len(sums):
-            self.rows.scatter(length, values, sums, 0, self.n_features)
+            self.rows.scatter(length, values, sums)
         return sums
 
     def sums(self, values):

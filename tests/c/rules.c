@@ -108,12 +108,13 @@ static void check_table(void) {
     }
     sklb_table_rows table = {M, N, {0}, starts, places};
     for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
-    sklb_scatter_sums(&table, 3, 0, M, values, scattered);
+    sklb_scatter_sums(&table, 3, 0, N / 3, values, scattered);
+    sklb_scatter_sums(&table, 3, N / 3, N, values, scattered);
     sklb_block_pass blocks;
     memset(&blocks, 0, sizeof blocks);
     blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;
     CHECK(sklb_blocks_open(&blocks));
-    sklb_pass_blocks(&blocks, 0);
+    sklb_pass_blocks(&blocks, 0, 0, blocks.n_blocks - 1);
     sklb_blocks_close(&blocks);
     for (int c = 2, rank = 0; c < M; c++)
         for (int b = 1; b < c; b++)

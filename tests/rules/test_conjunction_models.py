@@ -3,6 +3,7 @@
 import sqlite3
 import warnings
 from itertools import count
+from time import process_time
 
 import numpy as np
 import pytest
@@ -444,3 +445,22 @@ def test_classes_of_equal_weight_tie_in_any_order(seed):
     model.fit(np.ones((12, 3)), labels, np.full(12, 1.0 + seed))
     assert model.intercept_[1] == model.intercept_[2]
     assert (model.predict(np.ones((1, 3))) == 1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:time_limit=")
+@pytest.mark.parametrize("work_limit", [5.0, None])
+@pytest.mark.parametrize("shape", [(4000, 300), (2000, 2000)], ids=str)
+def test_a_time_limit_ends_every_part_of_a_fit(shape, work_limit):
+    """Wide noise, of which nothing can be proved. Without the limit it takes minutes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, shape), rng.integers(0, 2, shape[0])
+    limits = {"time_limit": 0.5, "work_limit": work_limit, "random_state": 0}
+    for model in (
+        ConjunctionLogisticRegression(**limits),
+        ConjunctionRegressor(**limits),
+    ):
+        began = process_time()
+        model.fit(X, y)
+        assert process_time() - began < 3
+        assert not model.is_optimal_

@@ -1,0 +1,118 @@
+"""Rounded curvatures, held-out losses that end a path, and scores by columns."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklboolean._core.bits import pack_dense
+from sklboolean.rules import _column_generation as generation
+from sklboolean.rules import _curvatures
+from sklboolean.rules._column_generation import ConjunctionSum, choose_different
+from sklboolean.rules._conjunction_model import HeldOutWatch
+from sklboolean.rules._curvatures import Curvatures
+
+
+def columns_and_values(seed, n_columns=9, n_words=3):
+    rng = np.random.default_rng(seed)
+    bits = rng.random((n_columns, 64 * n_words)) < 0.4
+    values = rng.random(64 * n_words) * (rng.random(64 * n_words) < 0.8)
+    return bits, pack_dense(bits.astype(np.uint8)), values
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_curvatures_are_sums_of_whole_multiples(seed, n_digits):
+    """Of a unit, whose running sum is within half a unit of the exact one."""
+    bits, columns, values = columns_and_values(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_curvatures, "MOST_DIGITS", n_digits)
+        patch.setattr(_curvatures, "LEAST_DIGITS", n_digits)
+        curvatures = Curvatures()
+        matrix = curvatures.among(columns, np.arange(9), values)
+    multiples = np.zeros(len(values))
+    for place, digit in enumerate(curvatures.digits):
+        multiples += 2**place * np.unpackbits(digit.view(np.uint8), bitorder="little")
+    unit = values.max() / (2**n_digits - 1.01)
+    running = unit * np.cumsum(multiples) - np.cumsum(values)
+    assert np.abs(running).max() <= unit / 2 * (1 + 1e-9)
+    np.testing.assert_allclose(curvatures.unit * multiples.sum(), values.sum())
+    expected = curvatures.unit * (bits * multiples) @ bits.T
+    np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-12)
+    assert np.linalg.eigvalsh(matrix).min() >= -1e-9 * np.trace(matrix)
+
+
+def test_curvatures_are_kept_until_they_move():
+    _, columns, values = columns_and_values(0)
+    curvatures = Curvatures()
+    first = curvatures.among(columns, np.array([0, 3, 5]), values)
+    work = curvatures.work
+    again = curvatures.among(columns, np.array([0, 3, 5]), 1.01 * values)
+    assert np.array_equal(first, again)
+    assert curvatures.work == work
+    # A new column is counted with the old multiples, those that are kept move up.
+    whole = Curvatures().among(columns, np.arange(9), values)
+    kept = np.array([0, 3, 7])
+    curvatures.among(columns, np.array([0, 3, 7]), values)
+    curvatures.keep(kept)
+    found = curvatures.among(columns[kept], np.arange(3), values)
+    assert np.array_equal(found, whole[np.ix_(kept, kept)])
+    moved = np.where(np.arange(len(values)) % 2, 2 * values, values)
+    fresh = Curvatures().among(columns, kept, moved)
+    assert np.array_equal(curvatures.among(columns[kept], np.arange(3), moved), fresh)
+    renewed = curvatures.among(columns[kept], np.arange(3), 0.99 * moved, renew=True)
+    np.testing.assert_allclose(renewed, 0.99 * fresh)
+
+
+def test_no_curvature_at_all_is_a_matrix_of_zeros():
+    _, columns, values = columns_and_values(0)
+    assert not Curvatures().among(columns, np.arange(9), 0 * values).any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
+def test_scores_by_columns_have_the_same_bits(seed, n_outputs, is_empty):
+    rng = np.random.default_rng(seed)
+    words = pack_dense((rng.random((130, 70)) < 0.5).astype(np.uint8))
+    n_conjunctions = 0 if is_empty else 12
+    conjunctions = tuple(
+        tuple((int(j), bool(rng.integers(2))) for j in sorted(rng.choice(70, 2, False)))
+        for _ in range(n_conjunctions)
+    )
+    model = ConjunctionSum(
+        conjunctions, rng.standard_normal((n_outputs, n_conjunctions)),
+        rng.standard_normal(n_outputs),
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        by_sample = model.scores(words)
+        patch.setattr(generation, "MANY_SAMPLES", 0)
+        assert np.array_equal(model.scores(words), by_sample)
+
+
+def test_few_of_the_chosen_share_two_literals():
+    found = [(((0, True), (1, True), (j, False)), 1.0) for j in range(2, 40)]
+    found += [(((50, True),), 0.5), (((51, True), (52, True)), 0.4)]
+    chosen = choose_different(found)
+    assert chosen == [found[0][0], found[1][0], found[-2][0], found[-1][0]]
+
+
+def watch_of(losses, least):
+    losses = iter(losses)
+    return HeldOutWatch(lambda: next(losses), least)
+
+
+def test_a_C_is_left_when_its_loss_rises_above_the_least():
+    watch = watch_of([0.5, 0.6], least=0.55)
+    assert [watch.after_solution(), watch.after_solution()] == [False, True]
+    below = watch_of([0.4, 0.5], least=0.55)
+    assert [below.after_solution(), below.after_solution()] == [False, False]
+    falling = watch_of([0.8, 0.7], least=0.55)
+    assert [falling.after_solution(), falling.after_solution()] == [False, False]
+
+
+def test_three_steps_that_rise_end_a_solution():
+    watch = watch_of([0.6, 0.61, 0.62, 0.63], least=0.55)
+    assert [watch.after_step() for _ in range(4)] == [False, False, False, True]
+    # The first C has nothing to be compared with, and is not measured.
+    first = watch_of([], least=np.inf)
+    assert not first.after_step()
