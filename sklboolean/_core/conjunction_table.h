@@ -373,7 +373,8 @@ static void sklb_scan_suffix(sklb_scan *s, const sklb_suffix *suffix) {
             if (!(g & bit)) t.bare[g] -= t.bare[g | bit];
     for (int64_t first = 0; first < end; first += SKLB_SCANNED) {
         int64_t n = end - first < SKLB_SCANNED ? end - first : SKLB_SCANNED;
-        for (int g = 0; g < n_signs; g++) memcpy(t.with[g], rows[g] + first, n * sizeof(double));
+        for (int g = 0; g < n_signs; g++)
+            memcpy(t.with[g], rows[g] + first, n * sizeof(double));
         SKLB_CALL(sklb_sign, &t, n);
         if (!sklb_cannot_enter(&s->best, s->factors[q + 1] * sklb_wanted(s, t.high, t.low)))
             sklb_show_block(s, suffix, first, n, &t, &least);

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -382,6 +383,21 @@ def test_many_samples_and_mixed_densities_agree_with_branch_and_bound(
             found = search_conjunctions(words, coefficients, 90, n_rules=40, **options)
         assert exact.is_optimal
         assert found._replace(n_sums=0) == exact._replace(n_sums=0)
+
+
+def test_the_cost_of_tables_counts_what_each_sample_adds():
+    ones = np.array([0, 1, 5, 9])
+    cost = conjunction_table.TableCost.of(ones, 12, 3)
+    assert cost.n_sums == 1 + 12 + 66 + 220
+    n_added = sum(comb(int(k), length) for k in ones for length in (1, 2, 3))
+    n_scanned = 12 + 2 * 66 + 4 * 220
+    assert cost.uses_blocks == (False, False, False, False)
+    assert cost.nanoseconds == pytest.approx(
+        conjunction_table.ADD * n_added + conjunction_table.SCAN * n_scanned
+    )
+    # Of 100 features 50 are true: 19,600 additions a sample for triples, or 2,925 to bins.
+    dense = conjunction_table.TableCost.of(np.full(10_000, 50), 100, 3)
+    assert dense.uses_blocks == (False, False, True, True)
 
 
 def test_a_diverse_list_has_one_conjunction_for_each_suffix():
