@@ -395,7 +395,7 @@ def test_the_cost_of_tables_counts_what_each_sample_adds():
     assert cost.nanoseconds == pytest.approx(
         conjunction_table.ADD * n_added + conjunction_table.SCAN * n_scanned
     )
-    # Of 100 features 50 are true: 19,600 additions a sample for triples, or 2,925 to bins.
+    # Of 100 features 50 are true: 19,600 triples a sample, or 2,925 additions to bins.
     dense = conjunction_table.TableCost.of(np.full(10_000, 50), 100, 3)
     assert dense.uses_blocks == (False, False, True, True)
 
