@@ -61,15 +61,16 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
-        Work for each path of values of C, and for the exact search after the inexact
-        ones; 1 takes about a second on one core. Work is counted, so the result does
-        not depend on the speed of the machine. Where a path ends so while the held-out
-        loss still falls, a warning says it; where the exact search does,
-        ``is_optimal_`` is False. Raise it for larger data. None: no limit; with
-        hundreds of features the proof may take very long.
+        Work for each path of values of C, and for the fit with the chosen one; 1 takes
+        about a second on one core. Work is counted, so the result does not depend on
+        the speed of the machine. Where a path ends so while the held-out loss still
+        falls, a warning says it; where the last fit does, ``is_optimal_`` is False.
+        Raise it for larger data. None: no limit; with hundreds of features the proof
+        may take very long.
     time_limit : float or None, default=None
-        Seconds for the same, as a safety. The result then depends on the speed of the
-        machine where this limit is reached; a path that it ends is a warning.
+        Seconds for the whole fit, as a safety; half of them for choosing C. The result
+        then depends on the speed of the machine where this limit is reached; a path
+        that it ends is a warning.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
