@@ -230,8 +230,6 @@ QUICK = [each for each in DEFAULTS if type(each) not in QUICK_TWINS]
 TWINS = [MODELS[name] for name in QUICK_TWINS.values()]
 
 
-# One of them calls all methods in turn.
-@pytest.mark.filterwarnings("ignore:partial_fit begins anew:UserWarning")
 @parametrize_with_checks(QUICK, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
@@ -253,7 +251,6 @@ def test_scikit_learn_check_of_slow_defaults(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:partial_fit begins anew:UserWarning")
 @pytest.mark.parametrize(
     ("estimator", "check"), checks_of(FURTHER, are_same=False), ids=check_id
 )

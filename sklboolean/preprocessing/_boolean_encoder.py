@@ -60,6 +60,15 @@ def _counts_batches(encoder):
     return True
 
 
+def _adds_batches(encoder):
+    if hasattr(encoder, "_state") and not hasattr(encoder, "_summaries"):
+        raise AttributeError(
+            "fit keeps no counts to which a batch could be added. Use partial_fit for "
+            "all batches, beginning with a new encoder: sklearn.base.clone(encoder)."
+        )
+    return _counts_batches(encoder)
+
+
 class BooleanEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a data frame as Boolean features with readable names.
 
@@ -266,7 +275,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         with restore_on_error(self):
             return self._encode(X, self._fit(X, y))
 
-    @available_if(_counts_batches)
+    @available_if(_adds_batches)
     def partial_fit(self, X, y=None):
         """Choose thresholds and levels from one more batch.
 
@@ -293,21 +302,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             As for ``fit``, and for a column whose kind or order of levels changes. The
             encoder stays as it was.
         AttributeError
-            For ``strategy="tree"``, which needs all samples at once.
-
-        Warns
-        -----
-        UserWarning
-            After ``fit``, whose samples are not counted.
+            For ``strategy="tree"``, which needs all samples at once, and after ``fit``,
+            which keeps no counts to which a batch could be added.
         """
         with restore_on_error(self):
             self._check_params()
             is_first = not hasattr(self, "_summaries")
-            if is_first and hasattr(self, "_state"):
-                warn_user(
-                    "partial_fit begins anew: fit keeps no counts to which batches "
-                    "could be added. Use partial_fit for all batches."
-                )
             batch = self._summarize(read_columns(self, X, reset=is_first))
             if not is_first:
                 pairs = zip(self._summaries, batch, strict=True)

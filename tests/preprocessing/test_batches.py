@@ -12,6 +12,7 @@ from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
+from sklearn.base import clone
 
 from sklboolean import BooleanEncoder
 from sklboolean.preprocessing import _quantile_sketch as sketches
@@ -112,15 +113,24 @@ def test_batches_that_do_not_fit_are_refused_and_change_nothing():
             BooleanEncoder().fit_partitions([X[:150], batch])
     encoder.partial_fit(X[150:])
     assert_same(encoder, BooleanEncoder().fit(X))
-    with pytest.warns(UserWarning, match="partial_fit begins anew"):
-        again = BooleanEncoder().fit(X[100:]).partial_fit(X)
-    assert_same(again, encoder)
     for method in ("partial_fit", "fit_partitions"):
         with pytest.raises(AttributeError, match="has no attribute") as raised:
             getattr(BooleanEncoder(strategy="tree"), method)
         assert "need all samples at once" in str(raised.value.__cause__)
     with pytest.raises(ValueError, match="All partitions are empty"):
         BooleanEncoder().fit_partitions([X[:0]])
+
+
+def test_fit_keeps_no_counts_to_which_a_batch_could_be_added():
+    X = mixed()
+    expected = BooleanEncoder().fit(X)
+    encoder = BooleanEncoder().partial_fit(X[:150]).fit(X[100:])
+    with pytest.raises(AttributeError, match="has no attribute") as raised:
+        encoder.partial_fit(X)
+    assert "fit keeps no counts" in str(raised.value.__cause__)
+    assert_same(clone(encoder).partial_fit(X), expected)
+    # Partitions are a fit of their own, which later batches are added to.
+    assert_same(encoder.fit_partitions([X[:150]]).partial_fit(X[150:]), expected)
 
 
 def test_a_first_batch_may_be_constant():

@@ -34,7 +34,6 @@ def written_by_newer(folder):
     return any(release(version(name)) < release(v) for name, v in writers.items())
 
 
-@pytest.mark.filterwarnings("ignore:partial_fit begins anew:UserWarning")
 @pytest.mark.parametrize("path", STORED, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_stored_model_loads_and_answers(path):
     if written_by_newer(path.parent):
