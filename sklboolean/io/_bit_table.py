@@ -181,8 +181,8 @@ class BitTable:
             Makes the Boolean features, for example a `BooleanEncoder`. None: X holds
             numbers.
         label, weight : str or None, default=None
-            Columns of tables that hold labels and weights. Labels are text or integers,
-            or real numbers for regressors.
+            Columns of tables that hold labels and weights. Labels are text, Booleans or
+            integers, or real numbers for regressors.
         binarize : float or None, default=0.0
             A value above it is true; None demands zeros and ones.
         batch_size : int, default=65536
@@ -262,8 +262,22 @@ class _Writer:
         if y.dtype.kind == "f":
             numbers = check_array_strict(y, "y", ensure_2d=False, dtype=np.float64)
             return numbers.astype("<f8", copy=False)
-        found, places = encode_classes(y, min_classes=1)
-        codes = [self.codes.setdefault(v, len(self.codes)) for v in found.tolist()]
+        classes, places = encode_classes(y, min_classes=1)
+        labels = classes.tolist()
+        first = next(iter(self.codes), labels[0])
+        for label in labels:
+            is_long = type(label) is int and not -(2**63) <= label < 2**63
+            if y.dtype.kind in "mM" or type(label) not in (str, bool, int) or is_long:
+                raise ValueError(
+                    "Labels must be text, Booleans or integers of 64 bits; got "
+                    f"{label!r}. Convert them, for example to text."
+                )
+            if type(label) is not type(first):
+                raise ValueError(
+                    f"Labels must have one type in all batches; got {first!r} and "
+                    f"{label!r}. Convert them."
+                )
+        codes = [self.codes.setdefault(v, len(self.codes)) for v in labels]
         return np.array(codes, dtype="<i8")[places]
 
     def add(self, name, array, file):

@@ -18,10 +18,13 @@ def open_batches(source, label, weight, batch_size):
         Samples of a batch of files and tables.
     """
     for batch in _tables(source, batch_size):
-        if isinstance(batch, tuple):
-            X, y, sample_weight = (*batch, None, None)[:3]
-        else:
-            X, y, sample_weight = batch, None, None
+        batch = batch if isinstance(batch, tuple) else (batch,)
+        if not 1 <= len(batch) <= 3:
+            raise ValueError(
+                "A batch must be X, (X, y) or (X, y, sample_weight); got a tuple of "
+                f"length {len(batch)}."
+            )
+        X, y, sample_weight = (*batch, None, None)[:3]
         if label is not None:
             X, y = _split_column(X, label)
         if weight is not None:

@@ -146,10 +146,18 @@ def test_damaged_files_are_named(tmp_path):
         ([([[1]], [0, 1])], "differ in length"),
         ([([[1]], ["a"]), ([[1]], [0.5])], "real numbers in all batches"),
         ([([[1]], [np.nan])], "missing values"),
+        ([([[1]], [1]), ([[1]], ["a"])], "one type in all batches.*1 and 'a'"),
+        ([([[1]], [True]), ([[1]], [2])], "one type in all batches.*True and 2"),
+        ([([[1]], np.array([2**64 - 1]))], "64 bits; got 18446744073709551615"),
+        (
+            [([[1]], np.array(["2020-01-01"], dtype="M8[D]"))],
+            "text, Booleans or integers",
+        ),
+        ([([[1]], [1], [1.0], [1])], "A batch must be"),
         ([[[np.nan]]], "NaN in column 0"),
         ("data.txt", "neither a .parquet nor a .csv"),
     ],
-    ids=range(8),
+    ids=range(13),
 )
 def test_sources_that_are_refused_leave_no_file(batches, message, tmp_path):
     with pytest.raises(ValueError, match=message):
