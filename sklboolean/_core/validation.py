@@ -540,10 +540,7 @@ def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals["__name__"].split(".")[0] in (
-        "sklboolean",
-        "sklearn",
-        "joblib",
-        "contextlib",
-    ):
+        "sklboolean", "sklearn", "joblib", "contextlib",
+    ):  # fmt: skip
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -55,6 +55,11 @@ class ColumnFitter:
         name, given = summary.name, self.thresholds.get(summary.name)
         kind = None if given is None or summary.kind == "ordered" else "number"
         kind = self.kinds.get(name, kind) or summary.natural_kind()
+        if given is not None and kind in ("category", "boolean"):
+            raise ValueError(
+                f"thresholds holds the column {name!r}, but kinds[{name!r}] is "
+                f"{kind!r}, which has none. Take the column out of one of them."
+            )
         if kind == "category":
             return self._levels(summary)
         if kind == "ordered" == summary.kind:

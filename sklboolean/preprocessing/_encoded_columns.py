@@ -7,10 +7,8 @@ value as the number of such a run, which dense and sparse features are made of.
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from functools import cached_property
 from math import isinf
-from numbers import Real
 
 import numpy as np
 
@@ -427,7 +425,7 @@ class LevelColumn(FittedColumn):
 def refuse_level(column, but):
     """Raise a ValueError for a column of levels where numbers are needed."""
     level = next(iter(column.levels))
-    if isinstance(level, Real | Decimal):
+    if column.kind == "number":
         raise ValueError(
             f"Column {column.name!r} of X holds {shown(level)} and others that a float "
             "cannot tell apart. Round them, or, if they name something, set "

@@ -234,8 +234,19 @@ def test_few_bins_of_ordered_levels_and_levels_as_thresholds():
             BooleanEncoder(thresholds={"size": wrong}).fit(X)
     with pytest.raises(ValueError, match="'size' of X has no order"):
         BooleanEncoder(kinds={"size": "ordered"}).fit(X.astype(object))
+    codes = sizes([1, 2], pd.CategoricalDtype([1, 2], ordered=True))
+    with pytest.raises(ValueError, match="holds 1, but its kind is 'number'"):
+        BooleanEncoder(kinds={"size": "number"}).fit(codes)
     levels = BooleanEncoder(kinds={"size": "category"}).fit(X)
     assert levels.get_feature_names_out()[0] == "size = huge"
+
+
+@pytest.mark.parametrize("kind", ["category", "boolean"])
+def test_thresholds_of_a_kind_that_has_none_are_refused(kind):
+    X = pd.DataFrame({"a": [0, 1, 0]})
+    options = {"thresholds": {"a": [0.5]}, "kinds": {"a": kind}}
+    with pytest.raises(ValueError, match=rf"column 'a', but kinds\['a'\] is '{kind}'"):
+        BooleanEncoder(**options).fit(X)
 
 
 def test_unseen_ordered_levels_satisfy_no_condition():
@@ -290,9 +301,13 @@ TIMES = {
 
 @pytest.mark.parametrize("case", TIMES)
 def test_times_are_refused_in_words_that_name_the_way(case):
-    kinds = {} if case in ("array", "list") else {"t": "category"}
+    kinds = {"t": "category"}
+    message = "Column 't' of X holds .*weekday.*DatetimeEncoder"
+    if case in ("array", "list"):
+        kinds = {0: "category"}
+        message = "(X|Column 0 of X) holds .*(weekday|comparing it with dates)"
     for options in ({}, {"kinds": kinds}):
-        with pytest.raises(ValueError, match=r"'t' of X.*weekday|day|dates"):
+        with pytest.raises(ValueError, match=message):
             BooleanEncoder(**options).fit(TIMES[case])
 
 
