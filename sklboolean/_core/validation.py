@@ -90,7 +90,7 @@ def validate_data_strict(
 def _validate_named(estimator, X, y, *, reset=True, **options):
     """Call `validate_data`, which does not see the names of a `NamedCsr`."""
     names = getattr(X, "feature_names", None) if sparse.issparse(X) else None
-    if names is None:
+    if names is None or len(names) != X.shape[1]:
         return validate_data(estimator, X, y, reset=reset, **options)
     if reset:
         checked = validate_data(estimator, X, y, **options)
@@ -138,7 +138,10 @@ def has_fitted_names(estimator, X):
     milliseconds.
     """
     names = vars(estimator).get("feature_names_in_")
-    if names is None or not hasattr(X, "columns") or not hasattr(X, "shape"):
+    shape = getattr(X, "shape", ())
+    # A lazy frame of Dask cannot say its number of samples.
+    is_known = len(shape) == 2 and isinstance(shape[0], int)
+    if names is None or not is_known or not hasattr(X, "columns"):
         return False
     given = X.column_names if hasattr(X, "column_names") else X.columns
     given = given.tolist() if hasattr(given, "tolist") else list(given)

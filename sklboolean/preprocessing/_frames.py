@@ -170,9 +170,7 @@ def as_table(X):
 
 
 def row_of(X):
-    """Return the values of a data frame of one row, None for other data."""
-    if not is_frame(X) or X.shape[0] != 1:
-        return None
+    """Return the values of a data frame of one row, None for a table of pyarrow."""
     if hasattr(X, "iloc"):
         return X.to_numpy(dtype=object)[0].tolist()
     return list(X.row(0)) if hasattr(X, "row") else None

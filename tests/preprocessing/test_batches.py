@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import clone
 
-from sklboolean import BooleanEncoder
+from sklboolean import AveragedPerceptron, BooleanEncoder
 from sklboolean.preprocessing import _quantile_sketch as sketches
 
 RNG = np.random.default_rng(0)
@@ -90,6 +90,20 @@ def test_partitions_may_be_loaded_and_are_alike_on_every_backend():
         assert_same(BooleanEncoder().fit_partitions(partitions), expected)
     with parallel_config("threading", n_jobs=2):
         assert_same(BooleanEncoder().fit_partitions(halves), expected)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_lazy_frames_name_their_remedy_and_serve_models():
+    X = mixed()
+    encoder = BooleanEncoder().fit(X)
+    for lazy in (dd.from_pandas(X, npartitions=2), pl.from_pandas(X).lazy()):
+        for method in (encoder.transform, BooleanEncoder().fit):
+            with pytest.raises(ValueError, match="lazy data frame"):
+                method(lazy)
+    bits = encoder.transform(X)
+    model = AveragedPerceptron(random_state=0).fit(bits, X["flag"])
+    found = model.predict(dd.from_pandas(bits, npartitions=2))
+    np.testing.assert_array_equal(found, model.predict(bits))
 
 
 def test_batches_that_do_not_fit_are_refused_and_change_nothing():

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import AveragedPerceptron, BooleanEncoder, DensityImputer
@@ -427,6 +428,9 @@ def test_sparse_features_keep_their_names():
         model[-1].predict(other.transform(X.rename(columns={"c": "d"})))
     half = model[0].transform(X)[:10]
     assert half.feature_names is None
+    changed = model[0].transform(X)
+    changed.resize((20, 2))  # in place
+    assert not hasattr(clone(model[-1]).fit(changed, y), "feature_names_in_")
 
 
 TEXTS = st.one_of(
