@@ -101,11 +101,19 @@ def open_partitions(partitions):
     return sources
 
 
+def load(partition):
+    """Load what a delayed object or a callable stands for; return other data."""
+    # Dask delayed objects are callable too, to make other delayed objects.
+    if hasattr(partition, "compute"):
+        return partition.compute()
+    return partition() if callable(partition) else partition
+
+
 def load_partition(*source):
     """Load (X, y, sample_weight or None) from what `open_partitions` made."""
     if len(source) == 1:
         (loader,) = source
-        source = loader.compute() if hasattr(loader, "compute") else loader()
+        source = load(loader)
         if not (isinstance(source, tuple | list) and len(source) in (2, 3)):
             raise ValueError(
                 f"A pair (X, y) must be loaded, or a triple (X, y, sample_weight); got "

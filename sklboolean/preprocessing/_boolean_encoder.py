@@ -11,17 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.formulas import (
-    check_input_names,
-    feature_names_of,
-    sql_name,
-)
+from sklboolean._core.formulas import check_input_names, feature_names_of, sql_name
 from sklboolean._core.parameters import check_choice, check_integer, check_real
-from sklboolean._core.validation import (
-    check_array_strict,
-    has_fitted_names,
-    warn_user,
-)
+from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
+from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
 from sklboolean.preprocessing._column_fitting import ColumnFitter, tree_cuts
 from sklboolean.preprocessing._column_messages import (
     missing_message,
@@ -29,11 +22,7 @@ from sklboolean.preprocessing._column_messages import (
     warn_of_constants,
     warn_of_levels,
 )
-from sklboolean.preprocessing._column_summary import (
-    ColumnSummary,
-    add_partitions,
-    summarize_partition,
-)
+from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
 from sklboolean.preprocessing._encoded_columns import (
     PLAIN_VALUES,
     encoder_code,
@@ -312,7 +301,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if not is_first:
                 pairs = zip(self._summaries, batch, strict=True)
                 batch = [summary.merge(other) for summary, other in pairs]
-            self._fit_summaries(batch, [None] * len(batch))
+            self._fit_summaries(batch)
             self._summaries = batch
         return self
 
@@ -349,14 +338,14 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if hasattr(partitions, "to_delayed"):
                 partitions = np.ravel(partitions.to_delayed()).tolist()
             tasks = (
-                delayed(summarize_partition)(clone(self), number, partition)
+                delayed(clone(self)._summarize_partition)(number, partition)
                 for number, partition in enumerate(partitions)
             )
             # Partitions are loaded, and their summaries added, one after the other.
             results = Parallel(return_as="generator")(tasks)
             schema, summaries = add_partitions(results)
             schema.set_attributes(self)
-            self._fit_summaries(summaries, [None] * len(summaries), is_last=True)
+            self._fit_summaries(summaries, is_last=True)
             self._summaries = summaries
         return self
 
@@ -365,7 +354,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         self._check_params()
         columns = read_columns(self, X, reset=True)
         summaries = self._summarize(columns)
-        cuts = [None] * len(columns)
+        cuts = None
         if self.strategy == "tree":
             cuts = tree_cuts(columns, y, self.n_bins)
         self._fit_summaries(summaries, cuts, is_last=True)
@@ -383,29 +372,42 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             for column in columns
         ]
 
-    def _fit_summaries(self, summaries, cuts, *, is_last=False):
+    def _summarize_partition(self, number, partition):
+        """Load a partition in a task of its own, and summarize its columns."""
+        with prefix_errors(number):
+            X = load(partition)
+            X = X[0] if isinstance(X, tuple) else X
+            if is_empty(X):
+                return number, None, []
+            summaries = self._summarize(read_columns(self, X, reset=True))
+            return number, TableSchema.of(self), summaries
+
+    def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
         """Choose the conditions on each column, and set the fitted attributes.
 
-        With ``is_last`` no batches follow, so what is odd of all samples is told.
+        ``cuts`` are those of trees; None: the cuts at quantiles. With ``is_last`` no
+        batches follow, so it warns of columns that are odd in all samples.
         """
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
         fitter = ColumnFitter(
             self.n_bins, self.complement, kinds, thresholds, self.min_frequency,
             self.max_categories, self.handle_unknown, self.missing,
         )  # fmt: skip
+        cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
         self.quantile_error_ = np.array([summary.error() for summary in summaries])
-        if is_last and not self._names:
+        if not is_last:
+            return
+        if not self._names:
             raise ValueError(
                 f"X gives no features: with n_samples = {summaries[0].n_samples} all "
                 "its columns are constant. Pass thresholds, or other columns."
             )
-        if is_last:
-            for summary, fitted in zip(summaries, state, strict=True):
-                if fitted.kind == "category" and summary.name not in kinds:
-                    warn_of_levels(summary, fitted)
-            warn_of_constants([s for s in summaries if s.name not in thresholds])
+        for summary, fitted in zip(summaries, state, strict=True):
+            if fitted.kind == "category" and summary.name not in kinds:
+                warn_of_levels(summary, fitted)
+        warn_of_constants([s for s in summaries if s.name not in thresholds])
 
     def _check_params(self):
         check_integer(self.n_bins, "n_bins", 2)

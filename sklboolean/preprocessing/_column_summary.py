@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sklboolean._core.formulas import shown
-from sklboolean._core.partitions import TableSchema, is_empty, prefix_errors
-from sklboolean.preprocessing._frames import read_columns
+from sklboolean._core.partitions import prefix_errors
 from sklboolean.preprocessing._quantile_sketch import QuantileSketch
 
 
@@ -117,29 +116,19 @@ class ColumnSummary:
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"
 
 
-def summarize_partition(encoder, number, partition):
-    """Load a partition in a task of its own, and summarize its columns.
+def add_partitions(partitions):
+    """Sum the summaries of all partitions; their columns must be the same.
+
+    Parameters
+    ----------
+    partitions : iterable of (int, TableSchema or None, list of ColumnSummary)
+        Number, columns and summaries of each partition; None of an empty one.
 
     Returns
     -------
-    number : int
-    schema : TableSchema, or None for an empty partition
+    schema : TableSchema
     summaries : list of ColumnSummary
     """
-    with prefix_errors(number):
-        if hasattr(partition, "compute"):
-            partition = partition.compute()
-        elif callable(partition):
-            partition = partition()
-        X = partition[0] if isinstance(partition, tuple) else partition
-        if is_empty(X):
-            return number, None, []
-        summaries = encoder._summarize(read_columns(encoder, X, reset=True))
-        return number, TableSchema.of(encoder), summaries
-
-
-def add_partitions(partitions):
-    """Sum the summaries of all partitions; their columns must be the same."""
     schema, total = None, None
     for number, of_partition, summaries in partitions:
         with prefix_errors(number):
