@@ -11,8 +11,6 @@ from sklboolean.preprocessing._encoded_columns import (
     OrderedColumn,
 )
 
-UNSEEN, MISSING = -1, -2
-
 
 def data_types():
     """Import the types of variables; models can be used without skl2onnx."""
@@ -294,80 +292,58 @@ def level_conditions(graph, column, fitted):
             "apart. Turn them into text."
         )
     is_level = graph.cast(graph.node("Equal", column, known[None]), DOUBLE)
-    codes = graph.node("MatMul", is_level, codes_of_levels(fitted)[:, None] + 1.0)
-    none = graph.node("Equal", codes, np.zeros((1, 1)))
-    codes = graph.node("Sub", codes, np.ones((1, 1)))
-    unseen = np.full((1, 1), float(code_of_unseen(fitted)))
-    codes = graph.node("Where", none, unseen, codes)
+    runs = np.array([fitted.index[level] for level in levels], dtype=np.float64)
+    run = graph.node("MatMul", is_level, runs[:, None])
+    none = graph.node("Equal", run, np.zeros((1, 1)))
+    run = graph.node("Where", none, np.full((1, 1), float(fitted.unseen_run)), run)
     missing = graph.node("IsNaN", column)
-    code = np.full((1, 1), float(code_of_missing(fitted)))
-    codes = graph.node("Where", missing, code, codes)
-    return bits_of_codes(graph, codes, fitted), missing
+    run = graph.node("Where", missing, np.full((1, 1), float(fitted.missing_run)), run)
+    return condition_of_each_run(graph, run, fitted), missing
 
 
 def text_conditions(graph, column, fitted):
     """Compare a column of text with its levels; the empty text is missing."""
-    levels = [*fitted.levels, *fitted.rare]
-    codes = codes_of_levels(fitted).tolist()
+    levels = [*fitted.index]
     if not all(isinstance(level, str) for level in levels):
         raise NotImplementedError(
             f"Column {fitted.name!r} held {levels!r} in fit, but its type in the graph "
             "is text. Give initial_types with a number type for it."
         )
-    if "" not in levels:
-        levels, codes = [*levels, ""], [*codes, code_of_missing(fitted)]
-    codes = graph.node(
-        "LabelEncoder", column, domain="ai.onnx.ml", version=2, keys_strings=levels,
-        values_int64s=codes, default_int64=code_of_unseen(fitted),
-    )  # fmt: skip
-    codes = graph.cast(codes, DOUBLE)
     missing = graph.node("Equal", column, np.full((1, 1), "", dtype=object))
-    return bits_of_codes(graph, codes, fitted), missing
+    run = graph.cast(runs_of_text(graph, column, fitted), DOUBLE)
+    return condition_of_each_run(graph, run, fitted), missing
 
 
 def ordered_conditions(graph, column, fitted, is_text):
     """Compare a column of ordered text with its levels; the empty text is missing."""
-    levels, codes = [*fitted.index], [*fitted.index.values()]
-    if not is_text or not all(isinstance(level, str) for level in levels):
+    if not is_text or not all(isinstance(level, str) for level in fitted.levels):
         raise NotImplementedError(
             f"Column {fitted.name!r} must have ordered levels of text, and "
             "StringTensorType in initial_types. Pass numbers instead of levels."
         )
-    missing, unseen = len(fitted.runs) - 2, len(fitted.runs) - 1
+    runs = runs_of_text(graph, column, fitted)
+    # The runs of missing values and of unseen levels are the last ones.
+    no_value = graph.node("GreaterOrEqual", runs, np.full((1, 1), fitted.missing_run))
+    holds = np.zeros((len(fitted.runs), fitted.n_conditions))
+    for row, (first, end) in zip(holds, fitted.runs, strict=True):
+        row[first:end] = 1.0
+    every = np.arange(len(holds), dtype=np.float64)[None]
+    is_run = graph.node("Equal", graph.cast(runs, DOUBLE), every)
+    return graph.node("MatMul", graph.cast(is_run, DOUBLE), holds), no_value
+
+
+def runs_of_text(graph, column, fitted):
+    """Look up the run of each level of text."""
+    levels, runs = [*fitted.index], [*fitted.index.values()]
     if "" not in levels:
-        levels, codes = [*levels, ""], [*codes, missing]
-    codes = graph.node(
+        levels, runs = [*levels, ""], [*runs, fitted.missing_run]
+    return graph.node(
         "LabelEncoder", column, domain="ai.onnx.ml", version=2, keys_strings=levels,
-        values_int64s=codes, default_int64=unseen,
+        values_int64s=runs, default_int64=fitted.unseen_run,
     )  # fmt: skip
-    runs = np.zeros((len(fitted.runs), fitted.n_conditions))
-    for code, (first, end) in enumerate(fitted.runs):
-        runs[code, first:end] = 1.0
-    every = np.arange(len(runs), dtype=np.float64)[None]
-    is_run = graph.node("Equal", graph.cast(codes, DOUBLE), every)
-    held = graph.node("MatMul", graph.cast(is_run, DOUBLE), runs)
-    no_value = graph.node("GreaterOrEqual", codes, np.array([[missing]]))
-    return held, no_value
 
 
-def codes_of_levels(fitted):
-    """Number the condition of each level and of each rare level."""
-    n_levels = len(fitted.levels)
-    return np.array([*range(n_levels), *[n_levels] * len(fitted.rare)])
-
-
-def code_of_unseen(fitted):
-    """Number the condition of a level that training did not show."""
-    counts_as_rare = fitted.rare and fitted.handle_unknown == "infrequent_if_exist"
-    return len(fitted.levels) if counts_as_rare else UNSEEN
-
-
-def code_of_missing(fitted):
-    """Number the condition of a missing value."""
-    return fitted.n_conditions - 1 if fitted.indicates_missing else MISSING
-
-
-def bits_of_codes(graph, codes, fitted):
-    """Mark the condition of each sample."""
-    conditions = np.arange(fitted.n_conditions, dtype=np.float64)[None]
-    return graph.cast(graph.node("Equal", codes, conditions), DOUBLE)
+def condition_of_each_run(graph, runs, fitted):
+    """Mark the condition of each sample: in run j only condition j - 1 holds."""
+    numbers = np.arange(1, fitted.n_conditions + 1, dtype=np.float64)[None]
+    return graph.cast(graph.node("Equal", runs, numbers), DOUBLE)

@@ -145,6 +145,11 @@ class NumberColumn(FittedColumn):
         last = self.n_conditions
         return [*runs, (last - self.indicates_missing, last), (0, 0)]
 
+    @property
+    def missing_run(self):
+        """Number of the run of missing values; the next one is of unseen levels."""
+        return len(self.thresholds) + 1
+
     def read(self, column):
         """Find the run of each sample.
 
@@ -166,7 +171,7 @@ class NumberColumn(FittedColumn):
                 codes += exceeds(numbers, t)
         missing = column.missing()
         if missing.any():
-            codes[missing] = n_thresholds + 1
+            codes[missing] = self.missing_run
         return codes, {}
 
     def check(self, column):
@@ -198,7 +203,7 @@ class NumberColumn(FittedColumn):
                 else:
                     yield codes > k if known is None else (codes > k) & known
         if self.indicates_missing:
-            yield codes == n_thresholds + 1
+            yield codes == self.missing_run
 
     def run_of(self, value):
         """Find the run of one value; None where `read` must look closer."""
@@ -272,7 +277,12 @@ class OrderedColumn(NumberColumn):
 
     def propagated(self, column, codes):
         """Mark the samples without a known value or with an unseen level."""
-        return column.missing() | (codes == len(self.thresholds) + 2)
+        return column.missing() | (codes == self.unseen_run)
+
+    @property
+    def unseen_run(self):
+        """Number of the run of levels that training did not have."""
+        return self.missing_run + 1
 
     @cached_property
     def index(self):
@@ -283,10 +293,9 @@ class OrderedColumn(NumberColumn):
     def read(self, column):
         """Find the run of each sample, as for numbers."""
         column = column.as_category()
-        unknown = len(self.thresholds) + 2
-        table = [self.index.get(level, unknown) for level in column.levels]
-        table = np.array([*table, len(self.thresholds) + 1])
-        unseen = count_unseen(self.levels, column, table[:-1] == unknown)
+        table = [self.index.get(level, self.unseen_run) for level in column.levels]
+        table = np.array([*table, self.missing_run])
+        unseen = count_unseen(self.levels, column, table[:-1] == self.unseen_run)
         return table[column.codes], unseen
 
     def run_of(self, value):
@@ -381,17 +390,25 @@ class LevelColumn(FittedColumn):
         index = {level: j for j, level in enumerate(self.levels, start=1)}
         return index | dict.fromkeys(self.rare, len(self.levels) + 1)
 
+    @property
+    def missing_run(self):
+        """Number of the run of missing values."""
+        return self.n_conditions if self.indicates_missing else 0
+
+    @property
+    def unseen_run(self):
+        """Number of the run of levels that training did not have."""
+        counts_as_rare = self.rare and self.handle_unknown == "infrequent_if_exist"
+        return len(self.levels) + 1 if counts_as_rare else 0
+
     def read(self, column):
         """Find the run of each sample, and the levels that training did not have."""
         column = column.as_category()
-        table = [self.index.get(level, 0) for level in column.levels]
-        table = np.array([*table, 0], dtype=np.int32)
-        known = [*self.levels, *self.rare]
-        unseen = count_unseen(known, column, table[:-1] == 0)
-        if self.rare and self.handle_unknown == "infrequent_if_exist":
-            table[table == 0], unseen = len(self.levels) + 1, {}
-        table[-1] = self.n_conditions if self.indicates_missing else 0
-        return table[column.codes], unseen
+        table = [self.index.get(level, self.unseen_run) for level in column.levels]
+        table = np.array([*table, self.missing_run], dtype=np.int32)
+        is_unseen = np.array([level not in self.index for level in column.levels], bool)
+        unseen = count_unseen([*self.index], column, is_unseen)
+        return table[column.codes], {} if self.unseen_run else unseen
 
     def conditions(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
