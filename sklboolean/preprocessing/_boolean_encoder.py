@@ -103,13 +103,13 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         levels. None: no limit.
     handle_unknown : {"ignore", "error", "infrequent_if_exist"}, default="ignore"
         What ``transform`` does with levels that were not in the training data.
-        "ignore": all columns of the category are false. "infrequent_if_exist": they
-        count as rare where the category has a column ``name is rare``. Missing
-        values in a column that never was missing satisfy no condition either. After
-        each fit the first new levels, and the first new gaps of a column of numbers or
-        ordered levels, are a warning with their number, and later ones pass. They are
-        an error with "error", and, but for categories, with ``complement=False`` and in
-        Boolean columns, where no condition would mean a value.
+        "ignore": they satisfy no condition. "infrequent_if_exist": they count as rare
+        where the category has a column ``name is rare``. "error": they are an error.
+        Missing values in a column that had none satisfy no condition, or are an error
+        with "error". ``transform`` warns once for each column of new levels, and of new
+        missing values in numbers and ordered levels. Where no condition would mean a
+        value, both are errors: in Boolean columns, and with ``complement=False`` in
+        numbers and ordered levels.
     missing : {"indicator", "propagate"}, default="indicator"
         "indicator": missing values have a column ``name is missing`` where the training
         data have any, and all other conditions are false. "propagate": all columns of
@@ -627,10 +627,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         refuses = refuses or (fitted.is_one_sided and not propagates)
         messages = {}
         missing = column.missing()
-        # A category without a level says what it is; numbers of no size are odd.
-        is_told = refuses or fitted.kind != "category"
-        is_new = is_told and not (propagates or fitted.indicates_missing)
-        if is_new and missing.any():
+        # New missing values of a category may pass: no level is what they have.
+        matters = refuses or fitted.kind != "category"
+        is_new = not (propagates or fitted.indicates_missing) and missing.any()
+        if matters and is_new:
             messages["missing"] = missing_message(fitted, missing)
         if unseen:
             messages["unseen"] = unseen_message(fitted, unseen, len(missing))
