@@ -323,7 +323,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         -------
         self : BooleanEncoder
             The fitted encoder: that of ``fit`` on all samples, as from ``partial_fit``.
-            ``partial_fit`` goes on from it.
+            ``partial_fit`` continues from it.
 
         Raises
         ------
