@@ -106,6 +106,7 @@ def check_by_trying(encoder, model, frame, X, is_wanted, options, target=None):
     return found
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has the same value")
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_changes_are_the_cheapest_of_all(seed):

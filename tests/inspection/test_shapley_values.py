@@ -68,6 +68,7 @@ def values_by_definition(score, X, background, weights):
     return np.array(values)
 
 
+@pytest.mark.filterwarnings("ignore:Column .* has the same value")
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_values_are_the_mean_over_all_coalitions(seed, is_tabled):
