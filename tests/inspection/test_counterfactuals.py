@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from formula_models import FormulaModel, random_formula, random_frame
+from formula_models import FormulaModel, random_formula, random_frame, random_terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_wine
@@ -23,7 +23,12 @@ from sklboolean import (
     RuleClassifier,
 )
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
-from sklboolean.inspection import _counterfactuals, counterfactuals, robustness
+from sklboolean.inspection import (
+    _counterfactuals,
+    _least_changes,
+    counterfactuals,
+    robustness,
+)
 from sklboolean.inspection._legal_states import sums_for
 from sklboolean.rules import extract_dnf
 
@@ -130,6 +135,42 @@ def test_changes_are_the_cheapest_of_all(seed):
     check_by_trying(
         encoder, model, frame, frame[:2], lambda new, old: new != old, options
     )
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32 - 1))
+def test_search_of_many_terms_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    terms = random_terms(rng, 8, 40)
+    n_outputs = int(rng.choice([1, 3]))
+    formula = WeightedSum(
+        Columns(8), terms, rng.normal(size=(n_outputs, 40)),
+        rng.normal(size=n_outputs), [0, 1, 2][: max(2, n_outputs)],
+        has_probabilities=False,
+    )  # fmt: skip
+    model, cost = FormulaModel(formula), rng.uniform(0.5, 3, 8)
+    bits = np.array(list(product([0, 1], repeat=8)))
+    predictions = model.predict(bits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_least_changes, "MOST_OPENED", 2)
+        costs = {f"x{j}": c for j, c in enumerate(cost)}
+        found = counterfactuals(model, bits[:1], costs=costs)
+        n_changes = robustness(model, bits[:1])
+        assert robustness(model, bits[:1], time_limit=0.0) <= n_changes
+    is_other = predictions != predictions[0]
+    least = np.where(is_other, bits @ cost, np.inf).min()
+    assert found.costs.min(initial=np.inf) == pytest.approx(least)
+    assert n_changes == np.where(is_other, bits.sum(axis=1), np.inf).min()
+
+
+def test_changes_that_violate_the_same_term():
+    terms = [((0, True),), ((1, True),), ((0, False), (1, False))]
+    weights, intercepts = np.array([[1.0, 1.0, 0.8]]), np.array([-1.9])
+    formula = WeightedSum(
+        Columns(2), terms, weights, intercepts, [0, 1], has_probabilities=False
+    )
+    found = counterfactuals(FormulaModel(formula), [[0, 0]])
+    assert found.changed.tolist() == [[True, True]]
 
 
 @settings(deadline=None, max_examples=30)
