@@ -1,7 +1,6 @@
 """The cheapest changes of a sample that turn its prediction, and how many it needs."""
 
 from dataclasses import dataclass
-from numbers import Real
 from time import perf_counter
 
 import numpy as np
@@ -13,9 +12,11 @@ from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._least_changes import ChangeProblem
 from sklboolean.inspection._legal_states import legal_states, sums_for
 from sklboolean.inspection._user_columns import UserColumns
+from sklboolean.preprocessing._encoded_columns import level_text
 
 SIGNS = {"up": 1, "down": -1}
 MOST_CELLS = 2**25  # of columns, states and terms
+HIGHEST_COST = 1e100  # sums stay finite
 
 
 @dataclass(frozen=True)
@@ -115,18 +116,14 @@ class Counterfactuals:
         """
         words = [[] for _ in self.samples]
         for place, column, old, new in self._changes():
-            name = self.column_names[column]
-            words[place].append(f"{name} {_text(new)} instead of {_text(old)}")
+            name, new, old = self.column_names[column], level_text(new), level_text(old)
+            words[place].append(f"{name} {new} instead of {old}")
         return "\n".join(
             f"sample {sample}: {prediction} with {' and '.join(changes) or 'no change'}"
             for sample, prediction, changes in zip(
                 self.samples, self.predictions, words, strict=True
             )
         )
-
-
-def _text(value):
-    return f"{value:.6g}" if isinstance(value, Real) else str(value)
 
 
 def counterfactuals(
@@ -154,15 +151,15 @@ def counterfactuals(
     costs : dict or None, default=None
         Cost of a change by name of the column: a number above 0, which is 1 for other
         columns, or a function of the old and the new value, as ``values`` would hold
-        it. In columns of numbers the former is multiplied by ``1 + s / p``, where s is
-        the share of the column's thresholds that the change passes, and p the number of
-        columns. So without ``costs`` as few columns change as possible, by as little as
-        possible.
+        it. In columns of numbers and ordered levels the former is multiplied by
+        ``1 + s / p``, where s is the share of the column's thresholds that the change
+        passes, and p the number of columns. So without ``costs`` as few columns change
+        as possible, by as little as possible.
     immutable : sequence of str, default=()
         Columns that must not change.
     directions : dict or None, default=None
-        "up" or "down" for columns of numbers and Booleans that may only rise or fall. A
-        missing value then stays.
+        "up" or "down" for columns of numbers, ordered levels and Booleans that may only
+        rise or fall. A missing value then stays.
     n : int, default=1
         Number of answers for each sample. No answer changes all the columns that a
         cheaper one changes.
@@ -286,7 +283,6 @@ class _Search:
         self.costs, self.directions = costs or {}, directions or {}
         self.immutable = list(immutable)
         self._check_arguments()
-        self._tests = {}
         self._set_patterns()
 
     def _set_patterns(self):
@@ -336,7 +332,8 @@ class _Search:
             if direction not in SIGNS or kinds[names.index(label)] == "category":
                 raise ValueError(
                     f"directions[{label!r}] is {direction!r}. It must be 'up' or "
-                    "'down', and the column must hold numbers or Booleans."
+                    "'down', and the column must hold numbers, ordered levels or "
+                    "Booleans."
                 )
 
     def _violations(self, column, features, values, terms):
@@ -357,17 +354,20 @@ class _Search:
         X = as_frame(X)
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
         X = X.toarray() if hasattr(X, "toarray") else X
-        X = X if hasattr(X, "iloc") else np.asarray(X)
+        if not hasattr(X, "iloc"):
+            is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
+            X = np.asarray(X, dtype=object if is_text else None)
         return X, self.columns.checked_bits(X), np.asarray(X, dtype=object)
 
     def targets(self, bits, target):
         """List the wanted predictions of each sample."""
         classes = self.formula.classes
         if classes is None:
-            pair = np.shape(target) == (2,) and target[0] <= target[1]
-            if not pair:
+            is_pair = np.shape(target) == (2,) and target[0] <= target[1]
+            if not is_pair or target[0] == np.inf or target[1] == -np.inf:
                 raise ValueError(
-                    f"target must be (low, high) with low <= high; got {target!r}."
+                    "target must be (low, high) with low <= high, and a number between "
+                    f"them; got {target!r}."
                 )
             return [[(float(target[0]), float(target[1]))]] * len(bits)
         if target is None:
@@ -381,22 +381,21 @@ class _Search:
         """Compute the cost of each state of each column; infinite if not allowed."""
         table = []
         for name, states, old in zip(self.columns.names, self.states, row, strict=True):
-            n_states, place = len(states.values), states.place_of(bits)
+            numbers, place = np.arange(len(states.values)), states.place_of(bits)
             cost = self.costs.get(name, 1.0)
             if callable(cost):
-                costs = np.array([float(cost(old, new)) for new in states.values])
-                costs[place : place + 1] = 1.0
-                if not (costs > 0).all() or not np.isfinite(costs).all():
-                    raise ValueError(
-                        f"costs[{name!r}] of the old value {old!r} must give finite "
-                        f"numbers above 0; it gives {costs.tolist()}."
-                    )
+                costs = [k == place or cost(old, states.values[k]) for k in numbers]
+                costs = np.array(costs, dtype=np.float64)
             else:
-                costs = np.full(n_states, float(cost))
-            numbers = np.arange(n_states)
-            if states.kind == "number" and place >= 0 and not callable(cost):
-                steps = np.abs(numbers - place) / max(1, n_states - 1)
-                costs *= 1 + steps / len(self.states)
+                costs = np.full(len(numbers), float(cost))
+                if states.kind in ("number", "ordered") and place >= 0:
+                    steps = np.abs(numbers - place) / max(1, len(numbers) - 1)
+                    costs *= 1 + steps / len(self.states)
+            if not ((costs > 0) & (costs < HIGHEST_COST)).all():
+                raise ValueError(
+                    f"costs[{name!r}] of the old value {old!r} must be above 0 and "
+                    f"below {HIGHEST_COST:g}; got {costs.tolist()}."
+                )
             sign = SIGNS.get(self.directions.get(name), 0)
             is_refused = sign * (numbers - place) < 0
             if name in self.immutable or (sign and place < 0):
@@ -434,9 +433,8 @@ class _Search:
                     changed = self._changed_bits(bits, changes(choice))
                     return self._predicts(target, changed)
 
-                problem = ChangeProblem(
-                    violated, costs, *self._sums(target), is_solution
-                )
+                sums = sums_for(self.formula, target)
+                problem = ChangeProblem(violated, costs, *sums, is_solution)
                 limit, choice, least = problem.search(limit, excluded, deadline)
                 best = best if choice is None else (choice, target)
                 bound = min(bound, least)
@@ -446,12 +444,6 @@ class _Search:
             if best is None or bound < limit or not excluded[-1].any():
                 return answers, bound if bound < limit else np.inf
         return answers, np.inf
-
-    def _sums(self, target):
-        """Return `sums_for` a target, computed once."""
-        if target not in self._tests:
-            self._tests[target] = sums_for(self.formula, target)
-        return self._tests[target]
 
     def _problem(self, bits, table):
         """Collect the states that differ for the model: the present one is number 0.

@@ -13,8 +13,8 @@ a gain for each change:
 So as many columns must still change as the largest gains need to reach what is missing,
 and they cost at least as much as the cheapest ones. Nodes with the smallest bound are
 opened first, and with them the one that misses least, to find an answer early. A child
-changes one more column, and keeps all columns of larger gain, so
-that no set of changes is met twice.
+changes one more column, and keeps all columns of larger gain, so that no set of changes
+is met twice.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ import numpy as np
 
 MOST_OPENED = 32  # nodes at once
 MOST_NUMBERS = 2**18  # that the children of some nodes hold, about
-EQUAL = 1e-9  # costs that differ by less are equal
+LESS = 1 - 1e-9  # a cost is lower if it is below this share of another
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class ChangeProblem:
         while True:
             limit, best, opened = self._take_solution(opened, limit, best, excluded)
             waiting = waiting.joined(opened)
-            waiting = waiting[waiting.bounds < limit - EQUAL]
+            waiting = waiting[waiting.bounds < limit * LESS]
             if not len(waiting.bounds):
                 return limit, best, limit
             if deadline is not None and perf_counter() > deadline:
@@ -138,7 +138,7 @@ class ChangeProblem:
         nodes = replace(nodes, missing=-sums.min(axis=1, initial=np.inf))
         places = np.flatnonzero((sums >= -self.slack).all(axis=1))
         for place in places[np.argsort(nodes.costs[places], kind="stable")]:
-            if nodes.costs[place] >= limit - EQUAL:
+            if nodes.costs[place] >= limit * LESS:
                 break
             states = nodes.states[place]
             if (sums[place] > self.slack).all() or self.is_solution(states):
@@ -201,7 +201,7 @@ class ChangeProblem:
         cheapest[:, 0] = 0.0
         costs = nodes.costs[:, None, None] + self.costs
         bounds = costs + cheapest[np.arange(len(costs))[:, None, None], n_more]
-        node, column, state = np.nonzero(bounds < limit - EQUAL)
+        node, column, state = np.nonzero(bounds < limit * LESS)
         each, states = np.arange(len(node)), nodes.states[node]
         states[each, column] = state
         decided = nodes.decided[node] | (ranks[node] <= ranks[node, column][:, None])
@@ -242,7 +242,5 @@ def changes_after(missing, gains):
     for node, test in enumerate(hardest):
         n_more[node] = np.searchsorted(reached[node, test], wanted[node, test])
     n_more = np.maximum(n_more - ranks[:, :, None], (missing > 0).any(axis=1))
-    suffices = (wanted <= reached.max(axis=2, initial=0.0)[:, :, None, None]).all(
-        axis=1
-    )
-    return np.where(suffices, n_more, n_columns + 1), ranks
+    suffices = wanted <= reached.max(axis=2, initial=0.0)[:, :, None, None]
+    return np.where(suffices.all(axis=1), n_more, n_columns + 1), ranks

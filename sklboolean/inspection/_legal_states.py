@@ -19,8 +19,8 @@ class LegalStates:
         Features of the column in the last step.
     bits : ndarray of shape (n_states, n_column_features), bool
     values : list of n_states values
-        In the user's units: a number in each interval, a level, 0 or 1.
-    kind : {"number", "category", "boolean"}
+        In the user's units: a number or level in each interval, a level, a Boolean.
+    kind : {"number", "ordered", "category", "boolean"}
     """
 
     features: np.ndarray
@@ -38,10 +38,8 @@ def legal_states(columns):
     """List the legal states of each column: no missing and no unknown values."""
     if columns.encoded is None:
         binarize = columns.formula.columns.binarize or 0.0
-        bits, values = (
-            np.array([[False], [True]]),
-            [0.0, max(1.0, np.floor(binarize) + 1)],
-        )
+        bits = np.array([[False], [True]])
+        values = [0.0, max(1.0, np.floor(binarize) + 1)]
         return [
             LegalStates(np.array([feature]), bits, values, "boolean")
             for feature in range(len(columns.owners))
@@ -51,6 +49,8 @@ def legal_states(columns):
         bits = _bits_of_states(fitted)
         features = np.flatnonzero(columns.owners == number)
         values = fitted.decode(bits).tolist()
+        if fitted.kind == "boolean" and fitted.insists:  # not 0 and 1
+            values = list(map(bool, values))
         states.append(LegalStates(features, bits, values, fitted.kind))
     return states
 

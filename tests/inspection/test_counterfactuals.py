@@ -257,6 +257,9 @@ def test_target_of_a_regressor():
     pipeline = make_pipeline(encoder, model)
     with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
         counterfactuals(pipeline, X.head(1))
+    for infinite in (np.inf, -np.inf):
+        with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
+            counterfactuals(pipeline, X.head(1), (infinite, infinite))
     with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
         robustness(pipeline, X.head(1))
 
@@ -385,3 +388,61 @@ def test_errors_name_the_argument(monkeypatch):
     monkeypatch.setattr(_counterfactuals, "MOST_CELLS", 100)
     with pytest.raises(ValueError, match="too many for an exact search"):
         counterfactuals(model, X)
+
+
+def test_costs_of_any_size():
+    terms = [((j, True),) for j in range(3)]
+    weights, intercepts = np.array([[2.0, 0.6, 0.6]]), np.array([-1.0])
+    formula = WeightedSum(
+        Columns(3), terms, weights, intercepts, [0, 1], has_probabilities=False
+    )
+    model, X = FormulaModel(formula), [[0, 0, 0]]
+    found = counterfactuals(model, X, costs={"x0": 1e-10, "x1": 1e-12, "x2": 1e-12})
+    assert found.costs == pytest.approx([2e-12], abs=0)
+    assert found.changed.tolist() == [[False, True, True]]
+    for cost in (1e308, lambda old, new: 1e308):
+        with pytest.raises(ValueError, match=r"costs\['x1'\] .* below 1e"):
+            counterfactuals(model, X, costs={"x1": cost})
+
+
+def test_ordered_levels_change_as_little_as_possible():
+    levels = ["S", "M", "L", "XL"]
+    sizes = pd.Categorical(levels * 10, categories=levels, ordered=True)
+    X, y = pd.DataFrame({"size": sizes, "kind": list("ab") * 20}), sizes.codes >= 2
+    model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
+    found = counterfactuals(model.fit(X, y), X[:4])
+    assert found.values["size"].tolist() == ["L", "L", "M", "M"]
+    assert found.values["size"].dtype == X["size"].dtype
+    assert found.costs == pytest.approx([1 + k / 6 for k in (2, 1, 1, 2)])
+    up = counterfactuals(model, X[:4], directions={"size": "up"})
+    assert up.samples[up.changed[:, 0]].tolist() == [0, 1]
+
+
+def test_text_and_type_of_new_values():
+    X = pd.DataFrame(
+        {
+            "income": 1_234_500 + np.arange(40),
+            "ill": pd.array([True, False, None, True] * 10, dtype="boolean"),
+            "smokes": np.array([True, True, False, None, False] * 8, dtype=object),
+        }
+    )
+    model = make_pipeline(
+        BooleanEncoder(n_bins=4), ConjunctionLogisticRegression(C=10.0, random_state=0)
+    )
+    found = counterfactuals(model.fit(X, X["income"] > 1_234_520), X[:1])
+    income = found.values["income"].item()
+    assert found.to_text() == f"sample 0: True with income {income} instead of 1234500"
+    for name in ("ill", "smokes"):
+        model.fit(X, [str(value) == "True" for value in X[name]])
+        others = [n for n in X if n != name]
+        found = counterfactuals(model, X[:4], immutable=others)
+        assert found.values.dtypes.tolist() == X.dtypes.tolist()
+        assert f"sample 0: False with {name} False instead of True" in found.to_text()
+
+
+def test_lists_of_numbers_and_text():
+    X = [[k, "ab"[k % 2]] for k in range(40)]
+    model = make_pipeline(BooleanEncoder(n_bins=4), AveragedPerceptron(random_state=0))
+    found = counterfactuals(model.fit(X, np.arange(40) > 20), X[:2])
+    assert found.values[:, 1].tolist() == ["a", "b"]
+    assert model.predict(found.values.tolist()).all()
