@@ -1,6 +1,7 @@
 """Pictures of Shapley values: importance, one sample, all samples."""
 
 import numpy as np
+from scipy.stats import rankdata
 
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.inspection._figure import COLORS, draw_bars, open_axes
@@ -23,7 +24,7 @@ class ShapleyDisplay:
         "importance": the mean absolute value of each column. "waterfall": from the mean
         score of the background to the score of one sample, column by column.
         "beeswarm": a point for each sample and column, coloured by the rank of the
-        column's number; text is grey.
+        column's number; text and missing values are grey.
     sample : int, default=0
         Number of the sample of a waterfall.
     output : int, default=0
@@ -160,7 +161,7 @@ class ShapleyDisplay:
             end -= value
         ax.axvline(base, color="0.5", linestyle=":")
         ax.axvline(score, color="black", linestyle="--")
-        ax.set_ylim(len(bars) - 0.5, -0.5)
+        ax.set_ylim(max(1, len(bars)) - 0.5, -0.5)
         ax.relim()
         ax.margins(x=0.12)
         ax.autoscale_view(scaley=False)
@@ -181,7 +182,7 @@ class ShapleyDisplay:
         if is_new:
             ax.figure.set_size_inches(7, 0.5 * len(columns) + 1)
             ax.figure.set_layout_engine("constrained")
-        width = max(np.ptp(values[:, columns]), 1e-300) / N_BINS if len(columns) else 1
+        width = np.ptp(values) / N_BINS or 1.0
         for place, column in enumerate(columns):
             own = values[:, column]
             ax.scatter(
@@ -191,9 +192,11 @@ class ShapleyDisplay:
         ax.axvline(0, color="0.5", linewidth=0.8)
         names = [self.shapley.feature_names[j] for j in columns]
         ax.set_yticks(range(len(columns)), names)
-        ax.set_ylim(len(columns) - 0.5, -0.5)
+        ax.set_ylim(max(1, len(columns)) - 0.5, -0.5)
         ax.set_xlabel(f"Shapley value, of the {self._label()}")
-        ax.set_title("blue: low number, orange: high number, grey: text", fontsize=9)
+        ax.set_title(
+            "blue: low number, orange: high number, grey: text or missing", fontsize=9
+        )
         return ax, ax.figure
 
     def _colors(self, column, n_samples):
@@ -203,9 +206,11 @@ class ShapleyDisplay:
         data = None if self.shapley.data is None else self.shapley.data[:, column]
         if data is None or not all(map(is_number, data)):
             return [UNKNOWN] * n_samples
-        numbers, places = np.unique(data.astype(np.float64), return_inverse=True)
+        numbers = data.astype(np.float64)
+        ranks = rankdata(numbers, method="dense", nan_policy="omit") - 1
         scale = LinearSegmentedColormap.from_list("ranks", SCALE)
-        return scale(places / max(1, len(numbers) - 1))
+        scale = scale.with_extremes(bad=UNKNOWN)
+        return scale(ranks / np.nanmax(ranks, initial=1))
 
 
 # Values stand right of their bars.
@@ -230,7 +235,7 @@ def swarm_offsets(values, width):
     -------
     offsets : ndarray of shape (n_samples,), float64
     """
-    bins = np.floor(values / width).astype(np.int64)
+    bins = np.floor((values - values.min()) / width).astype(np.int64)
     order = np.argsort(bins, kind="stable")
     starts = np.searchsorted(bins[order], bins[order])
     ranks = np.empty(len(values), dtype=np.intp)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.exports import import_pandas
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import checked_weights
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._pattern_games import conjunction_values
 from sklboolean.inspection._products import Products
@@ -220,13 +220,15 @@ def _shares(sample_weight, n_others):
     """Check the weights of the background; return shares of 1, or None."""
     if sample_weight is None:
         return None
-    weights = check_sample_weight(sample_weight, n_others)
+    weights = checked_weights(sample_weight, n_others, divides=True)
     return weights / weights.sum()
 
 
 def _has_columns(X, columns):
     """Test if the columns of X, a dense table, are those that are explained."""
-    return hasattr(X, "__array__") and np.shape(X)[1:] == (len(columns.names),)
+    is_same = columns.transformers is None or columns.encoded is not None
+    n_columns = len(columns.names)
+    return is_same and hasattr(X, "__array__") and np.shape(X)[1:] == (n_columns,)
 
 
 def _add_up(products, explained, others, shares, n_columns):

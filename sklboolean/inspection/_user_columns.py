@@ -92,10 +92,10 @@ class UserColumns:
             )
         return bits
 
-    def checked_bits(self, X, name="X"):
+    def checked_bits(self, X):
         """Return the bits of samples, once the formula agrees with the model."""
         samples = self.samples(X)
-        bits = self.bits(samples, name)
+        bits = self.bits(samples)
         compare_with_predictions(self.formula, bits, self.model, samples)
         return bits
 

@@ -11,9 +11,11 @@ import pytest
 from formula_models import FormulaModel, LabelModel, random_formula, random_frame
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer
 
 from sklboolean import (
     AveragedPerceptron,
@@ -30,8 +32,14 @@ from sklboolean import (
     Winnow,
 )
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
-from sklboolean.inspection import ShapleyDisplay, _pattern_games, shapley_values
+from sklboolean.inspection import (
+    ShapleyDisplay,
+    ShapleyValues,
+    _pattern_games,
+    shapley_values,
+)
 from sklboolean.inspection._pattern_games import distinct_rows
+from sklboolean.inspection._shapley_display import SCALE
 from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
 
 mpl.use("Agg")
@@ -271,6 +279,8 @@ def test_errors_name_the_argument():
         shapley_values(model, X, X, sample_weight=np.zeros(len(X)))
     with pytest.raises(ValueError, match="sample_weight"):
         shapley_values(model, X, X, sample_weight=-np.ones(len(X)))
+    with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+        shapley_values(model, X, X, sample_weight=np.full(len(X), 1e308))
     for other in (
         KernelPerceptron(random_state=0).fit(X, y),
         BoostByMajorityRegressor(n_estimators=3, random_state=0).fit(X, y * 1.0),
@@ -303,6 +313,19 @@ def test_frame_keeps_the_index():
     assert one.columns.tolist() == list(X.columns)
     series = shapley_values(model, X.iloc[5], X)
     assert series.values.shape == (1, 6)
+
+
+def test_data_are_the_columns_that_are_explained():
+    X, y = bits_and_labels(n_features=3)
+    X = pd.DataFrame(X * [2, 3, 5], columns=["a", "b", "c"])
+    swap = make_column_transformer((Binarizer(), ["c", "b"]), (Binarizer(), ["a"]))
+    swapped = make_pipeline(swap, AveragedPerceptron(random_state=0)).fit(X, y)
+    assert shapley_values(swapped, X).data is None
+    model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
+    np.testing.assert_array_equal(shapley_values(model.fit(X, y), X).data, X)
+    n_features = len(model[0].get_feature_names_out())
+    groups = ["first", "second", *["third"] * (n_features - 2)]
+    assert shapley_values(model, X, feature_groups=groups).data is None
 
 
 def test_to_shap(monkeypatch):
@@ -372,4 +395,28 @@ def test_display(kind, data):
         ShapleyDisplay(shapley, sample=len(X))
     with pytest.raises(ValueError, match="output"):
         ShapleyDisplay(shapley, output=3)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("kind", ["importance", "waterfall", "beeswarm"])
+@pytest.mark.parametrize("values", [[[0.0, 0.0]], [[0.3, 0.0]], [[1e-310, -1e-310]]])
+def test_display_of_few_values(kind, values):
+    shapley = ShapleyValues(values, 1.0, ["a", "b"], ["score of 1"], None, [0])
+    display = ShapleyDisplay(shapley, kind=kind).plot()
+    n_shown = np.count_nonzero(values)
+    assert len(display.ax_.get_yticklabels()) == n_shown
+    plt.close("all")
+
+
+def test_missing_numbers_are_grey():
+    data = np.array([[np.nan, 1], [2, 1], [1, 1], [3.0, "text"]], dtype=object)
+    values = np.arange(8.0).reshape(4, 2)
+    shapley = ShapleyValues(values, 0.0, ["a", "b"], ["score of 1"], data, range(4))
+    display = ShapleyDisplay(shapley, kind="beeswarm").plot()
+    text, numbers = [one.get_facecolors() for one in display.ax_.collections]
+    grey = mpl.colors.to_rgba("0.6")
+    np.testing.assert_allclose(text, [grey] * len(text))
+    low_to_high = [mpl.colors.to_rgba(color) for color in SCALE]
+    np.testing.assert_allclose(numbers[[2, 1, 3]], low_to_high, atol=0.01)
+    np.testing.assert_allclose(numbers[0], grey)
     plt.close("all")
