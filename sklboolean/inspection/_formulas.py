@@ -71,9 +71,9 @@ def compare_with_predictions(formula, bits, whole, X):
         is_same = _is_close(*_both_outputs(formula, bits, whole, X))
     if not is_same:
         raise ValueError(
-            "The weights of the model do not add up to what it predicts for X, so a "
-            "page would mislead. X must be the data for which the estimator was "
-            f"fitted, and the estimator {MODELS}."
+            "The weights of the model do not add up to what it predicts for X, so "
+            "showing them would mislead. X must be the data for which the estimator "
+            f"was fitted, and the estimator {MODELS}."
         )
 
 
