@@ -500,8 +500,9 @@ class _Search:
         for sample, (_, _, _, target) in zip(bits, found, strict=True):
             if not self._predicts(target, sample):
                 raise ValueError(
-                    f"A change for the prediction {target!r} does not reach it in the "
-                    "units of X, because the encoder reads the new value otherwise."
+                    f"The changes for the prediction {target!r} do not give it, "
+                    "because X cannot hold a value in the interval that was chosen. "
+                    "Scale X to smaller numbers."
                 )
         costs = np.array([cost for _, cost, _, _ in found], dtype=np.float64)
         return Counterfactuals(

@@ -193,21 +193,21 @@ def shapley_values(
     columns = UserColumns.of(model, feature_names, feature_groups)
     X = as_frame(X)
     bits = columns.checked_bits(X)
-    n_samples, explained = len(bits), slice(0, len(bits))
-    others = slice(0, n_samples)
+    n_samples, first_other = len(bits), 0
     if background is not None:
         samples = columns.samples(as_frame(background))
         bits = np.concatenate([bits, columns.bits(samples, "background")])
-        others = slice(n_samples, len(bits))
+        first_other = n_samples
     elif n_samples == 1:
         raise ValueError(
             "X has one sample, which has no difference to explain against itself. Give "
             "background, the samples to compare with, such as the training data: the "
             "model does not keep them."
         )
-    weights = _shares(sample_weight, others.stop - others.start)
+    weights = _shares(sample_weight, len(bits) - first_other)
     products = Products(columns, bits)
-    values, base = _add_up(products, explained, others, weights, len(columns.names))
+    shape = len(products.outputs), len(columns.names), n_samples
+    values, base = _add_up(products, shape, first_other, weights)
     values = np.ascontiguousarray(values.transpose(2, 1, 0))
     if len(products.outputs) == 1:
         values, base = values[:, :, 0], float(base[0])
@@ -231,24 +231,33 @@ def _has_columns(X, columns):
     return is_same and hasattr(X, "__array__") and np.shape(X)[1:] == (n_columns,)
 
 
-def _add_up(products, explained, others, shares, n_columns):
+def _add_up(products, shape, first_other, shares):
     """Add up the values of all products.
+
+    Parameters
+    ----------
+    products : Products
+        Of the samples to explain, and of the background if it is another one.
+    shape : tuple
+        Of the values.
+    first_other : int
+        Number of the first sample of the background.
+    shares : ndarray of shape (n_others,) or None
 
     Returns
     -------
     values : ndarray of shape (n_outputs, n_columns, n_samples)
     base_values : ndarray of shape (n_outputs,)
     """
-    n_samples, n_outputs = explained.stop, len(products.outputs)
-    values, base = np.zeros((n_outputs, n_columns, n_samples)), np.zeros(n_outputs)
+    values, base = np.zeros(shape), np.zeros(shape[0])
     for product, weights in products.weights.items():
         if not product:
             base += weights
             continue
         tests = [products.misses(column, mask) for column, mask in product]
-        misses = other_misses = [test[explained] for test in tests]
-        if others != explained:
-            other_misses = [test[others] for test in tests]
+        misses = other_misses = [test[: shape[2]] for test in tests]
+        if first_other:
+            other_misses = [test[first_other:] for test in tests]
         table, codes, mean = conjunction_values(misses, other_misses, shares)
         base += weights * mean
         for (column, _), by_pattern in zip(product, table.T, strict=True):

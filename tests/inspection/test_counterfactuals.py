@@ -380,6 +380,10 @@ def test_errors_name_the_argument(monkeypatch):
     scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0))
     with pytest.raises(ValueError, match="before a BooleanEncoder"):
         counterfactuals(scaled.fit(X, y), X)
+    X, y = bits_and_labels()
+    huge = RuleClassifier(binarize=1e300, random_state=0).fit(X * 1e301, y)
+    with pytest.raises(ValueError, match="Scale X to smaller numbers"):
+        counterfactuals(huge, np.zeros((1, 8)))
     labels = ["a", "b"] * 40
     rules = [((k, True),) for k in range(80)]
     formula = FirstRule(Columns(80), rules, labels, "a", ["a", "b"], np.ones((81, 2)))
@@ -387,7 +391,7 @@ def test_errors_name_the_argument(monkeypatch):
         counterfactuals(FormulaModel(formula), np.eye(80)[:1])
     monkeypatch.setattr(_counterfactuals, "MOST_CELLS", 100)
     with pytest.raises(ValueError, match="too many for an exact search"):
-        counterfactuals(model, X)
+        counterfactuals(model, WINE[0])
 
 
 def test_costs_of_any_size():
