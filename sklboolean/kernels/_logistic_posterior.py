@@ -131,7 +131,8 @@ def fit_slope_and_offsets(scores, codes, weights):
         return value + RIDGE * (values**2).sum(), gradient + 2 * RIDGE * values
 
     shares = np.bincount(codes, weights, n_classes) / weights.sum()
-    start = np.concatenate([[1.0], np.log(shares)])
+    # A class may have no sample here. The logarithm of its share is not finite.
+    start = np.concatenate([[1.0], np.log(np.maximum(shares, 1 / len(codes)))])
     bounds = [(1e-3, None)] + [(None, None)] * n_classes
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(found[0]), found[1:]

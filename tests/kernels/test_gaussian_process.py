@@ -521,9 +521,10 @@ def test_too_large_data_are_an_error():
         BooleanGaussianProcessClassifier()._bits(X)
 
 
-def test_slope_and_offsets_have_the_smallest_price():
+@pytest.mark.parametrize("n_present", [3, 2, 1])
+def test_slope_and_offsets_have_the_smallest_price(n_present):
     rng = np.random.default_rng(0)
-    scores, codes = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
+    scores, codes = rng.normal(size=(50, 3)), rng.integers(0, n_present, 50)
     scores[np.arange(50), codes] += 1
     weights = rng.uniform(0.5, 2, 50)
 
@@ -537,6 +538,23 @@ def test_slope_and_offsets_have_the_smallest_price():
     best = np.array([slope, *offsets])
     for change in rng.normal(size=(20, 4)):
         assert price(best) <= price(best + 0.01 * change)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_rare_class_need_not_be_among_the_samples_of_the_evidence(n_classes):
+    X, y = make_task(200, 8)
+    y = y * (n_classes - 2)
+    y[7] = n_classes - 1
+    for seed in range(3):
+        model = BooleanGaussianProcessClassifier(
+            n_evidence=30, max_iter=3, random_state=seed
+        ).fit(X, y)
+        proba = model.predict_proba(X)
+        assert np.isfinite(proba).all()
+        # The probabilities are calibrated: on average, the share of the class.
+        assert proba[:, -1].mean() < 0.02
+        if n_classes == 3:
+            assert model.score(X, y) > 0.95
 
 
 def test_regressor_leaves_samples_out_and_uses_weights():
