@@ -31,8 +31,12 @@ class Levels:
     patterns: list
 
     def take(self, samples):
-        """Select samples; the patterns stay."""
-        return Levels(np.ascontiguousarray(self.codes[:, samples]), self.patterns)
+        """Select samples, and of each column the levels that they have."""
+        codes, patterns = np.ascontiguousarray(self.codes[:, samples]), []
+        for own, every in zip(codes, self.patterns, strict=True):
+            levels, own[:] = np.unique(own, return_inverse=True)
+            patterns.append(every[levels])
+        return Levels(codes, patterns)
 
     def select(self, chosen):
         """Select columns."""

@@ -18,7 +18,12 @@ from sklboolean import (
     BooleanGaussianProcessRegressor,
     KernelPerceptron,
 )
-from sklboolean.kernels import RelevanceKernel, _logistic_posterior
+from sklboolean.kernels import (
+    RelevanceKernel,
+    _gaussian_posterior,
+    _gaussian_process,
+    _logistic_posterior,
+)
 from sklboolean.kernels._evidence import (
     JITTER,
     DistinctSamples,
@@ -144,6 +149,18 @@ def test_levels_without_a_place_in_the_tables_are_an_error():
     pairs.codes = pairs.codes + np.uint16(50)
     with pytest.raises(ValueError, match="no place in the tables"):
         pairs.matrix(draw_weights(rng))
+
+
+def test_selected_samples_keep_only_their_levels():
+    rng = np.random.default_rng(0)
+    levels, weights = COLUMNS.levels(draw_bits(rng, 50)), draw_weights(rng)
+    every = LevelPairs(COLUMNS, levels, levels).matrix(weights)
+    index = np.array([40, 3, 3, 17])
+    few = levels.take(index)
+    for codes, patterns in zip(few.codes, few.patterns, strict=True):
+        assert np.unique(codes).tolist() == list(range(len(patterns)))
+    found = LevelPairs(COLUMNS, levels, few).matrix(weights)
+    assert np.array_equal(found, every[:, index])
 
 
 def test_kernel_object_is_the_kernel_by_definition():
@@ -312,6 +329,35 @@ def test_standard_deviations_are_those_of_the_process(max_exact):
     target = (y - y.mean()) / y.std()
     expected = y.mean() + y.std() * (cross @ np.linalg.solve(noisy, target))
     np.testing.assert_allclose(mean, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_standard_deviations_are_those_of_the_projected_process(in_blocks, monkeypatch):
+    if in_blocks:
+        monkeypatch.setattr(_gaussian_process, "SAMPLES_AT_A_TIME", 7)
+        monkeypatch.setattr(_gaussian_posterior, "SAMPLES_AT_A_TIME", 7)
+        monkeypatch.setattr(_gaussian_posterior, "KEPT_VALUES", 0)
+    rng = np.random.default_rng(11)
+    X = np.unique(draw_bits(rng, 40), axis=0)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
+    model = BooleanGaussianProcessRegressor(
+        max_exact=0, n_components=12, random_state=0
+    ).fit(X, y)
+    state = model._state
+    levels, weights = state.columns.levels(X), state.weights
+    K = full(LevelPairs(state.columns, levels).matrix(weights))
+    cross = LevelPairs(state.columns, levels, state.basis).matrix(weights)
+    inner = full(LevelPairs(state.columns, state.basis).matrix(weights))
+    assert inner.shape == (12, 12)
+    inner += JITTER * weights.diagonal * np.eye(12)
+    Q = cross @ np.linalg.solve(inner, cross.T)
+    shrink = np.linalg.solve(Q + model.noise_ * np.eye(len(X)), Q)
+    # What the span of the basis cannot express stays as uncertain as before.
+    variance = np.diag(K - Q @ shrink)
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_allclose(std, y.std() * np.sqrt(variance), rtol=1e-6)
+    expected = y.mean() + y.std() * (shrink.T @ (y - y.mean()) / y.std())
+    np.testing.assert_allclose(mean, expected, rtol=1e-6)
 
 
 # Log-odds
