@@ -434,6 +434,36 @@ def test_a_projected_process_begins_on_a_part(monkeypatch):
     np.testing.assert_allclose(begun.posterior.means, whole.posterior.means, atol=1e-2)
 
 
+def test_the_scale_of_log_odds_is_fitted_without_the_sample(monkeypatch):
+    X, y = make_task(120)
+    y[::15] = 1 - y[::15]
+    learned, learn = [], _gaussian_process.GaussianProcess._learn_kernel
+
+    def record(*args):
+        learned.append(learn(*args))
+        return learned[0]
+
+    monkeypatch.setattr(_gaussian_process.GaussianProcess, "_learn_kernel", record)
+    model = BooleanGaussianProcessClassifier(n_evidence=30, random_state=0).fit(X, y)
+    parts, chosen = learned[0].parts, learned[0].chosen
+    assert len(chosen) == 30 < len(learned[0].samples)
+    index = np.flatnonzero(np.isin(learned[0].number, chosen))
+    number = np.searchsorted(chosen, learned[0].number[index])
+    levels = learned[0].samples.take(chosen).levels
+    K = full(LevelPairs(learned[0].frame.columns, levels).matrix(parts.weights))
+    K = (K + JITTER * np.eye(30))[np.ix_(number, number)]
+    targets = ((y - y.mean()) / y.std())[index]
+    left_out = np.empty(len(index))
+    for i in range(len(index)):
+        rest = np.delete(np.arange(len(index)), i)
+        noisy = K[np.ix_(rest, rest)] + parts.noise * np.eye(len(rest))
+        left_out[i] = K[i, rest] @ np.linalg.solve(noisy, targets[rest])
+    slope, _ = fit_slope_and_offsets(left_out[:, None], y[index], np.ones(len(index)))
+    np.testing.assert_allclose(
+        model.length_weights_, slope**2 * parts.weights.lengths, rtol=1e-3
+    )
+
+
 # Columns
 
 
