@@ -120,6 +120,42 @@ def prior(n_columns):
     return start, scale, low, high
 
 
+def factor_covariance(K, samples, noise):
+    """Factor the covariance of the means of samples, in place of their kernel.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_distinct, n_distinct), float64
+        The kernel, up to the diagonal.
+    samples : DistinctSamples
+    noise : float
+        The variance of a target of weight 1.
+
+    Returns
+    -------
+    factor : ndarray of shape (n_distinct, n_distinct), float64
+        Upper triangular.
+    coef : ndarray of shape (n_distinct, n_targets), float64
+        The inverse of the covariance times the means.
+    log_evidence : float
+
+    Raises
+    ------
+    LinAlgError
+        If the covariance is not positive definite within rounding.
+    """
+    diagonal = np.diag_indices(len(K))
+    K[diagonal] += noise / samples.weights + JITTER
+    factor = cholesky(K.T, overwrite_a=True, check_finite=False)
+    coef = cho_solve((factor, False), samples.means, check_finite=False)
+    log_determinant = 2 * np.log(factor[diagonal]).sum()
+    log_evidence = samples.log_of_copies(noise) - 0.5 * (
+        (samples.means * coef).sum()
+        + samples.means.shape[1] * (log_determinant + len(K) * LOG_2PI)
+    )
+    return factor, coef, float(log_evidence)
+
+
 class Evidence:
     """The logarithm of the evidence of samples, as a function of the hyperparameters.
 
@@ -134,29 +170,16 @@ class Evidence:
         self.pairs = LevelPairs(columns, samples.levels)
 
     def value_and_gradient(self, logs):
-        """Compute the evidence and its derivatives for the logarithms.
-
-        Raises
-        ------
-        LinAlgError
-            If the covariance is not positive definite within rounding.
-        """
+        """Compute the evidence and its derivatives for the logarithms."""
         parts, samples = Hyperparameters.from_logs(logs), self.samples
         n_targets, noise = samples.means.shape[1], parts.noise
         K = self.pairs.matrix(parts.weights)
-        diagonal = np.diag_indices(len(K))
-        K[diagonal] += noise / samples.weights + JITTER
-        factor = cholesky(K.T, overwrite_a=True, check_finite=False)
-        solved = cho_solve((factor, False), samples.means, check_finite=False)
-        value = samples.log_of_copies(noise) - 0.5 * (
-            (samples.means * solved).sum()
-            + n_targets * (2 * np.log(factor[diagonal]).sum() + len(K) * LOG_2PI)
-        )
+        factor, coef, value = factor_covariance(K, samples, noise)
         inverse = dpotri(factor, overwrite_c=True)[0].T  # up to the diagonal
-        factors = (solved @ solved.T - n_targets * inverse) / 2
+        factors = (coef @ coef.T - n_targets * inverse) / 2
         kernel_part = self.pairs.gradient(parts.weights, factors)
         copies = (samples.weights - 1).sum() * n_targets - samples.squares.sum() / noise
-        noise_part = noise * (factors[diagonal] / samples.weights).sum() - copies / 2
+        noise_part = noise * (np.diag(factors) / samples.weights).sum() - copies / 2
         return value, np.insert(kernel_part, 6, noise_part)
 
 
@@ -170,9 +193,9 @@ def maximize_evidence(columns, samples, max_iter, report):
     columns : FrameColumns
     samples : DistinctSamples
     max_iter : int
-        Of the second part.
+        Maximum number of steps of the second part.
     report : callable
-        Called after each step with the logarithms and the objective; True stops.
+        Called after each step with the objective; True stops.
 
     Returns
     -------

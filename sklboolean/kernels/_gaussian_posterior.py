@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import blas, cho_solve, cholesky, solve_triangular
 from scipy.linalg.lapack import dtrtri
 
-from sklboolean.kernels._evidence import JITTER, LOG_2PI
+from sklboolean.kernels._evidence import JITTER, LOG_2PI, factor_covariance
 from sklboolean.kernels._relevance_weights import LevelPairs
 
 SAMPLES_AT_A_TIME = 1024
@@ -87,22 +87,15 @@ class ExactProcess:
         posterior : Posterior
             Its basis is the samples.
         """
-        own_noise, n_targets = noise / samples.weights, samples.means.shape[1]
-        K, diagonal = self.K.copy(), np.diag_indices(len(self.K))
-        K[diagonal] += own_noise + JITTER
-        factor = cholesky(K.T, overwrite_a=True, check_finite=False)
-        coef = cho_solve((factor, False), samples.means, check_finite=False)
+        factor, coef, log_evidence = factor_covariance(self.K.copy(), samples, noise)
+        own_noise = noise / samples.weights
         means = samples.means - own_noise[:, None] * coef
-        log_evidence = samples.log_of_copies(noise) - 0.5 * (
-            (samples.means * coef).sum()
-            + n_targets * (2 * np.log(factor[diagonal]).sum() + len(K) * LOG_2PI)
-        )
         if not with_variances:
-            return Posterior(coef, means, float(log_evidence))
+            return Posterior(coef, means, log_evidence)
         inverse = dtrtri(factor, overwrite_c=True)[0]
         variances = np.einsum("ij,ij->i", inverse, inverse)
         variances = own_noise - own_noise**2 * variances
-        return Posterior(coef, means, float(log_evidence), variances, inverse)
+        return Posterior(coef, means, log_evidence, variances, inverse)
 
 
 class ProjectedProcess:

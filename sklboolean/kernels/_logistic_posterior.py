@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, log_expit, logit, logsumexp
 
 from sklboolean.kernels._evidence import LOG_2PI, DistinctSamples
 from sklboolean.kernels._gaussian_posterior import Posterior, ProjectedProcess
@@ -20,11 +20,6 @@ LARGEST_STEP = 4.0
 MAX_STEPS = 30
 SAMPLES_TO_BEGIN = 5000
 TOLERANCE = 3e-2  # the last step squares it
-
-
-def log_odds(share):
-    """Compute the logarithm of the odds of a share."""
-    return float(np.log(share) - np.log1p(-share))
 
 
 @dataclass(frozen=True)
@@ -119,8 +114,7 @@ def fit_slope_and_offsets(scores, codes, weights):
     if scores.shape[1] == 1:
         scores = np.column_stack([np.zeros(len(scores)), scores])
     n_classes = scores.shape[1]
-    labels = np.zeros(scores.shape)
-    labels[np.arange(len(codes)), codes] = 1.0
+    labels = np.eye(n_classes)[codes]
 
     def loss(values):
         logits = values[0] * scores + values[1:]
@@ -145,7 +139,7 @@ def newton(process, samples, center, at):
         found = process.posterior(working, 1.0, with_variances=False)
         step = center + found.means[:, 0] - at
         largest = np.abs(step).max()
-        at = at + step * min(1.0, LARGEST_STEP / max(largest, LARGEST_STEP))
+        at = at + step * (LARGEST_STEP / max(largest, LARGEST_STEP))
         if largest < TOLERANCE:
             break
     return at, found.coef
@@ -170,7 +164,7 @@ def logistic_posterior(process, samples, order):
     log_evidence : float
     """
     share = samples.weights @ samples.means[:, 0] / samples.weights.sum()
-    center = log_odds(share)
+    center = float(logit(share))
     at = np.full(len(samples), center)
     if isinstance(process, ProjectedProcess) and len(samples) > SAMPLES_TO_BEGIN:
         numbers = np.sort(order[:SAMPLES_TO_BEGIN])
