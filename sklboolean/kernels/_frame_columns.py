@@ -62,30 +62,18 @@ class FrameColumns:
     is_threshold: list
 
     @classmethod
-    def of(cls, groups, names, bits):
-        """Describe columns by their groups of features.
-
-        A feature whose name has ``<=`` or ``>`` is a threshold. So are the features
-        without a relation in their names of a group of which samples have several.
+    def of(cls, groups, is_threshold):
+        """Collect the features of each column.
 
         Parameters
         ----------
         groups : ndarray of shape (n_features,), int
             From 0, in the order of the first features.
-        names : list of str
-            Names of the features.
-        bits : ndarray of shape (n_samples, n_features), uint8
+        is_threshold : ndarray of shape (n_features,), bool
         """
         order = np.argsort(groups, kind="stable")
         features = np.split(order, np.cumsum(np.bincount(groups))[:-1])
-        relations = [parse_name(name).relation for name in names]
-        is_bound = np.array([relation in OPPOSITE for relation in relations])
-        is_plain = np.array([relation == "" for relation in relations])
-        is_threshold = []
-        for own in features:
-            several = len(own) > 1 and bits[:, own].sum(axis=1, dtype=int).max() > 1
-            is_threshold.append(is_bound[own] | (is_plain[own] & several))
-        return cls(features, is_threshold)
+        return cls(features, [is_threshold[own] for own in features])
 
     def levels(self, bits):
         """Number the levels of samples in each column.
@@ -139,6 +127,7 @@ class Frame:
     levels : Levels
     groups : ndarray of shape (n_features,), int32
         The number of the column of each feature, constant columns included.
+    is_threshold : ndarray of shape (n_features,), bool
     labels : list of str
         A name for each column, constant columns included.
     varies : ndarray of shape (n_all_columns,), bool
@@ -148,6 +137,7 @@ class Frame:
     columns: FrameColumns
     levels: Levels
     groups: np.ndarray
+    is_threshold: np.ndarray
     labels: list
     varies: np.ndarray
 
@@ -165,12 +155,14 @@ class Frame:
             names = [f"x{j}" for j in range(bits.shape[1])]
         names = list(map(str, names))
         groups, labels = frame_groups(feature_groups, names, bits)
-        columns = FrameColumns.of(groups, names, bits)
+        is_threshold = find_thresholds(groups, names, bits)
+        columns = FrameColumns.of(groups, is_threshold)
         levels = columns.levels(bits)
         varies = np.array([len(each) > 1 for each in levels.patterns], dtype=bool)
         return cls(
-            columns.select(varies), levels.select(varies), groups, labels, varies
-        )
+            columns.select(varies), levels.select(varies), groups, is_threshold, labels,
+            varies,
+        )  # fmt: skip
 
     def of_all_columns(self, values):
         """Place values of the columns; constant ones have 0."""
@@ -229,6 +221,31 @@ def count_agreements(bits, others):
     return bits @ others.T + (1 - bits) @ (1 - others).T
 
 
+def overlap(bits, features):
+    """Test whether a sample has several of the features."""
+    return len(features) > 1 and bits[:, features].sum(axis=1, dtype=int).max() > 1
+
+
+def find_thresholds(groups, names, bits):
+    """Find the features that are thresholds of their column.
+
+    A feature whose name has ``<=`` or ``>`` is a threshold. So are the features without
+    a relation in their names, if samples have several features of their group.
+
+    Returns
+    -------
+    is_threshold : ndarray of shape (n_features,), bool
+    """
+    relations = [parse_name(name).relation for name in names]
+    is_threshold = np.array([relation in OPPOSITE for relation in relations])
+    is_plain = np.array([relation == "" for relation in relations])
+    for group in np.flatnonzero(np.bincount(groups) > 1):
+        features = np.flatnonzero(groups == group)
+        if overlap(bits, features):
+            is_threshold[features] |= is_plain[features]
+    return is_threshold
+
+
 def frame_groups(feature_groups, names, bits):
     """Group the features of each column of the frame.
 
@@ -256,7 +273,7 @@ def frame_groups(feature_groups, names, bits):
         groups = encode_groups(labels, len(names))
         for group in np.unique(groups[is_loose]):
             own = np.flatnonzero(groups == group)
-            if bits[:, own].sum(axis=1, dtype=int).max() > 1:
+            if overlap(bits, own):
                 for j in own[is_loose[own]]:
                     labels[j] = names[j]
     groups = encode_groups(labels, len(names))

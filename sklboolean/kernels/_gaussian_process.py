@@ -228,13 +228,8 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         shares /= max(shares.sum(), np.finfo(float).tiny)
         self.feature_importances_ = frame.of_features(shares)
         self.length_weights_ = weights.lengths
-        is_threshold = np.zeros(self.n_features_in_, dtype=bool)
-        for own, here in zip(
-            frame.columns.features, frame.columns.is_threshold, strict=True
-        ):
-            is_threshold[own] = here
         self.kernel_ = RelevanceKernel(
-            feature_groups=frame.groups, is_threshold=is_threshold,
+            feature_groups=frame.groups, is_threshold=frame.is_threshold,
             relevances=self.relevances_, length_weights=weights.lengths,
             base=weights.base, binarize=self.binarize,
         )  # fmt: skip

@@ -98,8 +98,8 @@ class RelevanceKernel(BaseEstimator):
         Raises
         ------
         ValueError
-            For invalid parameters and data, and for a column of more than 4096 levels
-            in these samples.
+            For invalid parameters and data, for a column of more than 4096 levels in
+            these samples, and for values beyond float64.
         """
         bits = self._bits(X, "X")
         columns = self._columns(bits.shape[1])
@@ -114,7 +114,14 @@ class RelevanceKernel(BaseEstimator):
                     "Give samples of the same features."
                 )
             others = columns.levels(other_bits)
-        return LevelPairs(columns, levels, others).matrix(weights, self.n_jobs)
+        with np.errstate(over="ignore"):
+            K = LevelPairs(columns, levels, others).matrix(weights, self.n_jobs)
+        if not np.isfinite(K).all():
+            raise ValueError(
+                "Values of the kernel exceed float64. Give smaller relevances, "
+                "length_weights or base."
+            )
+        return K
 
     def _bits(self, X, name):
         table, n_features = check_boolean_array(X, name, self.binarize)
@@ -122,18 +129,15 @@ class RelevanceKernel(BaseEstimator):
 
     def _columns(self, n_features):
         groups = encode_groups(self.feature_groups, n_features)
-        is_threshold = np.zeros(n_features, dtype=bool)
-        if self.is_threshold is not None:
-            is_threshold = np.asarray(self.is_threshold, dtype=bool)
-        if is_threshold.shape != (n_features,):
+        if self.is_threshold is None:
+            return FrameColumns.of(groups, np.zeros(n_features, dtype=bool))
+        is_threshold = np.asarray(self.is_threshold)
+        if is_threshold.dtype != bool or is_threshold.shape != (n_features,):
             raise ValueError(
                 f"is_threshold must hold one bool for each of {n_features} features; "
-                f"its shape is {is_threshold.shape}."
+                f"got {self.is_threshold!r}."
             )
-        features = np.split(
-            np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1]
-        )
-        return FrameColumns(features, [is_threshold[own] for own in features])
+        return FrameColumns.of(groups, is_threshold)
 
     def _weights(self, n_columns):
         relevances = np.ones(n_columns) if self.relevances is None else self.relevances

@@ -181,6 +181,11 @@ def test_kernel_object_is_the_kernel_by_definition():
         ({"relevances": [-1.0] * 5}, "relevances must hold 5"),
         ({"length_weights": [1.0]}, "length_weights must hold 5"),
         ({"is_threshold": [True]}, "is_threshold must hold one bool"),
+        ({"is_threshold": ["no"] * 10}, "is_threshold must hold one bool"),
+        ({"is_threshold": [np.nan] * 10}, "is_threshold must hold one bool"),
+        ({"relevances": [1e200] * 5}, "exceed float64. Give smaller relevances"),
+        ({"length_weights": [1e308] * 5}, "exceed float64. Give smaller relevances"),
+        ({"base": 1e308, "relevances": [10.0] * 5}, "exceed float64. Give smaller"),
         ({"base": 0.0}, "base must be greater"),
     ):
         with pytest.raises(ValueError, match=name):
