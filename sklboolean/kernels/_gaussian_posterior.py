@@ -4,7 +4,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, blas, cho_solve, cholesky, solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from sklboolean.kernels._evidence import JITTER, LOG_2PI, factor_covariance
@@ -169,14 +169,27 @@ class ProjectedProcess:
         return np.triu(upper) + np.triu(upper, 1).T, right
 
     def posterior(self, samples, noise, *, with_variances=True):
-        """Compute the posterior, as `ExactProcess` does."""
+        """Compute the posterior, as `ExactProcess` does.
+
+        Raises
+        ------
+        ValueError
+            If weights are so large that the equations are not positive definite within
+            rounding.
+        """
         whitened, right = self._normal_equations(samples)
         # In coordinates in which the functions have independent weights of variance 1.
         for _ in range(2):
             whitened = solve_triangular(self.root, whitened, trans="T").T
         right = solve_triangular(self.root, right, trans="T")
         whitened[np.diag_indices(len(whitened))] += noise
-        factor = cholesky(whitened, overwrite_a=True)
+        try:
+            factor = cholesky(whitened, overwrite_a=True)
+        except LinAlgError as error:
+            raise ValueError(
+                "sample_weight is too large for the precision of float64. Divide it by "
+                "a number, or set max_exact to the number of samples."
+            ) from error
         white_coef = cho_solve((factor, False), right)
         coef = solve_triangular(self.root, white_coef)
         log_evidence = samples.log_of_copies(noise) + log_density(

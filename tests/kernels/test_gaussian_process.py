@@ -1,5 +1,7 @@
 """The Gaussian processes against the definitions of their kernel and evidence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -577,6 +579,16 @@ def test_weights_are_copies_and_their_scale_below_one_does_not_matter(max_exact)
     share = np.random.default_rng(2).dirichlet(np.ones(60))
     small = make.fit(X, y, share).predict_proba(X)
     np.testing.assert_allclose(small, make.fit(X, y, 60 * share).predict_proba(X))
+
+
+def test_weights_too_large_for_the_projected_process_are_an_error():
+    (samples, _), _ = draw_samples(np.random.default_rng(0), 60)
+    # Single columns alone: most directions of the basis are null but for rounding.
+    weights = RelevanceWeights(np.array([1.0, 1.0, 0, 0, 0]), 1.0, np.ones(5))
+    samples = replace(samples, weights=np.full(len(samples), 1e15))
+    process = projected_process(samples, weights, np.arange(len(samples)))
+    with pytest.raises(ValueError, match="Divide it by a number, or set max_exact"):
+        process.posterior(samples, 1.0)
 
 
 def test_sparse_samples_and_levels_that_are_new():
