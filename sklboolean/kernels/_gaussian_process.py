@@ -1,4 +1,4 @@
-"""What the Gaussian processes over conjunctions of columns share."""
+"""Base of the Gaussian process classifier and regressor."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ NEGLIGIBLE = 1e-12
 
 
 def samples_in_use(weights):
-    """Number the samples that count, and scale their weights.
+    """Find the samples in use, and scale their weights.
 
     A sample of less than 1e-12 of the largest weight is left out, as one of weight 0.
     """
@@ -111,7 +111,7 @@ class LearnedKernel:
     parts: Hyperparameters
 
     def slope_of_log_odds(self, targets, codes, weights):
-        """Fit what makes log-odds of least-squares scores without the sample.
+        """Fit the slope from least-squares scores without the sample to log-odds.
 
         Parameters
         ----------

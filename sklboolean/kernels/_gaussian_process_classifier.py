@@ -23,35 +23,38 @@ class BooleanGaussianProcessClassifier(
 ):
     """Gaussian process over all conjunctions of columns, with learned relevances.
 
-    A column is that of the user's frame: all features that `BooleanEncoder` made of it.
-    Two samples are similar by the conjunctions of columns in which they agree. How much
-    conjunctions of each length count, and how relevant each column is, are chosen by
-    the evidence, without held-out samples. Accurate labels and probabilities for some
-    hundred to some thousand samples of a mixed frame, without tuning.
+    A column is one of the user's data frame: all features that `BooleanEncoder` made of
+    it. The similarity of two samples is a weighted sum over the conjunctions of columns
+    in which they agree. The weight of each length and the relevance of each column are
+    chosen by the evidence, without held-out samples and without tuning. Use it for a
+    hundred to some thousand samples of a mixed data frame.
 
     Parameters
     ----------
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; features of one label are one column. None: the names
-        of features say it, as `BooleanEncoder` writes them ("age <= 30", "color =
-        red"); without names each feature is a column.
+        A label for each feature; features of one label are one column. None: columns
+        are read from feature names such as those of `BooleanEncoder` ("age <= 30",
+        "color = red"); without names each feature is a column.
     n_evidence : int, default=500
-        Number of distinct samples on which the relevances are learned, at least 2. More
-        are more accurate with many relevant columns; time grows with the cube.
+        Number of distinct samples on which the relevances are learned, at least 2.
+        Larger values are more accurate if many columns are relevant. The time grows
+        with the cube.
     max_exact : int, default=2000
-        Up to so many distinct samples the process is exact; memory is 8 bytes for each
-        pair of them. Beyond, it is projected on `n_components` samples.
+        Maximum number of distinct samples for an exact process, which takes 8 bytes for
+        each pair of them. With more samples the process is projected on `n_components`
+        of them.
     n_components : int, default=1000
-        Number of distinct samples that span the projected process. Time grows with
-        samples times its square.
+        Number of distinct samples that span the projected process. The time grows with
+        the number of samples times its square.
     max_iter : int, default=15
-        Maximum number of steps that change the relevances. 0: all columns have the same
-        relevance, chosen by the evidence too.
+        Maximum number of steps that change the relevance of each column. 0: all columns
+        have the relevance 1, and only the other parameters of the kernel are chosen by
+        the evidence.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples for the relevances and for the projection, where not all are
-        used.
+        Seed for the choice of samples, for the relevances and for the projection, if
+        not all are used.
     n_jobs : int or None, default=None
         Number of threads that evaluate the kernel. The model does not depend on it.
     verbose : int, default=0
@@ -86,7 +89,7 @@ class BooleanGaussianProcessClassifier(
         Slope of the sigmoid or softmax of scores, fitted to scores without the sample;
         about 1.
     intercept_ : ndarray of shape (1,) or (n_classes,), dtype float64
-        What is added to the weighted sum of kernel values to make scores.
+        Added to the posterior mean to make the score.
     n_iter_ : int
         Number of steps of the maximisation.
     n_features_in_ : int
@@ -207,7 +210,7 @@ class BooleanGaussianProcessClassifier(
         return left_out
 
     def _calibrate(self, left_out, codes, weights):
-        """Fit what makes scores and probabilities of posterior means."""
+        """Fit the slope and the intercepts of the probabilities."""
         slope, offsets = fit_slope_and_offsets(left_out, codes, weights)
         if len(offsets) == 2:
             offsets = offsets[1:] - offsets[:1]
@@ -215,7 +218,7 @@ class BooleanGaussianProcessClassifier(
         self.intercept_ = self._centers + offsets / slope
 
     def _scores(self, log_odds):
-        """Make scores of log-odds."""
+        """Replace the centers of log-odds by the intercepts."""
         scores = log_odds + self.intercept_ - self._centers
         return scores if scores.shape[1] > 1 else scores[:, 0]
 

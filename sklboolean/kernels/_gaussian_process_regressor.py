@@ -20,26 +20,29 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
     Parameters
     ----------
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; features of one label are one column. None: the names
-        of features say it, as `BooleanEncoder` writes them ("age <= 30", "color =
-        red"); without names each feature is a column.
+        A label for each feature; features of one label are one column. None: columns
+        are read from feature names such as those of `BooleanEncoder` ("age <= 30",
+        "color = red"); without names each feature is a column.
     n_evidence : int, default=500
-        Number of distinct samples on which the relevances are learned, at least 2. More
-        are more accurate with many relevant columns; time grows with the cube.
+        Number of distinct samples on which the relevances are learned, at least 2.
+        Larger values are more accurate if many columns are relevant. The time grows
+        with the cube.
     max_exact : int, default=2000
-        Up to so many distinct samples the process is exact; memory is 8 bytes for each
-        pair of them. Beyond, it is projected on `n_components` samples.
+        Maximum number of distinct samples for an exact process, which takes 8 bytes for
+        each pair of them. With more samples the process is projected on `n_components`
+        of them.
     n_components : int, default=1000
-        Number of distinct samples that span the projected process. Time grows with
-        samples times its square.
+        Number of distinct samples that span the projected process. The time grows with
+        the number of samples times its square.
     max_iter : int, default=15
-        Maximum number of steps that change the relevances. 0: all columns have the same
-        relevance, chosen by the evidence too.
+        Maximum number of steps that change the relevance of each column. 0: all columns
+        have the relevance 1, and only the other parameters of the kernel are chosen by
+        the evidence.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples for the relevances and for the projection, where not all are
-        used.
+        Seed for the choice of samples, for the relevances and for the projection, if
+        not all are used.
     n_jobs : int or None, default=None
         Number of threads that evaluate the kernel. The model does not depend on it.
     verbose : int, default=0
@@ -76,7 +79,7 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
 
     See Also
     --------
-    BooleanGaussianProcessClassifier : For labels; says what the kernel is.
+    BooleanGaussianProcessClassifier : For labels; its notes define the kernel.
     sklearn.gaussian_process.GaussianProcessRegressor : For real features.
 
     References

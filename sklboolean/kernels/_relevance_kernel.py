@@ -10,7 +10,7 @@ from sklboolean._core.validation import check_array_strict, check_boolean_array
 from sklboolean.kernels._frame_columns import FrameColumns
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
-# Halves of the kernel by the lengths, and nothing for the empty conjunction.
+# Single columns and conjunctions of every length; not the empty conjunction.
 LENGTH_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 1.0)
 
 
@@ -18,8 +18,8 @@ class RelevanceKernel(BaseEstimator):
     """Sum over the conjunctions of columns on which two samples agree.
 
     A column is a group of features, such as the levels of a category. The kernel of a
-    fitted `BooleanGaussianProcessClassifier` is its ``kernel_``; other kernel models,
-    such as ``SVC`` and `KernelPerceptron`, use it as it is.
+    fitted `BooleanGaussianProcessClassifier` is its ``kernel_``. Pass it to another
+    kernel model, such as ``SVC`` and `KernelPerceptron`, as the parameter ``kernel``.
 
     Parameters
     ----------

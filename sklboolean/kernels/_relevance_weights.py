@@ -24,7 +24,7 @@ MOST_NODES = 64  # exact up to 128 columns, and within rounding beyond
 
 @dataclass(frozen=True)
 class RelevanceWeights:
-    """What the kernel is made of.
+    """The parameters of the kernel.
 
     Attributes
     ----------
