@@ -24,7 +24,6 @@ from sklboolean.kernels._gaussian_posterior import (
     ExactProcess,
     ProjectedProcess,
 )
-from sklboolean.kernels._logistic_posterior import fit_slope_and_offsets
 from sklboolean.kernels._relevance_kernel import RelevanceKernel
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
@@ -109,29 +108,6 @@ class LearnedKernel:
     chosen: np.ndarray
     basis: np.ndarray
     parts: Hyperparameters
-
-    def slope_of_log_odds(self, targets, codes, weights):
-        """Fit the slope from least-squares scores without the sample to log-odds.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (n_samples, n_targets), float64
-            Those that the kernel was learned from.
-        codes : ndarray of shape (n_samples,), int
-        weights : ndarray of shape (n_samples,), float64
-        """
-        samples, noise = self.samples.take(self.chosen), self.parts.noise
-        pairs = LevelPairs(self.frame.columns, samples.levels)
-        process = ExactProcess(pairs.matrix(self.parts.weights))
-        place = np.full(len(self.samples), -1)
-        place[self.chosen] = np.arange(len(self.chosen))
-        number = place[self.number]
-        used = np.flatnonzero(number >= 0)
-        weights = weights[used]
-        left_out = process.posterior(samples, noise).leave_one_out(
-            number[used], targets[used], np.minimum(weights, 1.0), noise
-        )
-        return fit_slope_and_offsets(left_out, codes[used], weights)[0]
 
     def process(self, weights, n_jobs):
         """Make the process of all samples with a kernel."""

@@ -6,16 +6,15 @@ from sklearn.base import ClassifierMixin
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import (
-    check_class_totals,
-    checked_weights,
-)
+from sklboolean._core.weights import check_class_totals, checked_weights
 from sklboolean.kernels._evidence import DistinctSamples
+from sklboolean.kernels._gaussian_posterior import ExactProcess
 from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
 from sklboolean.kernels._logistic_posterior import (
     fit_slope_and_offsets,
     logistic_posterior,
 )
+from sklboolean.kernels._relevance_weights import LevelPairs
 
 
 class BooleanGaussianProcessClassifier(
@@ -174,10 +173,13 @@ class BooleanGaussianProcessClassifier(
             labels = np.eye(len(self.classes_))[codes]
             if len(self.classes_) == 2:
                 labels = labels[:, 1:]
-            left_out = self._fit_process(bits[used], labels, codes, weights, progress)
-            self._calibrate(left_out, codes, weights)
+            left_out, centers = self._fit_process(
+                bits[used], labels, codes, weights, progress
+            )
+            self._calibrate(left_out, centers, codes, weights)
+            scores = self._scores(left_out - centers)
             self.label_quality_ = np.full(len(y), np.nan)
-            self.label_quality_[used] = margins_of_labels(self._scores(left_out), codes)
+            self.label_quality_[used] = margins_of_labels(scores, codes)
             progress.finish()
         return self
 
@@ -188,38 +190,40 @@ class BooleanGaussianProcessClassifier(
         -------
         left_out : ndarray of shape (n_samples, n_scores), float64
             The log-odds of each sample without it.
+        centers : ndarray of shape (n_scores,), float64
+            The log-odds without samples.
         """
         centers = np.average(labels, axis=0, weights=weights)
         targets = (labels - centers) / np.sqrt((centers * (1 - centers)).mean())
         learned = self._learn_kernel(bits, targets, weights, progress)
         samples, _ = DistinctSamples.merge(learned.frame.levels, labels, weights)
-        slope = learned.slope_of_log_odds(targets, codes, weights)
+        slope = slope_of_log_odds(learned, targets, codes, weights)
         kernel = learned.parts.weights.scaled(slope**2)
         process = learned.process(kernel, self.n_jobs)
         self.evidence_, coef, one = 0.0, [], np.minimum(weights, 1.0)
-        self._centers, left_out = np.empty(labels.shape[1]), np.empty(labels.shape)
+        centers, left_out = np.empty(labels.shape[1]), np.empty(labels.shape)
         for k, own in enumerate(labels.T):
             found, evidence = logistic_posterior(
                 process, samples.target(k), learned.order
             )
             self.evidence_ += evidence
-            self._centers[k] = found.center
+            centers[k] = found.center
             coef.append(found.posterior.coef)
             left_out[:, k] = found.leave_one_out(learned.number, own, one)
         self._set_fitted_attributes(learned, kernel, np.hstack(coef))
-        return left_out
+        return left_out, centers
 
-    def _calibrate(self, left_out, codes, weights):
+    def _calibrate(self, left_out, centers, codes, weights):
         """Fit the slope and the intercepts of the probabilities."""
         slope, offsets = fit_slope_and_offsets(left_out, codes, weights)
         if len(offsets) == 2:
             offsets = offsets[1:] - offsets[:1]
         self.calibration_slope_ = slope
-        self.intercept_ = self._centers + offsets / slope
+        self.intercept_ = centers + offsets / slope
 
-    def _scores(self, log_odds):
-        """Replace the centers of log-odds by the intercepts."""
-        scores = log_odds + self.intercept_ - self._centers
+    def _scores(self, means):
+        """Compute the scores for posterior means."""
+        scores = means + self.intercept_
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
     def decision_function(self, X):
@@ -236,4 +240,27 @@ class BooleanGaussianProcessClassifier(
             The posterior mean plus ``intercept_``. Two classes: positive for the second
             one. More: the predicted class has the largest score.
         """
-        return self._scores(self._means(X)[0] + self._centers)
+        return self._scores(self._means(X)[0])
+
+
+def slope_of_log_odds(learned, targets, codes, weights):
+    """Fit the slope from least-squares scores without the sample to log-odds.
+
+    Parameters
+    ----------
+    learned : LearnedKernel
+    targets : ndarray of shape (n_samples, n_targets), float64
+        Those that the kernel was learned from.
+    codes : ndarray of shape (n_samples,), int
+    weights : ndarray of shape (n_samples,), float64
+    """
+    samples, noise = learned.samples.take(learned.chosen), learned.parts.noise
+    pairs = LevelPairs(learned.frame.columns, samples.levels)
+    process = ExactProcess(pairs.matrix(learned.parts.weights))
+    used = np.flatnonzero(np.isin(learned.number, learned.chosen))
+    number = np.searchsorted(learned.chosen, learned.number[used])
+    weights = weights[used]
+    left_out = process.posterior(samples, noise).leave_one_out(
+        number, targets[used], np.minimum(weights, 1.0), noise
+    )
+    return fit_slope_and_offsets(left_out, codes[used], weights)[0]
