@@ -7,6 +7,7 @@ these is a marginal of the density. No term is subtracted from another.
 """
 
 import re
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -14,18 +15,21 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.feature_names import NUMBER
 from sklboolean._core.parameters import check_integer
 
 MAX_TERMS = 4096  # branches of a query
 MAX_DEPTH = 50  # of nested parentheses
 MAX_LISTED = 10  # names in a message
 ADVICE = (
-    "Put a name or a level with brackets, commas, or one of the words and, or, not, in "
-    "into quotes."
+    "Put quotes around a name or a level that has brackets, commas, or one of the "
+    "words 'and', 'or', 'not' and 'in'."
 )
-TRUTHS = {"true": True, "1.0": True, "false": False, "0.0": False}
+NUMERAL = re.compile(rf"(?!0\d){NUMBER}", re.IGNORECASE)  # 01234 is a code
+TRUTHS = {"true": True, Decimal(1): True, "false": False, Decimal(0): False}
 OPPOSITES = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
+MISSING = " is missing"  # ends the name of the column of missing values
 KEYWORDS = ("and", "or", "not", "in")
 OPERATOR = re.compile(r"<=|>=|!=|==|=|<|>")
 TOKEN = re.compile(
@@ -137,12 +141,9 @@ def single_spaced(text):
 
 
 def plain(text):
-    """Write a level or a threshold in the one way in which it is compared."""
+    """Convert a level or a threshold to what is compared: 40 equals 40.0."""
     text = single_spaced(text)
-    try:
-        return repr(float(text))
-    except ValueError:
-        return text
+    return Decimal(text) if NUMERAL.fullmatch(text) else text
 
 
 def near_values(value, values):
@@ -171,13 +172,21 @@ class Vocabulary:
                 key = attribute, sign[0].replace("==", "="), value
                 self.conditions.setdefault(key, []).append(column)
         self.attributes = {key[0] for key in self.conditions} | set(names)
+        ends = [name for name in names if name.endswith(MISSING)]
+        self.missing = {
+            single_spaced(name.removesuffix(MISSING)): self.columns[name]
+            for name in ends
+        }
 
     def literal_of_name(self, name):
         """Find the column with that name."""
         return Literal(self.columns[name], True) if name in self.columns else None
 
-    def literal(self, attribute, operator, value):
-        """Find the column that stands for a condition, or for its opposite."""
+    def formula(self, attribute, operator, value):
+        """Find the column that stands for a condition, or for its opposite.
+
+        A missing value satisfies neither of two opposite bounds.
+        """
         shown = f"{attribute} {operator} {value}"
         operator, value = operator.replace("==", "="), plain(value)
         attribute = single_spaced(attribute)
@@ -190,22 +199,31 @@ class Vocabulary:
                     "name of one of them, in quotes."
                 )
             if columns:
-                return Literal(columns[0], truth)
-        truth = TRUTHS.get(value.lower())
+                literal = Literal(columns[0], truth)
+                return literal if sign == "=" else self._if_known(attribute, literal)
+        truth = TRUTHS.get(value if isinstance(value, Decimal) else value.lower())
         if attribute in self.columns and truth is not None and operator in ("=", "!="):
-            return Literal(self.columns[attribute], truth == (operator == "="))
+            literal = Literal(self.columns[attribute], truth)
+            equal = self._if_known(attribute, literal)
+            return equal if operator == "=" else negate(equal)
         raise ValueError(self._unknown_value(attribute, operator, value, shown))
+
+    def _if_known(self, attribute, literal):
+        """Add that the attribute is not missing, which a true column says already."""
+        if literal.value or attribute not in self.missing:
+            return literal
+        return Junction(False, (literal, Literal(self.missing[attribute], False)))
 
     def _unknown_value(self, attribute, operator, value, shown):
         if attribute not in self.attributes:
             return self.unknown_name(attribute)
         signs = operator, OPPOSITES[operator]
         names = {
-            compared: self.names[columns[0]]
+            str(compared): self.names[columns[0]]
             for (each, sign, compared), columns in self.conditions.items()
             if each == attribute and sign in signs
         }
-        near = [names[each] for each in near_values(value, names)]
+        near = [names[each] for each in near_values(str(value), names)]
         known = near or self._names_of(attribute)
         return (
             f"No column of X tells whether {shown!r}. Columns that can be asked for "
@@ -353,7 +371,7 @@ class Parser:
         if negated or self._take("keyword", "in"):
             formula = Junction(
                 True,
-                tuple(vocabulary.literal(name, "=", each) for each in self._list()),
+                tuple(vocabulary.formula(name, "=", each) for each in self._list()),
             )
             return negate(formula) if negated else formula
         literal = vocabulary.literal_of_name(name)
@@ -369,7 +387,7 @@ class Parser:
         known = [
             pair for pair in pairs if single_spaced(pair[0]) in vocabulary.attributes
         ]
-        return vocabulary.literal(*(known or pairs)[0])
+        return vocabulary.formula(*(known or pairs)[0])
 
     def _is_not_in(self):
         """Go past ``not in``."""
@@ -420,9 +438,11 @@ class QueryMixin:
             ``"age > 40 and not city in (Rome, Oslo)"``. The name of a column means that
             it is true. Names such as those of `BooleanEncoder`, ``city = Rome`` and
             ``age <= 40``, are also conditions on an attribute, with ``=``, ``!=``,
-            ``<=``, ``>``, ``in`` and ``not in``. A name or level with brackets, commas
-            or one of the words above is put into quotes. Columns without names are
-            called x0, x1 and so on.
+            ``<=``, ``>``, ``in`` and ``not in``. A missing age, of which the column
+            ``age is missing`` tells, satisfies neither ``age <= 40`` nor ``age > 40``,
+            but ``not age <= 40``. Put quotes around a name or level with brackets,
+            commas or one of the words above. Columns without names are called x0, x1
+            and so on.
         given : str, list of str or None, default=None
             What is known, one condition for all events or one for each. None: nothing.
 
@@ -451,15 +471,14 @@ class QueryMixin:
         0.5
         """
         check_is_fitted(self)
-        if not isinstance(event, list | tuple | np.ndarray):
+        if np.ndim(event) == 0:
             return self._probability(event, given)
-        conditions = given if isinstance(given, list | tuple | np.ndarray) else None
-        if conditions is not None and len(conditions) != len(event):
+        conditions = [given] * len(event) if np.ndim(given) == 0 else given
+        if len(conditions) != len(event):
             raise ValueError(
                 f"given must be one condition, or one for each of {len(event)} events; "
                 f"got {len(conditions)}."
             )
-        conditions = [given] * len(event) if conditions is None else conditions
         return np.array(list(map(self._probability, event, conditions)), dtype=float)
 
     def _probability(self, event, given):

@@ -112,6 +112,7 @@ def test_batches_are_single_queries():
     both = tree.query(np.array(["a", "a"]), given=["b", "not b"])
     np.testing.assert_array_equal(both, [singles[0], tree.query("a", "not b")])
     assert tree.query([]).shape == (0,)
+    np.testing.assert_array_equal(tree.query(pd.Series(["a"])), [tree.query("a")])
     with pytest.raises(ValueError, match="one for each of 2 events; got 3"):
         tree.query(["a", "b"], given=["a", "b", "c"])
 
@@ -172,6 +173,46 @@ def test_names_are_found_however_they_are_written(people, text, columns):
     assert (names[literal.column], literal.value) == (column, bool(value))
 
 
+@pytest.mark.parametrize("complement", [False, True])
+def test_missing_values_satisfy_neither_of_two_bounds(complement):
+    X = pd.DataFrame(
+        {
+            "age": [10, 20, 30, np.nan, 50, np.nan],
+            "city": ["Rome", "Oslo", None, "Rome", "Oslo", None],
+            "ill": [True, False, None, None, False, True],
+        }
+    )
+    encoder = BooleanEncoder(thresholds={"age": [20]}, complement=complement)
+    bits = encoder.fit_transform(X)
+    below, above, unknown = X.age <= 20, X.age > 20, X.age.isna()
+    events = {
+        "age <= 20": below, "not age <= 20": above | unknown, "age is missing": unknown,
+        "age > 20": above, "not age > 20": below | unknown,
+        "city = Rome": X.city == "Rome", "city != Rome": X.city != "Rome",
+        "city in (Rome, Oslo)": X.city.notna(),
+        "ill": X.ill.eq(True), "not ill": ~X.ill.eq(True),
+        "ill = false": X.ill.eq(False), "ill != false": ~X.ill.eq(False),
+    }  # fmt: skip
+    for text, expected in events.items():
+        terms, truths = disjoint_terms(parse_query(text, list(bits), "event"))
+        values = [term for term, truth in zip(terms, truths, strict=True) if truth]
+        satisfied = [
+            any(all(row[k] == v for k, v in term.items()) for term in values)
+            for row in bits.to_numpy()
+        ]
+        assert satisfied == expected.tolist(), text
+
+
+@pytest.mark.parametrize("other", ["1234", "9007199254740992", "01234.0"])
+def test_codes_are_not_numbers_and_large_integers_are_exact(other):
+    names = ["code = 01234", "code = 9007199254740993", "code = 20"]
+    tree = ChowLiuTree().fit(pd.DataFrame(np.eye(3), columns=names))
+    assert tree.query("code = 20.0", given="code = 2e1") == 1
+    assert tree.query("code = 01234 and code = 9007199254740993.0") < 0.5
+    with pytest.raises(ValueError, match=f"whether 'code = {other}'"):
+        tree.query(f"code = {other}")
+
+
 def test_lists_of_levels(people):
     parts = [people.query(f"city = '{level}'") for level in ("Rome", "New York")]
     for brackets in ("()", "[]", "{}"):
@@ -205,7 +246,7 @@ def test_lists_of_levels(people):
         ("city in ()", "where a condition"),
         (
             "city = x and (y)",
-            "whether 'city = x'.* 'city = x and .y.'.* and, or, not, in into",
+            "whether 'city = x'.* 'city = x and .y.'.* Put quotes around a name",
         ),
         ("city = 'Rome", 'whether "city = \'Rome"'),
         ("not", "where a condition"),
@@ -213,6 +254,8 @@ def test_lists_of_levels(people):
         ("(" * 100_000, "nests more than 50"),
         (True, "event must be a text such as .* got True"),
         (None, "event must be a text such as .* got None"),
+        (np.array("is it"), "event must be a text such as"),
+        (["is it", 3], "event must be a text such as .* got 3"),
     ],
 )
 def test_what_is_not_a_condition_is_refused(people, text, message):
