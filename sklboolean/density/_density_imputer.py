@@ -74,6 +74,8 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [['rain', 'wet'], ['sun', 'dry']]
     """
 
+    _interval_means = ()  # 0.1.0 stored none: its models fill in conditional medians
+
     def __init__(self, estimator=None, *, encoder=None, random_state=None, n_jobs=None):
         self.estimator = estimator
         self.encoder = encoder
@@ -158,11 +160,11 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             values = column.numbers[~column.missing()].astype(np.float64)
             places = np.searchsorted(thresholds, values)
             counts = np.bincount(places, minlength=len(thresholds) + 1)
-            sums = np.bincount(places, values, minlength=len(counts))
+            # A sum of the values themselves may overflow.
+            centres = np.bincount(places, values / counts[places], len(counts))
             known = np.flatnonzero(counts)
             # Thresholds of the user may have no value between them.
-            centres = sums[known] / counts[known]
-            means.append(np.interp(np.arange(len(counts)), known, centres))
+            means.append(np.interp(np.arange(len(counts)), known, centres[known]))
         return means
 
     def _encode(self, X):
@@ -213,7 +215,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         incomplete = np.flatnonzero(missing.any(axis=1))
         values = np.empty((0, len(columns)))
         if len(incomplete):
-            means = self.estimators_[0].impute(self._encode(X)[incomplete])
+            bits = self._encode(X)[incomplete]
+            means = [density.impute(bits) for density in self.estimators_]
+            means = np.mean(means, axis=0)
             values = self.encoder_.inverse_transform(self._most_probable(means))
             self._fill_numbers(values, means)
         return fill_missing(X, columns, missing, incomplete, values)
@@ -225,19 +229,18 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if kind == "category":
                 best = means[:, is_column].argmax(axis=1)
                 chosen[:, is_column] = np.arange(len(is_column)) == best[:, None]
-            elif kind == "ordered":  # the median; probabilities of <= t ascend with t
+            elif kind != "boolean":  # the median; probabilities of <= t ascend with t
                 ascending = np.maximum.accumulate(means[:, is_column], axis=1)
                 chosen[:, is_column] = ascending >= 0.5
-            elif kind == "number":  # any number will do: it is replaced
-                chosen[:, is_column] = True
         return chosen
 
     def _fill_numbers(self, values, means):
         """Replace numbers by their conditional means."""
-        for j, (is_column, _) in enumerate(self._columns_of_bits()):
-            centres = self._interval_means[j]
+        columns = self._columns_of_bits()
+        for j, centres in enumerate(self._interval_means):
             if centres is None:
                 continue
+            is_column, _ = columns[j]
             # P(<= t) ascends with t. Models of separate bits may break that.
             below = np.maximum.accumulate(means[:, is_column], axis=1)
             shares = np.diff(below, axis=1, prepend=0.0, append=1.0)

@@ -2,7 +2,9 @@
 
 import itertools
 import pickle
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -199,6 +202,35 @@ def test_the_default_is_not_worse_than_the_most_frequent_value():
     filled = DensityImputer(random_state=0).fit_transform(np.where(hidden, np.nan, X))
     frequent = np.tile(X.mean(axis=0) >= 0.5, (400, 1))
     assert np.mean((filled == X)[hidden]) > np.mean((frequent == X)[hidden])
+
+
+def test_means_of_numbers_near_the_largest_float():
+    X = pd.DataFrame(
+        {"a": [-1.5e308, 1e308, 1.7e308] * 9, "b": [True, False, True] * 9}
+    )
+    gaps = X.assign(a=X["a"].mask(X.index % 4 == 0))
+    filled = DensityImputer(MIXTURE).fit(gaps).transform(gaps)
+    assert filled["a"].between(-1.5e308, 1.7e308).all()
+
+
+def test_models_of_0_1_0_fill_in_what_they_filled_in_then():
+    """They have mixtures to average, and no means of intervals."""
+    stored = Path(__file__).parents[1] / "robustness/pickles/0.1.0"
+    model = joblib.load(stored / "density_imputer.joblib")["model"]
+    gaps = np.full((2, model.n_features_in_), np.nan)
+    assert not np.isnan(model.transform(gaps).astype(float)).any()
+
+    gaps = with_gaps(weather())
+    imputer = DensityImputer(MIXTURE).fit(gaps)
+    bits = imputer.encoder_.transform(gaps).to_numpy()
+    (first,) = imputer.estimators_
+    imputer.estimators_ = [first, clone(first).set_params(random_state=1).fit(bits)]
+    del imputer._interval_means
+    filled = imputer.encoder_.transform(imputer.transform(gaps))
+    means = sum(density.impute(bits) for density in imputer.estimators_) / 2
+    hours = [name.startswith("hours") for name in imputer.encoder_.feature_groups_]
+    medians = np.maximum.accumulate(means[:, hours], axis=1) >= 0.5
+    np.testing.assert_array_equal(filled.to_numpy()[:, hours], medians)
 
 
 def test_numbers_between_thresholds_without_values():
