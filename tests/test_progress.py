@@ -47,6 +47,7 @@ ESTIMATORS = {
     "conjunction_logistic_regression": ConjunctionLogisticRegression(),
     "conjunction_regressor": ConjunctionRegressor(),
     "density_mixture": DensityMixture(n_components=2, max_iter=3),
+    "density_mixture_auto": DensityMixture(max_iter=3),
     "gaussian_machine": GaussianCombinationMachine(2, max_iter=9),
     "kernel_perceptron": KernelPerceptron(max_iter=4),
     "kernel_perceptron_one_order": KernelPerceptron(n_orders=1, max_iter=4),

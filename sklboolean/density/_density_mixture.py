@@ -180,11 +180,13 @@ class DensityMixture(
     ----------
     estimators_ : list of estimators
         The fitted components. Their samples have the codes 0 and 1.
-    weights_ : ndarray of shape (n_averaged * n_components,), dtype float64
-        Probability of each component; there are fewer where some got no samples.
+    weights_ : ndarray of shape (n_estimators,), dtype float64
+        Probability of each component. There are ``n_averaged * n_components`` of them,
+        less those that got no samples; the default has up to two more.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training samples after each round, in nats; those of the averaged
-        mixtures are concatenated.
+        mixtures are concatenated. Those of the default leave out the tree and the
+        `BernoulliMixture`.
     n_iter_ : int
         Number of rounds.
     converged_ : bool
@@ -348,10 +350,10 @@ class DensityMixture(
         """Fit mixtures of ever more components to samples that are not held out."""
         seed, trials = rng.randint(MAX_SEED), {}
         quiet = {"n_averaged": 1, "verbose": 0, "binarize": 0.0, "random_state": seed}
+        params = self.get_params(deep=False) | quiet | params
 
-        def log_likelihoods(n_components):
-            mixture = clone(self).set_params(**quiet, **params)
-            mixture.set_params(n_components=n_components)
+        def log_likelihoods(n_components):  # no clone, which would have the callbacks
+            mixture = type(self)(**params | {"n_components": n_components})
             mixture.fit(X[~apart], sample_weight=weights[~apart])
             trials[n_components] = mixture
             return mixture.score_samples(X[apart])
@@ -590,7 +592,7 @@ class DensityMixture(
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, n_components), dtype float64
+        probabilities : ndarray of shape (n_samples, n_estimators), dtype float64
             Each row sums to 1.
         """
         check_is_fitted(self)
