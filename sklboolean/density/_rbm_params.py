@@ -227,10 +227,8 @@ class Coordinates:
         m, n = self.n_components, len(self.centre)
         hidden = m * n + m
         visible = hidden + n * self.visible_bias
-        components = vector[: m * n].reshape(m, n)
-        return (
-            components, vector[m * n : hidden], vector[hidden:visible], vector[visible:]
-        )  # fmt: skip
+        components, hidden_bias = vector[: m * n].reshape(m, n), vector[m * n : hidden]
+        return components, hidden_bias, vector[hidden:visible], vector[visible:]
 
     def to_params(self, vector):
         """Compute the parameters of the machine from a vector."""

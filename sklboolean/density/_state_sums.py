@@ -50,9 +50,8 @@ def unit_states(m, max_active=None):
     return states
 
 
-@lru_cache(maxsize=32)
 def split_units(m, max_active=None):
-    """List the states of the second and of the first half of the units; do not change.
+    """List the states of the second and of the first half of the units.
 
     Returns
     -------
