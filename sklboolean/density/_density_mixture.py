@@ -56,7 +56,6 @@ N_ROUNDS_TRIED = 3  # of EM
 EXPONENT, MAX_EXTRAPOLATED = 0.75, 16  # of the number of components, with more samples
 N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
 MIN_WEIGHT = 0.05  # of a density that is combined with others
-N_ITER_SINGLE = 60  # steps in a round, of a default component that is the only one
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
 MAX_ENUMERATED = 10  # missing bits: 1024 completions
 MAX_SEED = 2**31 - 1
@@ -367,7 +366,10 @@ class DensityMixture(
         mixture, others, shares = self._choose_families(signs, weights, rng)
         signs, weights = merged(signs, weights)
         mixture.set_params(n_averaged=self.n_averaged, n_jobs=self.n_jobs)
-        mixture._resume(signs, weights, rng, progress)
+        # Samples were held out from components that were tried; they resume with all.
+        tried = hasattr(mixture, "_state")
+        start = (mixture._state, mixture.estimators_) if tried else None
+        mixture._run_em(signs, weights, mixture.n_components, rng, progress, start)
         X = as_bits(signs)
         for other in others:
             other.fit(X, sample_weight=weights)
@@ -400,18 +402,6 @@ class DensityMixture(
             more = max(size, min(more, MAX_EXTRAPOLATED))
             trial = mixture.set_params(n_components=more)
         return trial, others, shares[kept] / shares[kept].sum()
-
-    def _resume(self, samples, weights, rng, progress):
-        """Fit the components to these samples, from where they are if they were fitted.
-
-        A single one takes more steps at a time: its samples do not change.
-        """
-        start = None
-        if hasattr(self, "_state"):
-            start = self._state, self.estimators_
-            if self.n_components == 1 and hasattr(self.estimator, "max_iter"):
-                self.estimators_[0].set_params(max_iter=N_ITER_SINGLE)
-        self._run_em(samples, weights, self.n_components, rng, progress, start)
 
     def _fit_others(self, X, weights, apart, rng):
         """Fit a tree, and the best of some mixtures of products."""

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from oracles.density import every_row
 from scipy.special import logsumexp
 
-from sklboolean import BernoulliMixture, ChowLiuTree, DensityMixture
+from sklboolean import (
+    BernoulliMixture,
+    ChowLiuTree,
+    CombinationMachine,
+    DensityMixture,
+)
+from sklboolean.density import _density_mixture
 from sklboolean.density._stacking import PRIOR, stacking_weights
 
 
@@ -63,6 +69,25 @@ def test_the_default_is_not_behind_a_tree_nor_products(make, n_samples):
     others = ChowLiuTree(), BernoulliMixture(random_state=0)
     best = max(model.fit(train).score(test) for model in others)
     assert score > 1.005 * best  # half a percent of a negative number
+
+
+def test_more_samples_than_are_tried_get_more_components(monkeypatch):
+    """The number that is best for 100 samples, times 4 ** 0.75 for 400."""
+    X = classes(2400)
+    tried = []
+
+    def grow(*arguments):
+        tried.append(best_size(*arguments))
+        return tried[-1]
+
+    best_size = _density_mixture.grow
+    monkeypatch.setattr(_density_mixture, "grow", grow)
+    monkeypatch.setattr(_density_mixture, "MAX_TRIED", 100)
+    mixture = DensityMixture(random_state=0).fit(X[:400])
+    machines = [m for m in mixture.estimators_ if isinstance(m, CombinationMachine)]
+    assert len(machines) == round(tried[0] * 4**0.75)
+    tree = ChowLiuTree().fit(X[:400])
+    assert mixture.score(X[400:]) > tree.score(X[400:])
 
 
 def test_the_default_is_a_distribution_and_repeats_itself():
