@@ -21,9 +21,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with their most probable values given the known ones.
 
     A density model of the encoded columns is fitted to the incomplete data. A missing
-    category becomes its most probable level, a missing number its conditional mean.
-    Each filled cell has exactly one value. Data frames stay data frames of the same
-    types.
+    category becomes its most probable level, one with an order the level of its
+    conditional median, and a missing number its conditional mean. Each filled cell has
+    exactly one value. Data frames stay data frames of the same types.
 
     Parameters
     ----------

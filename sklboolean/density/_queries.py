@@ -178,10 +178,6 @@ class Vocabulary:
             for name in ends
         }
 
-    def literal_of_name(self, name):
-        """Find the column with that name."""
-        return Literal(self.columns[name], True) if name in self.columns else None
-
     def formula(self, attribute, operator, value):
         """Find the column that stands for a condition, or for its opposite.
 
@@ -367,16 +363,17 @@ class Parser:
     def _condition(self):
         tokens, vocabulary = self._operands(), self.vocabulary
         name = self._text_of(tokens)
-        negated = self._is_not_in()
-        if negated or self._take("keyword", "in"):
+        negated = self._take("keyword", "not")
+        if self._take("keyword", "in"):
             formula = Junction(
                 True,
                 tuple(vocabulary.formula(name, "=", each) for each in self._list()),
             )
             return negate(formula) if negated else formula
-        literal = vocabulary.literal_of_name(name)
-        if literal is not None:
-            return literal
+        if negated:
+            self._refuse("'in'")
+        if name in vocabulary.columns:
+            return Literal(vocabulary.columns[name], True)
         pairs = [
             (self._text_of(tokens[:k]), token.text, self._text_of(tokens[k + 1 :]))
             for k, token in enumerate(tokens)
@@ -388,14 +385,6 @@ class Parser:
             pair for pair in pairs if single_spaced(pair[0]) in vocabulary.attributes
         ]
         return vocabulary.formula(*(known or pairs)[0])
-
-    def _is_not_in(self):
-        """Go past ``not in``."""
-        following = self.tokens[self.place : self.place + 2]
-        is_not_in = [token.text for token in following] == ["not", "in"]
-        is_not_in = is_not_in and all(token.kind == "keyword" for token in following)
-        self.place += 2 * is_not_in
-        return is_not_in
 
     def _list(self):
         """Read the levels after ``in``."""

@@ -241,6 +241,8 @@ def test_lists_of_levels(people):
         ("is it and", "'the end' at character 10"),
         ("(is it", "where '\\)' is expected"),
         ("is it)", "has '\\)' at character 6, where and, or, or the end"),
+        ("is it not city", "has 'city' at character 11, where 'in' is expected"),
+        ("is it not", "has 'the end' at character 10, where 'in' is expected"),
         ("city in Rome", "where a list such as \\(a, b\\)"),
         ("city in (Rome]", "has ']' .* ',' or '\\)'"),
         ("city in ()", "where a condition"),
