@@ -648,7 +648,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features_out)
-            Features as ``transform`` returns them. NaN is a missing value.
+            Features as ``transform`` returns them: 0, 1 or NaN, a missing value.
 
         Returns
         -------
@@ -657,6 +657,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             interval between its thresholds, a rare level becomes the most frequent one,
             and values that are missing or unknown are NaN, or None in categories.
             ``transform`` gives the features again.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of features, or values that are not bits.
         """
         check_is_fitted(self)
         X = check_array_strict(
@@ -669,6 +674,13 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"{len(self.order_)}."
             )
         X = X.toarray() if sparse.issparse(X) else X
+        are_bits = ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)
+        if not are_bits.all():
+            name = self.get_feature_names_out()[are_bits.argmin()]
+            raise ValueError(
+                f"X must hold 0, 1 or NaN, as transform returns them; "
+                f"the values of {name!r} do not."
+            )
         first, columns = 0, []
         for fitted in self._state:
             last = first + fitted.n_conditions

@@ -601,3 +601,13 @@ def test_two_bounds_of_a_column_meet_only_in_an_interval(model, complement):
                 n_intervals += 1
                 assert lower[0] < upper[0]
     assert n_intervals or not isinstance(model, ConjunctionLogisticRegression)
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, 2.0**53, 1e308])
+def test_the_inverse_refuses_what_is_not_a_bit(value):
+    encoder = BooleanEncoder().fit(np.arange(12.0).reshape(-1, 2))
+    bits = encoder.transform(np.arange(4.0).reshape(-1, 2)).astype(float)
+    bits[1, 1] = value
+    name = encoder.get_feature_names_out()[1]
+    with pytest.raises(ValueError, match=f"the values of '{name}' do not"):
+        encoder.inverse_transform(bits)
