@@ -34,7 +34,7 @@ if importlib.util.find_spec("sphinx_copybutton"):
     extensions.append("sphinx_copybutton")
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
-exclude_patterns = ["_build", "examples", "**/README.md"]
+exclude_patterns = ["_build", "examples", "paper", "**/README.md"]
 templates_path = ["_templates"]
 default_role = "literal"
 smartquotes = False  # "balanced" is what a user types
