@@ -4,12 +4,20 @@ A conjunction tests some columns. Of a sample it only matters which of these tes
 fails: its pattern. Let a sample x be explained against a sample z, and let A be the
 columns whose tests only x passes, B those that only z passes. In the game of Shapley,
 the conjunction holds for a coalition S, whose columns are of x, if S contains A and
-nothing of B, and no test is failed by both. A column of A then has the value
-``1 / (a C(a + b, a))`` and one of B ``-1 / (b C(a + b, a))``, where a and b are the
-sizes of A and B. So the values of all samples against any number of others need the
-patterns of both, and their weights.
+nothing of B, and no test is failed by both. In the share ``p = 1 / C(a + b, a)`` of all
+orders A comes before B, where a and b are the sizes of A and B. A column of A has the
+value ``p / a`` and one of B ``-p / b``. So the values of all samples against any number
+of others need the patterns of both, and their weights.
+
+The interaction of the columns i and j is the mean, over the coalitions S of the other
+columns, of ``f(S + i + j) - f(S + i) - f(S + j) + f(S)``. The weight of S is
+``|S|! (n - |S| - 2)! / (n - 1)!``. Of a conjunction this is not 0 for one S alone, A
+without i and j. So two columns of A interact by ``(a + b) p / (a (a - 1))``, two of B
+by ``(a + b) p / (b (b - 1))``, and one of each by ``-(a + b) p / (a b)``. Half of it
+goes to (i, j) and half to (j, i).
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,15 +28,129 @@ MOST_PAIRS = 2**22  # of patterns at once
 WIDEST = 2**16  # codes are renumbered before they exceed it
 
 
-def pair_values(misses, other_misses):
-    """Compute the value of a column for each pair of patterns.
+@dataclass(frozen=True)
+class Patterns:
+    """The patterns of one conjunction that matter.
 
-    Parameters
+    Attributes
     ----------
-    misses : ndarray of shape (n_patterns, n_columns), float64
+    rows : ndarray of shape (n_patterns, n_columns), float64
         Ones where a pattern of the explained samples fails the test of a column.
-    other_misses : ndarray of shape (n_other_patterns, n_columns), float64
-        The same of the samples against which they are explained.
+    codes : ndarray of shape (n_samples,), int
+        The pattern of each sample.
+    other_rows : ndarray of shape (n_other_patterns, n_columns), float64
+        Patterns of the samples against which they are explained.
+    shares : ndarray of shape (n_other_patterns,)
+        Weight of each of those; they add up to 1.
+    is_tabled : bool
+        All patterns are there, in the order of `tabled_rows`.
+    """
+
+    rows: np.ndarray
+    codes: np.ndarray
+    other_rows: np.ndarray
+    shares: np.ndarray
+    is_tabled: bool
+
+    @classmethod
+    def count(cls, misses, other_misses, weights):
+        """Count patterns.
+
+        Parameters
+        ----------
+        misses : list of n_columns ndarrays of shape (n_samples,), bool
+            Which samples fail the test of each column.
+        other_misses : list of n_columns ndarrays of shape (n_others,), bool
+            The same of the samples against which they are explained.
+        weights : ndarray of shape (n_others,) or None
+            They add up to 1. None: all are equal.
+        """
+        n_columns, n_others = len(misses), len(other_misses[0])
+        is_tabled = n_columns <= MOST_TABLED
+        if is_tabled:
+            codes, rows = _pattern_codes(misses), tabled_rows(n_columns)
+            same = other_misses is misses
+            others = codes if same else _pattern_codes(other_misses)
+            other_rows = rows
+        else:
+            codes, rows = distinct_rows(np.column_stack(misses))
+            others, other_rows = distinct_rows(np.column_stack(other_misses))
+            rows, other_rows = rows.astype(np.float64), other_rows.astype(np.float64)
+        shares = np.bincount(others, weights, minlength=len(other_rows))
+        shares = shares / n_others if weights is None else shares
+        return cls(rows, codes, other_rows, shares, is_tabled)
+
+    def satisfied_share(self):
+        """Compute the share of the others that satisfy the conjunction."""
+        return self.shares @ ~self.other_rows.any(axis=1)
+
+    def values(self):
+        """Compute the values of the columns for each pattern of the samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_patterns, n_columns)
+        """
+        others, shares = self.other_rows, self.shares
+        weighted = others * shares[:, None]
+        return np.concatenate(
+            [
+                gains @ weighted + rows * (losses @ shares)[:, None]
+                for rows, (gains, losses) in self._pairs(pair_values)
+            ]
+        )
+
+    def interactions(self):
+        """Compute the interactions of pairs of columns for each pattern.
+
+        Returns
+        -------
+        interactions : ndarray of shape (n_patterns, n_pairs)
+            Pairs are in the order of ``itertools.combinations``.
+        """
+        others, shares = self.other_rows, self.shares
+        first, second = np.triu_indices(others.shape[1], 1)
+        weighted = others * shares[:, None]
+        both = weighted[:, first] * others[:, second]
+        parts = []
+        for rows, (gains, losses, mixed) in self._pairs(pair_interactions):
+            mixed = mixed @ weighted
+            part = gains @ both
+            part += rows[:, first] * rows[:, second] * (losses @ shares)[:, None]
+            part += mixed[:, first] * rows[:, second]
+            part += mixed[:, second] * rows[:, first]
+            parts.append(part)
+        return np.concatenate(parts)
+
+    def _pairs(self, function):
+        """Yield some patterns of the samples, and a function of them and the others."""
+        if self.is_tabled:
+            yield self.rows, tabled_pairs(self.rows.shape[1], function)
+            return
+        n_at_once = max(1, MOST_PAIRS // len(self.other_rows))
+        for start in range(0, len(self.rows), n_at_once):
+            rows = self.rows[start : start + n_at_once]
+            yield rows, function(rows, self.other_rows)
+
+
+def pair_orders(rows, other_rows):
+    """Compute the share of orders in which each pair of patterns fails no test.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_patterns, n_other_patterns)
+        Of the orders of A and B, those in which A comes first; 0 where both samples
+        fail the test of a column.
+    sizes, other_sizes : ndarrays that broadcast to this shape
+        Of A, the columns that only the first sample passes, and of B.
+    """
+    passes = rows @ other_rows.T == 0
+    sizes, other_sizes = other_rows.sum(axis=1), rows.sum(axis=1)[:, None]
+    return passes / comb(sizes + other_sizes, sizes), sizes, other_sizes
+
+
+def pair_values(rows, other_rows):
+    """Compute the value of a column for each pair of patterns.
 
     Returns
     -------
@@ -36,68 +158,37 @@ def pair_values(misses, other_misses):
         Of a column that only the first sample passes, and of one that only the second
         passes. 0 where both fail the test of a column.
     """
-    passes = misses @ other_misses.T == 0
-    only_first = np.broadcast_to(other_misses.sum(axis=1), passes.shape)
-    only_second = np.broadcast_to(misses.sum(axis=1)[:, None], passes.shape)
-    shares = passes / comb(only_first + only_second, only_first)
-    return shares / np.maximum(only_first, 1), -shares / np.maximum(only_second, 1)
+    shares, sizes, other_sizes = pair_orders(rows, other_rows)
+    return shares / np.maximum(sizes, 1), -shares / np.maximum(other_sizes, 1)
 
 
-@lru_cache(maxsize=MOST_TABLED + 1)
-def tabled_values(n_columns):
-    """Compute `pair_values` of all patterns: bit k of a code is a miss of column k."""
-    codes = np.arange(2**n_columns)[:, None]
-    misses = (codes >> np.arange(n_columns) & 1).astype(np.float64)
-    return misses, *pair_values(misses, misses)
-
-
-def values_by_pattern(misses, gains, losses, other_misses, shares):
-    """Compute the values of the columns for each pattern: (n_patterns, n_columns)."""
-    first = gains @ (other_misses * shares[:, None])
-    return first + misses * (losses @ shares)[:, None]
-
-
-def conjunction_values(misses, other_misses, weights):
-    """Compute the Shapley values of one conjunction.
-
-    Parameters
-    ----------
-    misses : list of n_columns ndarrays of shape (n_samples,), bool
-        Which samples fail the test of each column.
-    other_misses : list of n_columns ndarrays of shape (n_others,), bool
-        The same of the samples against which they are explained.
-    weights : ndarray of shape (n_others,) or None
-        They add up to 1. None: all are equal.
+def pair_interactions(rows, other_rows):
+    """Compute half of the interaction of two columns for each pair of patterns.
 
     Returns
     -------
-    values : ndarray of shape (n_patterns, n_columns)
-    codes : ndarray of shape (n_samples,), int
-        The pattern of each sample.
-    mean : float
-        Share of the others that satisfy the conjunction.
+    gains, losses, mixed : ndarrays of shape (n_patterns, n_other_patterns)
+        Where only the first sample passes both tests, where only the second passes
+        both, and where each passes one. 0 where both fail the test of a column.
     """
-    n_columns, n_others = len(misses), len(other_misses[0])
-    if n_columns <= MOST_TABLED:
-        codes = _pattern_codes(misses)
-        others = codes if other_misses is misses else _pattern_codes(other_misses)
-        shares = np.bincount(others, weights, minlength=2**n_columns)
-        shares = shares / n_others if weights is None else shares
-        rows, gains, losses = tabled_values(n_columns)
-        values = values_by_pattern(rows, gains, losses, rows, shares)
-        return values, codes, shares[0]
-    codes, rows = distinct_rows(np.column_stack(misses))
-    others, other_rows = distinct_rows(np.column_stack(other_misses))
-    rows, other_rows = rows.astype(np.float64), other_rows.astype(np.float64)
-    shares = np.bincount(others, weights, minlength=len(other_rows))
-    shares = shares / n_others if weights is None else shares
-    n_at_once = max(1, MOST_PAIRS // len(other_rows))
-    parts = [rows[k : k + n_at_once] for k in range(0, len(rows), n_at_once)]
-    values = [
-        values_by_pattern(part, *pair_values(part, other_rows), other_rows, shares)
-        for part in parts
-    ]
-    return np.concatenate(values), codes, shares @ (other_rows.sum(axis=1) == 0)
+    shares, sizes, other_sizes = pair_orders(rows, other_rows)
+    halves = shares * (sizes + other_sizes) / 2
+    gains = halves / np.maximum(sizes * (sizes - 1), 1)
+    losses = halves / np.maximum(other_sizes * (other_sizes - 1), 1)
+    return gains, losses, -halves / np.maximum(sizes * other_sizes, 1)
+
+
+@lru_cache(maxsize=MOST_TABLED + 1)
+def tabled_rows(n_columns):
+    """List all patterns: bit k of their number is a miss of column k."""
+    codes = np.arange(2**n_columns)[:, None]
+    return (codes >> np.arange(n_columns) & 1).astype(np.float64)
+
+
+@lru_cache(maxsize=2 * MOST_TABLED + 2)
+def tabled_pairs(n_columns, function):
+    """Compute a function of all pairs of `tabled_rows`."""
+    return function(tabled_rows(n_columns), tabled_rows(n_columns))
 
 
 def _pattern_codes(misses):

@@ -1,13 +1,14 @@
 """Exact Shapley values of the columns of the user's data."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.weights import checked_weights
 from sklboolean.inspection._explanations import as_frame
-from sklboolean.inspection._pattern_games import conjunction_values
+from sklboolean.inspection._pattern_games import Patterns
 from sklboolean.inspection._products import Products
 from sklboolean.inspection._user_columns import UserColumns
 
@@ -31,6 +32,10 @@ class ShapleyValues:
         The samples as they were given; None if their columns are not those explained.
     index : sequence
         Names of the samples: the index of a data frame, else their numbers.
+    interactions : ndarray of shape (n_samples, n_columns, n_columns, n_outputs) or None
+        Shares of pairs of columns in the values, if they were computed; with one
+        output, without the last axis. They are symmetric, and each row adds up to the
+        value of its column.
 
     See Also
     --------
@@ -52,6 +57,7 @@ class ShapleyValues:
     output_names: list
     data: np.ndarray | None
     index: object
+    interactions: np.ndarray | None = None
 
     def scores(self):
         """Add up the values of each sample and the base value.
@@ -110,8 +116,8 @@ class ShapleyValues:
 
 
 def shapley_values(
-    model, X, background=None, *, sample_weight=None, feature_names=None,
-    feature_groups=None,
+    model, X, background=None, *, interactions=False, sample_weight=None,
+    feature_names=None, feature_groups=None,
 ):  # fmt: skip
     """Compute exact Shapley values by column of the data, of the score of a model.
 
@@ -140,6 +146,11 @@ def shapley_values(
         Samples of shape (n_others, n_features) against which those of X are explained,
         such as the training data, which a model does not keep. None: the samples of X,
         each against all.
+    interactions : bool, default=False
+        Whether to split the values among pairs of columns, too: the Shapley interaction
+        index [2]_, of which half is with (i, j) and half with (j, i), as in the package
+        shap. What remains of the value of a column is on the diagonal. They take the
+        memory of ``n_samples * n_columns**2`` numbers for each output.
     sample_weight : array-like of shape (n_others,), default=None
         Weights of the samples of the background, not negative. None: all are equal.
     feature_names : sequence of str or None, default=None
@@ -152,7 +163,7 @@ def shapley_values(
     Returns
     -------
     shapley : ShapleyValues
-        With ``values``, ``base_values`` and ``feature_names``.
+        With ``values``, ``base_values``, ``feature_names`` and ``interactions``.
 
     Raises
     ------
@@ -175,6 +186,11 @@ def shapley_values(
     .. [1] S. Lundberg and S. Lee, "A unified approach to interpreting model
        predictions", NeurIPS 2017. The value is that of L. Shapley, "A value for
        n-person games", 1953.
+    .. [2] M. Grabisch and M. Roubens, "An axiomatic approach to the concept of
+       interaction among players in cooperative games", International Journal of Game
+       Theory 28, 1999. Halves and diagonal: S. Lundberg et al., "From local
+       explanations to global understanding with explainable AI for trees", Nature
+       Machine Intelligence 2, 2020.
 
     Examples
     --------
@@ -207,13 +223,14 @@ def shapley_values(
     weights = _shares(sample_weight, len(bits) - first_other)
     products = Products(columns, bits)
     shape = len(products.outputs), len(columns.names), n_samples
-    values, base = _add_up(products, shape, first_other, weights)
-    values = np.ascontiguousarray(values.transpose(2, 1, 0))
-    if len(products.outputs) == 1:
-        values, base = values[:, :, 0], float(base[0])
+    values, base, pairs = _add_up(products, shape, first_other, weights, interactions)
+    values, base = _by_sample(values), float(base[0]) if shape[0] == 1 else base
+    pairs = None if pairs is None else _with_diagonal(_by_sample(pairs), values)
     index = X.index if hasattr(X, "iloc") else range(n_samples)
     data = np.asarray(X, dtype=object) if _has_columns(X, columns) else None
-    return ShapleyValues(values, base, columns.names, products.outputs, data, index)
+    return ShapleyValues(
+        values, base, columns.names, products.outputs, data, index, pairs
+    )
 
 
 def _shares(sample_weight, n_others):
@@ -231,7 +248,21 @@ def _has_columns(X, columns):
     return is_same and hasattr(X, "__array__") and np.shape(X)[1:] == (n_columns,)
 
 
-def _add_up(products, shape, first_other, shares):
+def _by_sample(sums):
+    """Move samples to the front and outputs to the end; drop a single output."""
+    sums = np.ascontiguousarray(np.swapaxes(sums, 0, -1))
+    return sums[..., 0] if sums.shape[-1] == 1 else sums
+
+
+def _with_diagonal(pairs, values):
+    """Mirror the pairs above the diagonal; put the rest of each value on it."""
+    pairs += pairs.swapaxes(1, 2)
+    columns = np.arange(values.shape[1])
+    pairs[:, columns, columns] = values - pairs.sum(axis=2)
+    return pairs
+
+
+def _add_up(products, shape, first_other, shares, has_pairs):
     """Add up the values of all products.
 
     Parameters
@@ -243,24 +274,39 @@ def _add_up(products, shape, first_other, shares):
     first_other : int
         Number of the first sample of the background.
     shares : ndarray of shape (n_others,) or None
+    has_pairs : bool
+        Whether interactions are computed.
 
     Returns
     -------
     values : ndarray of shape (n_outputs, n_columns, n_samples)
     base_values : ndarray of shape (n_outputs,)
+    pairs : ndarray of shape (n_outputs, n_columns, n_columns, n_samples) or None
+        Interactions on one side of the diagonal, zeros elsewhere.
     """
-    values, base = np.zeros(shape), np.zeros(shape[0])
+    n_outputs, n_columns, n_samples = shape
+    values, base = np.zeros(shape), np.zeros(n_outputs)
+    pairs = np.zeros((n_outputs, n_columns, *shape[1:])) if has_pairs else None
     for product, weights in products.weights.items():
         if not product:
             base += weights
             continue
         tests = [products.misses(column, mask) for column, mask in product]
-        misses = other_misses = [test[: shape[2]] for test in tests]
+        misses = other_misses = [test[:n_samples] for test in tests]
         if first_other:
             other_misses = [test[first_other:] for test in tests]
-        table, codes, mean = conjunction_values(misses, other_misses, shares)
-        base += weights * mean
-        for (column, _), by_pattern in zip(product, table.T, strict=True):
-            for own, weight in zip(values, weights, strict=True):
-                own[column] += (weight * by_pattern)[codes]
-    return values, base
+        patterns = Patterns.count(misses, other_misses, shares)
+        base += weights * patterns.satisfied_share()
+        columns = [column for column, _ in product]
+        _share_out(values, columns, patterns.values(), weights, patterns.codes)
+        if has_pairs:
+            places, table = combinations(columns, 2), patterns.interactions()
+            _share_out(pairs, places, table, weights, patterns.codes)
+    return values, base, pairs
+
+
+def _share_out(sums, places, table, weights, codes):
+    """Add the values of one product, tabled by pattern, to the sums at some places."""
+    for place, by_pattern in zip(places, table.T, strict=True):
+        for own, weight in zip(sums, weights, strict=True):
+            own[place] += (weight * by_pattern)[codes]

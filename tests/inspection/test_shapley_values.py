@@ -1,6 +1,7 @@
 """Shapley values: equal to the mean over all coalitions, of every kind of model."""
 
 import sys
+from itertools import combinations
 from math import factorial
 
 import matplotlib as mpl
@@ -45,13 +46,12 @@ from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
 mpl.use("Agg")
 
 
-def values_by_definition(score, X, background, weights):
-    """The mean over coalitions, of columns that a sample gives to the background.
+def worth_of_coalitions(score, X, background, weights):
+    """The mean score of columns that each sample gives to the background.
 
     ``score`` maps a list of samples, each a list of values by column, to outputs.
     """
     n_columns, n_others = len(X[0]), len(background)
-    values = []
     for sample in X:
         mixed = [
             [sample[j] if coalition >> j & 1 else other[j] for j in range(n_columns)]
@@ -59,21 +59,48 @@ def values_by_definition(score, X, background, weights):
             for other in background
         ]
         outputs = score(mixed).reshape(2**n_columns, n_others, -1)
-        worth = np.average(outputs, axis=1, weights=weights)
-        values.append(
-            [
-                sum(
-                    factorial(coalition.bit_count())
-                    * factorial(n_columns - coalition.bit_count() - 1)
-                    / factorial(n_columns)
-                    * (worth[coalition | 1 << j] - worth[coalition])
-                    for coalition in range(2**n_columns)
-                    if not coalition >> j & 1
-                )
-                for j in range(n_columns)
-            ]
-        )
+        yield np.average(outputs, axis=1, weights=weights)
+
+
+def values_by_definition(score, X, background, weights):
+    """The mean over coalitions of the gain of a column."""
+    n_columns = len(X[0])
+    values = [
+        [
+            sum(
+                factorial(coalition.bit_count())
+                * factorial(n_columns - coalition.bit_count() - 1)
+                / factorial(n_columns)
+                * (worth[coalition | 1 << j] - worth[coalition])
+                for coalition in range(2**n_columns)
+                if not coalition >> j & 1
+            )
+            for j in range(n_columns)
+        ]
+        for worth in worth_of_coalitions(score, X, background, weights)
+    ]
     return np.array(values)
+
+
+def interactions_by_definition(score, X, background, weights):
+    """Half the mean of the gain of two columns beyond their own; 0 on the diagonal."""
+    n_columns = len(X[0])
+    shape = len(X), n_columns, n_columns, score(X[:1]).size
+    interactions = np.zeros(shape)
+    worths = worth_of_coalitions(score, X, background, weights)
+    for table, worth in zip(interactions, worths, strict=True):
+        for i, j in combinations(range(n_columns), 2):
+            for coalition in range(2**n_columns):
+                if coalition >> i & 1 or coalition >> j & 1:
+                    continue
+                size = coalition.bit_count()
+                share = factorial(size) * factorial(n_columns - size - 2)
+                gain = worth[coalition | 1 << i | 1 << j] + worth[coalition]
+                gain = gain - worth[coalition | 1 << i] - worth[coalition | 1 << j]
+                gain = gain * share / (2 * factorial(n_columns - 1))
+                table[i, j] += gain
+                table[j, i] += gain
+    return interactions
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
@@ -94,20 +121,24 @@ def test_values_are_the_mean_over_all_coalitions(seed, is_tabled):
         if not is_tabled:
             patch.setattr(_pattern_games, "MOST_TABLED", 0)
             patch.setattr(_pattern_games, "MOST_PAIRS", 1)
-        shapley = shapley_values(model, X, background, sample_weight=weights)
+        shapley = shapley_values(
+            model, X, background, interactions=True, sample_weight=weights
+        )
 
     def score(samples):
         mixed = pd.DataFrame(samples, columns=frame.columns).astype(frame.dtypes)
         return model[-1].outputs(encoder.transform(mixed))
 
-    expected = values_by_definition(
-        score,
-        X.to_numpy(object).tolist(),
-        background.to_numpy(object).tolist(),
-        weights,
-    )
+    samples = X.to_numpy(object).tolist(), background.to_numpy(object).tolist()
+    expected = values_by_definition(score, *samples, weights)
     values = shapley.values.reshape(expected.shape)
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+    expected = interactions_by_definition(score, *samples, weights)
+    interactions = shapley.interactions.reshape(expected.shape)
+    np.testing.assert_allclose(interactions.sum(axis=2), values, rtol=0, atol=1e-12)
+    columns = np.arange(frame.shape[1])
+    interactions[:, columns, columns] = 0.0
+    np.testing.assert_allclose(interactions, expected, rtol=0, atol=1e-12)
     others = score(background.to_numpy(object).tolist())
     mean = np.average(others, axis=0, weights=weights).squeeze()
     np.testing.assert_allclose(shapley.base_values, mean, rtol=0, atol=1e-12)
@@ -151,6 +182,7 @@ def test_values_of_our_models(model, data, method):
     pipeline = make_pipeline(BooleanEncoder(n_bins=3), model).fit(X, y)
     X, background = X.iloc[[0, 70]], X.iloc[::15]
     shapley = shapley_values(pipeline, X, background)
+    assert shapley.interactions is None
 
     def score(samples):
         outputs = getattr(pipeline, method)(pd.DataFrame(samples, columns=X.columns))
@@ -221,8 +253,13 @@ def test_symmetry_null_column_and_efficiency():
     formula = WeightedSum(
         Columns(4), terms, weights, np.array([0.5]), [0, 1], has_probabilities=False
     )
-    shapley = shapley_values(FormulaModel(formula), X)
+    shapley = shapley_values(FormulaModel(formula), X, interactions=True)
     np.testing.assert_allclose(shapley.values[:, 0], shapley.values[:, 1], atol=1e-13)
+    pairs = shapley.interactions
+    np.testing.assert_array_equal(pairs, pairs.swapaxes(1, 2))
+    np.testing.assert_allclose(pairs[:, 0, 2], pairs[:, 1, 2], atol=1e-13)
+    assert np.abs(pairs[:, [0, 0], [1, 2]]).max(axis=0).min() > 0.05
+    assert not pairs[:, 3].any()
     assert not shapley.values[:, 3].any()  # no term tests it
     assert np.abs(shapley.values[:, 2]).max() > 0.1
     scores = formula.scores(X > 0)[:, 0]
@@ -254,6 +291,15 @@ def test_groups_are_columns_and_weights_are_copies():
 
     expected = values_by_definition(score, by_group(X[:5]), by_group(X), copies)
     np.testing.assert_allclose(shapley.values, expected[:, :, 0], rtol=0, atol=1e-12)
+
+
+def test_a_sum_of_single_features_has_no_interactions():
+    X, y = bits_and_labels()
+    model = LogisticRegression().fit(X, y)
+    shapley = shapley_values(model, X, interactions=True)
+    diagonal = shapley.interactions.diagonal(axis1=1, axis2=2)
+    np.testing.assert_array_equal(diagonal, shapley.values)
+    assert np.count_nonzero(shapley.interactions) == np.count_nonzero(diagonal) > 0
 
 
 def test_distinct_rows_of_many_columns():
