@@ -18,6 +18,10 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 cdef extern from "pack.h" nogil:
     int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t *words)
 
+cdef extern from "one_hot_levels.h" nogil:
+    bint sklb_fill_levels(const uint64_t *words, int64_t n_words, const uint8_t *group,
+                          const uint8_t *level, uint8_t none, uint8_t *levels, int64_t stride)
+
 sklb_cpu_level = &cpu_level
 
 cdef enum:
@@ -183,3 +187,28 @@ def fill_panels(const uint64_t[:, ::1] words, uint64_t[:, :, ::1] panels):
             for j in range(width):
                 for w in range(n_words):
                     panels[p, w, j] = words[p * PANEL + j, w]
+
+
+def fill_levels(const uint64_t[:, ::1] words, const uint8_t[::1] group,
+                const uint8_t[::1] level, uint8_t none, uint8_t[:, :, ::1] levels,
+                uint8_t[::1] fits):
+    """Write the level of each sample in each group, and whether the samples fit.
+
+    ``levels[p, g, j]`` is the level of row ``j + p * levels.shape[2]`` in group g; it
+    holds ``none`` before. ``fits[p]`` becomes 0 where two features of one group are true
+    in a row of panel p.
+    """
+    cdef Py_ssize_t i, p, j, width = levels.shape[2], n_bits = 64 * words.shape[1]
+    cdef bint inside = True
+    require(width > 0 and levels.shape[0] == (words.shape[0] + width - 1) // width
+            and fits.shape[0] == levels.shape[0] and group.shape[0] == n_bits
+            and level.shape[0] == n_bits, "the levels have another shape than the words")
+    for i in range(n_bits):
+        inside &= group[i] < levels.shape[1]
+    require(inside, "a feature is in a group that does not exist")
+    with nogil:
+        for p in range(levels.shape[0]):
+            for j in range(min(width, words.shape[0] - p * width)):
+                fits[p] &= sklb_fill_levels(
+                    &words[p * width + j, 0], words.shape[1], &group[0], &level[0], none,
+                    &levels[p, 0, j], width)

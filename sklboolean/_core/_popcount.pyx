@@ -5,7 +5,16 @@ Rows are `BitRows`: words plus, for sparse data, the remaining features as CSR. 
 are `BitColumns`: panels of 32 plus postings (for each remaining feature, the columns that
 have it). Outputs are allocated by the caller. Every function releases the GIL.
 """
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    INT32_MAX,
+    UINT16_MAX,
+    int32_t,
+    int64_t,
+    uint8_t,
+    uint16_t,
+    uint32_t,
+    uint64_t,
+)
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -47,6 +56,12 @@ cdef extern from "tiles.h" nogil:
                          const double *coefficients, int64_t n_scores, double *sums,
                          int64_t stride)
 
+cdef extern from "one_hot_levels.h" nogil:
+    const int SKLB_LEVEL_COUNTS
+    bint sklb_sum_levels(const uint16_t *values, const uint8_t *rows, int64_t n_samples,
+                         int64_t n_groups, const uint8_t *panels, int64_t n_panels,
+                         const double *coefficients, double *sums)
+
 sklb_cpu_level = &cpu_level
 
 PANEL = SKLB_TILE_PANEL
@@ -83,6 +98,9 @@ cdef class CountMap:
     cdef bint use_xor
     cdef int64_t most  # the largest count that has a value
     cdef const double[::1] values
+    # The values of a table of few small integers, for sums over levels.
+    cdef bint has_integers
+    cdef uint16_t integers[32]
 
     def __cinit__(self, form, const double[::1] values, n_features=None):
         cdef int64_t n = 0 if n_features is None else n_features
@@ -98,6 +116,12 @@ cdef class CountMap:
         else:
             require(values.shape[0] >= (1 if self.g.form == SKLB_POWER else 4),
                     "the coefficients of a polynomial are missing")
+        self.has_integers = (self.g.form == SKLB_TABLE and not self.use_xor
+                             and self.most < SKLB_LEVEL_COUNTS)
+        for n in range(self.most + 1 if self.has_integers else 0):
+            self.has_integers &= 0 <= values[n] <= UINT16_MAX
+            self.integers[n] = <uint16_t> values[n] if self.has_integers else 0
+            self.has_integers &= values[n] == self.integers[n]
 
 
 cdef class Pairs:
@@ -264,6 +288,48 @@ cdef class Pairs:
             row[j] = <int32_t> min(max(count, 0), most)
 
 
+cdef class Levels:
+    """Rows and columns by their level in each group of features, if both have levels."""
+
+    cdef object arrays  # they live as long as the pointers
+    cdef const uint8_t *rows
+    cdef const uint8_t *panels
+    cdef const uint8_t *fits
+    cdef Py_ssize_t n_groups
+
+    def __cinit__(self, rows, columns, Pairs pairs, bint wanted):
+        cdef:
+            const uint8_t[:, ::1] row_levels
+            const uint8_t[:, :, ::1] panels
+            const uint8_t[::1] fits
+        self.arrays = columns.levels_with(rows) if wanted else None
+        self.n_groups = 0
+        if self.arrays is None:
+            return
+        row_levels, panels, fits = self.arrays
+        self.n_groups = row_levels.shape[1]
+        require(row_levels.shape[0] == pairs.n_samples and panels.shape[0] == pairs.n_panels
+                and panels.shape[1] == self.n_groups and panels.shape[2] == SKLB_TILE_PANEL
+                and fits.shape[0] == pairs.n_panels, "the levels do not fit the samples")
+        if self.n_groups and pairs.n_panels:
+            self.rows, self.panels = &row_levels[0, 0], &panels[0, 0, 0]
+            self.fits = &fits[0]
+
+    cdef bint sum_strip(self, Pairs pairs, Py_ssize_t panel, CountMap g,
+                        const double *coefficients, double *sums) noexcept nogil:
+        """Add up for the panels of a strip; tell whether that was possible."""
+        cdef Py_ssize_t p, n_panels = min(pairs.step, pairs.n_panels - panel)
+        if self.n_groups == 0:
+            return False
+        for p in range(panel, panel + n_panels):
+            if not self.fits[p]:
+                return False
+        return sklb_sum_levels(
+            g.integers, self.rows, pairs.n_samples, self.n_groups,
+            self.panels + panel * self.n_groups * SKLB_TILE_PANEL, n_panels, coefficients,
+            sums)
+
+
 cdef uint64_t bits_in(const uint64_t *words, int64_t n) noexcept nogil:
     cdef uint64_t bits = 0
     cdef int64_t i
@@ -369,6 +435,7 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
         int n_samples
         bint fits = True, small, few, done
         double *sums
+        Levels levels
     require(coefficients.shape[1] == pairs.n_samples,
             "there is not one coefficient for each support sample")
     require(scores.shape[0] == n_scores and scores.shape[1] == pairs.n_columns,
@@ -380,6 +447,7 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
     if sums == NULL:
         raise MemoryError
     few = pairs.n_columns <= SKLB_FEW_COLUMNS and pairs.n_samples > 0 and not pairs.split
+    levels = Levels(rows, columns, pairs, g.has_integers and small and not few)
     with nogil:
         for p from 0 <= p < pairs.n_panels by pairs.step:
             width = min(stride, pairs.n_columns - p * SKLB_TILE_PANEL)
@@ -390,7 +458,8 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
                     &g.g, g.use_xor, pairs.words, pairs.n_samples, pairs.n_words,
                     pairs.panels + j, &coefficients[0, 0], n_scores, sums + j, stride)
             for k in range(n_scores if small and not few else 0):
-                done = sklb_sum_small(
+                done = levels.sum_strip(pairs, p, g, &coefficients[k, 0], sums + k * stride)
+                done = done or sklb_sum_small(
                     &g.g, <int> g.most, g.use_xor, pairs.words, pairs.n_samples,
                     pairs.n_words, pairs.panels + p * pairs.n_words * SKLB_TILE_PANEL,
                     min(pairs.step, pairs.n_panels - p), &coefficients[k, 0],

@@ -17,6 +17,7 @@ from sklboolean._core._packing import (
     pack_sparse,
 )
 from sklboolean._core._popcount import (
+    FEW_COLUMNS,
     PANEL,
     count_ones,
     count_pairs,
@@ -133,12 +134,15 @@ class BitRows:
     n_features : int
     rest : csr_array of shape (n_samples, n_rest) or None
         The features outside the words.
+    groups : OneHotGroups or None
+        Groups of the packed features, where a model has found some.
     """
 
     words: np.ndarray
     ones: np.ndarray
     n_features: int
     rest: sparse.csr_array | None = None
+    groups: object = None
 
     @classmethod
     def from_words(cls, words, n_features):
@@ -155,7 +159,7 @@ class BitRows:
         rest = None if self.rest is None else self.rest[rows]
         words = np.ascontiguousarray(self.words[rows])
         ones = np.ascontiguousarray(self.ones[rows])
-        return BitRows(words, ones, self.n_features, rest)
+        return BitRows(words, ones, self.n_features, rest, self.groups)
 
     def arrays(self):
         """Return the arrays that the compiled loops take for rows."""
@@ -166,12 +170,19 @@ class BitRows:
 
 @dataclass(frozen=True)
 class BitColumns:
-    """Rows laid out as the right-hand side of a count: panels and postings."""
+    """Rows laid out as the right-hand side of a count: panels and postings.
+
+    Where the rows have groups of features, ``levels`` holds their levels in panels, and
+    ``fits`` tells which panels keep to the groups.
+    """
 
     panels: np.ndarray
     ones: np.ndarray
     n_features: int
     postings: sparse.csc_array | None = None
+    groups: object = None
+    levels: np.ndarray | None = None
+    fits: np.ndarray | None = None
     # Parts with postings are cut once and asked for again with every block.
     parts: dict = field(default_factory=dict, repr=False, compare=False)
 
@@ -182,7 +193,10 @@ class BitColumns:
         panels = np.empty((-(-n // PANEL), n_words, PANEL), dtype=np.uint64)
         fill_panels(rows.words, panels)
         postings = None if rows.rest is None else rows.rest.tocsc()
-        return cls(panels, rows.ones, rows.n_features, postings)
+        levels = ()
+        if rows.groups is not None and n > FEW_COLUMNS:
+            levels = rows.groups, *rows.groups.column_levels(rows.words)
+        return cls(panels, rows.ones, rows.n_features, postings, *levels)
 
     def __len__(self):
         return len(self.ones)
@@ -193,14 +207,25 @@ class BitColumns:
             return self
         if (first, last) in self.parts:
             return self.parts[first, last]
-        panels = self.panels[first // PANEL : -(-last // PANEL)]
-        postings = None
+        own = slice(first // PANEL, -(-last // PANEL))
+        postings, levels = None, ()
         if self.postings is not None:
             postings = self.postings[first:last]
-        part = BitColumns(panels, self.ones[first:last], self.n_features, postings)
+        if self.levels is not None:
+            levels = self.groups, self.levels[own], self.fits[own]
+        part = BitColumns(
+            self.panels[own], self.ones[first:last], self.n_features, postings, *levels
+        )
         if postings is not None:
             self.parts[first, last] = part
         return part
+
+    def levels_with(self, rows):
+        """Return the levels of rows and of these columns, or None without levels."""
+        if self.levels is None or rows.groups is not self.groups:
+            return None
+        row_levels = self.groups.row_levels(rows.words)
+        return None if row_levels is None else (row_levels, self.levels, self.fits)
 
     def arrays(self):
         """Return the arrays that the compiled loops take for columns."""

@@ -7,7 +7,7 @@ reads a given matrix. Samples that are laid out offer ``len`` and ``take``.
 """
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -30,6 +30,7 @@ from sklboolean._core.bits import (
     sparse_rows,
     unpack_words,
 )
+from sklboolean._core.one_hot_groups import OneHotGroups
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.parameters import check_binarize
 from sklboolean._core.validation import check_boolean_array
@@ -70,24 +71,41 @@ class PairFormula:
         self.values = values
 
 
-class SparseLayout:
-    """Which features of sparse samples are packed into words, to compare samples.
+class SampleLayout:
+    """How to lay out samples that are compared with those of one table.
+
+    Of sparse samples the commonest features are packed into words.
 
     Parameters
     ----------
-    table : csr_array of shape (n_samples, n_features)
+    table : ndarray of uint64 words, or csr_array of shape (n_samples, n_features)
         The samples whose frequencies decide.
+    n_features : int
+    as_sparse : bool
+        Whether samples are CSR.
+    with_groups : bool
+        Whether to find groups of features of which at most one is true in a sample.
     """
 
-    def __init__(self, table):
-        n_samples, n_features = table.shape
-        frequencies = np.bincount(table.indices, minlength=n_features)
-        self.bit_of_feature = choose_packed_features(frequencies / max(1, n_samples))
+    def __init__(self, table, n_features, as_sparse, with_groups=True):
+        self.n_features, self.bit_of_feature, self.groups = n_features, None, None
+        if as_sparse:
+            table = as_csr(table, n_features)
+            frequencies = np.bincount(table.indices, minlength=n_features)
+            self.bit_of_feature = choose_packed_features(
+                frequencies / max(1, table.shape[0])
+            )
+        if with_groups and (not as_sparse or self.bit_of_feature.min() >= 0):
+            self.groups = OneHotGroups.find(self.rows(table))
 
     def rows(self, table):
         """Lay out a Boolean table, words or CSR, as `BitRows`."""
-        table = as_csr(table, len(self.bit_of_feature))
-        return sparse_rows(table, self.bit_of_feature)
+        if self.bit_of_feature is None:
+            rows = BitRows.from_words(table, self.n_features)
+        else:
+            table = as_csr(table, self.n_features)
+            rows = sparse_rows(table, self.bit_of_feature)
+        return rows if self.groups is None else replace(rows, groups=self.groups)
 
 
 def lay_out_pair(X, Y, binarize):
@@ -116,12 +134,10 @@ def lay_out_pair(X, Y, binarize):
             f"X has {n_features} features and Y has {n_features_Y}. Both must have the "
             "same columns."
         )
-    if sparse.issparse(A) or sparse.issparse(B):
-        lay_out = SparseLayout(as_csr(B, n_features)).rows
-    else:
-        lay_out = partial(BitRows.from_words, n_features=n_features)
-    rows = lay_out(A)
-    others = rows if A is B else lay_out(B)
+    as_sparse = sparse.issparse(A) or sparse.issparse(B)
+    layout = SampleLayout(B, n_features, as_sparse, with_groups=False)
+    rows = layout.rows(A)
+    others = rows if A is B else layout.rows(B)
     max_ones = max(rows.ones.max(initial=0), others.ones.max(initial=0))
     return rows, BitColumns.from_rows(others), int(max_ones)
 
@@ -211,9 +227,7 @@ class FormulaEvaluator(_MatrixEvaluator):
 
     def layout(self, table, as_sparse):
         """Choose how to lay out samples that are compared with those of ``table``."""
-        if as_sparse:
-            return SparseLayout(as_csr(table, self.n_features)).rows
-        return partial(BitRows.from_words, n_features=self.n_features)
+        return SampleLayout(table, self.n_features, as_sparse).rows
 
     def columns(self, rows):
         return BitColumns.from_rows(rows)

@@ -14,19 +14,19 @@ to date and the gap is checked for all samples.
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy import sparse
 
 from sklboolean._core._popcount import FEW_COLUMNS
-from sklboolean._core.bits import BitColumns, BitRows, as_words
+from sklboolean._core.bits import BitColumns, as_words
 from sklboolean.kernels._count_table import smaller_values
 from sklboolean.kernels._evaluators import (
     CountEvaluator,
     FormulaEvaluator,
     PairFormula,
-    SparseLayout,
+    SampleLayout,
     too_large_message,
 )
 from sklboolean.kernels._smo import solve_block
@@ -88,10 +88,7 @@ class BitKernel:
     def __init__(self, kernel, n_features, table, n_jobs=None):
         self.n_features, self.n_jobs = n_features, n_jobs
         self.is_sparse = sparse.issparse(table)
-        if self.is_sparse:
-            self.layout = SparseLayout(table).rows
-        else:
-            self.layout = partial(BitRows.from_words, n_features=n_features)
+        self.layout = SampleLayout(table, n_features, self.is_sparse).rows
         self.rows = self.layout(table)
         self._set_kernel(kernel)
 

@@ -1,6 +1,7 @@
 /* Counts between rows, the maps from count to value, and packing: by definition. */
 #include "check.h"
 
+#include "../../sklboolean/_core/one_hot_levels.h"
 #include "../../sklboolean/_core/pack.h"
 #include "../../sklboolean/_core/tiles.h"
 
@@ -94,6 +95,36 @@ static void check_column(int path, int64_t n_samples, int64_t n_words, int use_x
     free(rows), free(panel), free(coefficients), free(sums), free(table);
 }
 
+static void check_levels(int path, int64_t n_samples, int64_t n_groups, int64_t n_panels) {
+    const int64_t n = n_panels * SKLB_LEVEL_PANEL, size = n * n_groups;
+    uint8_t *rows = room(n_samples * n_groups), *panels = room(size);
+    double *coefficients = room(n_samples * 8), *sums = room(n * 8);
+    uint16_t values[SKLB_LEVEL_COUNTS];
+    for (int k = 0; k < SKLB_LEVEL_COUNTS; k++) values[k] = (uint16_t)random_word();
+    for (int64_t k = 0; k < n_samples * n_groups; k++) rows[k] = (uint8_t)(random_word() % 3);
+    for (int64_t k = 0; k < size; k++) {
+        const uint8_t level = (uint8_t)(random_word() % 3);
+        panels[k] = level ? level : 255;
+    }
+    for (int64_t r = 0; r < n_samples; r++) coefficients[r] = (double)(random_word() % 99) - 49;
+    for (int64_t j = 0; j < n; j++) sums[j] = (double)j;
+    const int done = sklb_sum_levels(values, rows, n_samples, n_groups, panels, n_panels,
+                                     coefficients, sums);
+    for (int64_t j = 0; j < n; j++) {
+        double sum = (double)j; /* integers below 2^53: exact in any order */
+        for (int64_t r = 0; r < n_samples && done; r++) {
+            int count = 0;
+            for (int64_t g = 0; g < n_groups; g++)
+                count += rows[r * n_groups + g] ==
+                         panels[(j / SKLB_LEVEL_PANEL * n_groups + g) * SKLB_LEVEL_PANEL +
+                                j % SKLB_LEVEL_PANEL];
+            sum += coefficients[r] * values[count];
+        }
+        CHECK(sums[j] == sum);
+    }
+    free(rows), free(panels), free(coefficients), free(sums);
+}
+
 static void check_packing(int path, int64_t n) {
     static const double values[] = {0, 1, -1, 0.5, 2, NAN, INFINITY, -INFINITY};
     for (int strange = 0; strange < 2; strange++)
@@ -126,6 +157,9 @@ int main(void) {
             for (int64_t n_words = 1; n_words < 6; n_words++)
                 for (int use_xor = 0; use_xor < 2; use_xor++)
                     check_column(path, n_samples, n_words, use_xor, 1 + n_samples % 3);
+        for (int64_t n_samples = 1; n_samples < 100; n_samples += 1 + n_samples / 3)
+            for (int64_t n_groups = 1; n_groups < SKLB_LEVEL_COUNTS; n_groups += 5)
+                check_levels(path, n_samples, n_groups, 1 + n_samples % 9);
         for (int form = 0; form < 3; form++)
             for (int n_samples = 1; n_samples <= SKLB_TILE_ROWS; n_samples++)
                 for (int64_t n = 1; n < 70; n++) check_maps(path, form, n, n_samples);
