@@ -5,10 +5,12 @@ Callers validate data; shapes are checked here before the GIL is released.
 """
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
 
 from sklboolean._core._checks cimport (
     require,
     require_below,
+    sklb_all_below_64,
     sklb_is_indptr,
 )
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
@@ -16,6 +18,11 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 cdef extern from "bit_columns.h" nogil:
     double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words)
     void sklb_masked_add(const uint64_t *bits, double step, double *out, int64_t n_words)
+    ctypedef struct sklb_kept_bits:
+        int n_kept
+    sklb_kept_bits sklb_plan_moves(uint64_t mask)
+    void sklb_keep_bits(const uint64_t *bits, const sklb_kept_bits *plans, int64_t n_words,
+                        uint64_t *packed)
 
 sklb_cpu_level = &cpu_level
 
@@ -48,12 +55,67 @@ def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficient
                                     columns.shape[1])
 
 
+def keep_samples(const uint64_t[:, ::1] columns, const uint64_t[::1] samples,
+                 uint64_t[:, ::1] packed):
+    """Write the bits of some samples of each column, without gaps.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_words), uint64
+    samples : ndarray of shape (n_words,), uint64
+        The samples to keep, as bits.
+    packed : ndarray of shape (n_columns, n_packed), uint64
+        With as many words as the number of these samples takes.
+    """
+    cdef:
+        int64_t w, c, n_kept = 0, n_words = columns.shape[1]
+        sklb_kept_bits *plans
+    require(samples.shape[0] == n_words and packed.shape[0] == columns.shape[0],
+            "the samples to keep do not fit")
+    plans = <sklb_kept_bits *> malloc((n_words + 1) * sizeof(sklb_kept_bits))
+    if plans == NULL:
+        raise MemoryError
+    try:
+        for w in range(n_words):
+            plans[w] = sklb_plan_moves(samples[w])
+            n_kept += plans[w].n_kept
+        require(packed.shape[1] == (n_kept + 63) // 64, "the samples to keep do not fit")
+        with nogil:
+            for c in range(columns.shape[0] if n_kept else 0):
+                sklb_keep_bits(&columns[c, 0], plans, n_words, &packed[c, 0])
+    finally:
+        free(plans)
+
+
+def add_counts(const int32_t[:, ::1] counts, const int64_t[::1] numbers, int64_t first,
+               double unit, double[:, ::1] matrix):
+    """Add multiples of counts to a symmetric matrix, in place.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_rows, n_columns)
+        ``counts[i, j]`` is of the numbers ``first + i`` and ``j``. Columns behind
+        ``first + i`` are not read.
+    numbers : ndarray of shape (n_columns or more,), int64
+        All different.
+    """
+    cdef int64_t i, j, row, n = numbers.shape[0]
+    require(first >= 0 and first + counts.shape[0] <= counts.shape[1] <= n
+            and sklb_all_below_64(&numbers[0], n, min(matrix.shape[0], matrix.shape[1])),
+            "counts and a matrix do not fit")
+    with nogil:
+        for i in range(counts.shape[0]):
+            row = numbers[first + i]
+            for j in range(first + i + 1):
+                matrix[row, numbers[j]] += unit * counts[i, j]
+                matrix[numbers[j], row] = matrix[row, numbers[j]]
+
+
 def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] prices,
-            double[::1] coefficients, double tol, int max_passes, double[:, ::1] work):
+            double[::1] coefficients, double tol, int max_passes):
     """Minimize a quadratic function plus prices times absolute coefficients, in place.
 
-    Coordinate descent. After every eighth pass all coefficients other than 0 move
-    together, by conjugate gradients.
+    Passes of coordinate descent.
 
     Parameters
     ----------
@@ -63,8 +125,6 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
         Slopes at the coefficients; kept up to date.
     tol : float
         Stop when 0 is no further from a subgradient, as a fraction of the price.
-    work : ndarray of shape (4, n)
-        Scratch space.
 
     Returns
     -------
@@ -75,8 +135,7 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
         int n_passes
         double worst, size, step
     require(matrix.shape[0] == n and matrix.shape[1] == n and prices.shape[0] == n
-            and coefficients.shape[0] == n and work.shape[0] >= 4 and work.shape[1] >= n
-            and n > 0, "the quadratic model does not fit its coefficients")
+            and coefficients.shape[0] == n and n > 0, "the quadratic model does not fit its coefficients")
     with nogil:
         for n_passes in range(max_passes):
             worst = 0
@@ -91,84 +150,7 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
                         slopes[b] += step * matrix[a, b]
             if worst <= tol:
                 break
-            if n_passes % 8 == 7:
-                accelerate(matrix, slopes, prices, coefficients, work)
     return n_passes
-
-
-cdef void accelerate(const double[:, ::1] matrix, double[::1] slopes,
-                     const double[::1] prices, double[::1] coefficients,
-                     double[:, ::1] work) noexcept nogil:
-    """Move all coefficients other than 0 towards the minimum for their signs.
-
-    Coefficients that would change their sign become 0. If the function does not decrease
-    so, the step ends at the first of them.
-    """
-    cdef:
-        int64_t a, b, n = slopes.shape[0]
-        int n_steps
-        double start = 0, size = 0, before, rate, change
-        double *total = &work[0, 0]
-        double *residual = &work[1, 0]
-        double *step = &work[2, 0]
-        double *bent = &work[3, 0]
-    for a in range(n):
-        total[a] = residual[a] = step[a] = 0
-        if coefficients[a] != 0 or prices[a] == 0:
-            residual[a] = -slopes[a] - (prices[a] if coefficients[a] > 0 else -prices[a])
-            step[a] = residual[a] / (matrix[a, a] + 1e-12)
-            start += residual[a] * step[a]
-    size = start
-    for n_steps in range(12):
-        if size <= 1e-4 * start or size == 0:
-            break
-        multiply(matrix, step, bent)
-        change = 0
-        for a in range(n):
-            change += step[a] * bent[a]
-        if not change > 0:
-            break
-        rate, before, size = size / change, size, 0
-        for a in range(n):
-            if coefficients[a] != 0 or prices[a] == 0:
-                total[a] += rate * step[a]
-                residual[a] -= rate * bent[a]
-                size += residual[a] * residual[a] / (matrix[a, a] + 1e-12)
-        for a in range(n):
-            if coefficients[a] != 0 or prices[a] == 0:
-                step[a] = residual[a] / (matrix[a, a] + 1e-12) + size / before * step[a]
-    rate = 1
-    for n_steps in range(2):
-        change = 0
-        for a in range(n):
-            step[a] = rate * total[a]
-            if prices[a] and (coefficients[a] + step[a]) * coefficients[a] < 0:
-                step[a] = -coefficients[a]
-            change += step[a] * slopes[a] + prices[a] * (
-                fabs(coefficients[a] + step[a]) - fabs(coefficients[a]))
-        multiply(matrix, step, bent)
-        for a in range(n):
-            change += 0.5 * step[a] * bent[a]
-        if change < 0:
-            for a in range(n):
-                coefficients[a] += step[a]
-                slopes[a] += bent[a]
-            return
-        for a in range(n):
-            if prices[a] and total[a] * coefficients[a] < 0:
-                rate = min(rate, -coefficients[a] / total[a])
-
-
-cdef void multiply(const double[:, ::1] matrix, const double *vector,
-                   double *product) noexcept nogil:
-    """Multiply a symmetric matrix by a vector, of which many entries are 0."""
-    cdef int64_t a, b, n = matrix.shape[0]
-    for a in range(n):
-        product[a] = 0
-    for a in range(n):
-        if vector[a] != 0:
-            for b in range(n):
-                product[b] += vector[a] * matrix[a, b]
 
 
 cdef inline double soft(double value, double threshold) noexcept nogil:

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import entr, expit, softmax
 
+from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import as_words, pack_dense, transpose_words
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
@@ -201,6 +202,14 @@ class ColumnGeneration:
         """Add the features that are true in some samples and false in others."""
         some = self.features.any(axis=1) & (self.features != self.samples).any(axis=1)
         self.add([((int(j), True),) for j in np.flatnonzero(some)])
+
+    def start_from(self, solution):
+        """Take the weights of a solution for similar samples; add what is missing."""
+        self.add(solution.conjunctions)
+        self.coefficients[:] = 0.0
+        self.coefficients[:, 0] = solution.intercepts
+        places = [1 + self.known[one] for one in solution.conjunctions]
+        self.coefficients[:, places] = solution.coefficients
 
     def drop_unused(self, problem):
         """Forget the conjunctions of weight 0, except single features."""
@@ -397,6 +406,13 @@ class ColumnGeneration:
                 terms = terms + entr(np.clip(1 - shares, 0, 1))
         dual = C * (terms @ self.weights).sum()
         return max(self.objective - dual, 0.0)
+
+    def coverages(self, conjunctions):
+        """Count the samples that satisfy each conjunction of the model, int64."""
+        ones = np.empty(len(conjunctions), dtype=np.int32)
+        places = [1 + self.known[one] for one in conjunctions]
+        count_ones(self.columns[places], ones)
+        return ones.astype(np.int64)
 
     def solution(self):
         """Return the present model as a `ConjunctionSum`, without weights of 0."""

@@ -102,8 +102,9 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         Weights of the conjunctions of the model for each of ``Cs_``.
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
-        two that were not better, or at a limit. Of a C that is worse than another, the
-        loss of an unfinished model. None if C was not chosen.
+        two that were not better, after one that was worse by three standard errors, or
+        at a limit. Of a C that is worse than another, the loss of an unfinished model.
+        None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float

@@ -1,6 +1,7 @@
 """Base class of the models that add up weighted conjunctions."""
 
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from numbers import Integral
 from time import monotonic
 
@@ -37,36 +38,69 @@ from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 # Tolerance of models along the path, which only choose C.
 PATH_TOL = 0.03
+# Standard errors by which the held-out loss of a C is above the least, so that larger
+# values of C are not tried.
+CLEARLY = 3
+
+
+@dataclass(frozen=True)
+class HeldOutLosses:
+    """The losses of the held-out samples, and their weights."""
+
+    values: np.ndarray
+    weights: np.ndarray
+
+    @cached_property
+    def mean(self):
+        """The weighted mean."""
+        return float(np.average(self.values, weights=self.weights))
+
+    def is_clearly_above(self, others):
+        """Test whether the mean is above that of other losses of the same samples.
+
+        By more than ``CLEARLY`` standard errors of the mean difference.
+        """
+        difference = self.mean - others.mean
+        scatter = self.weights * (self.values - others.values - difference)
+        error = np.sqrt(scatter @ scatter) / self.weights.sum()
+        return bool(difference > CLEARLY * error)
 
 
 class HeldOutWatch:
     """The held-out losses of a C: when it is clearly worse than another, it is left.
 
-    That is when the loss is above the least of the values before and rises from one
-    solution to the next, or in three steps of a solution in turn.
+    That is when the mean loss is above the least of the values before and rises from
+    one solution to the next, or in three steps of a solution in turn.
 
     Parameters
     ----------
-    held_out_loss : callable
-        Computes the loss of the present model.
-    least : float
-        The least loss of the values of C before; infinity for the first.
+    held_out_losses : callable
+        Computes the `HeldOutLosses` of the present model.
+    best : HeldOutLosses or None
+        Those with the least mean of the values of C before; None for the first.
+
+    Attributes
+    ----------
+    last : HeldOutLosses
+        Of the last solution.
     """
 
-    def __init__(self, held_out_loss, least):
-        self.held_out_loss, self.least = held_out_loss, least
+    def __init__(self, held_out_losses, best):
+        self.held_out_losses = held_out_losses
+        self.least = np.inf if best is None else best.mean
         self.of_steps, self.of_solutions = [], []
 
     def after_step(self):
         """Measure the loss; return whether it has risen for three steps."""
         if np.isinf(self.least):
             return False
-        self.of_steps.append(self.held_out_loss())
+        self.of_steps.append(self.held_out_losses().mean)
         return self._has_risen(self.of_steps, 3)
 
     def after_solution(self):
         """Measure the loss; return whether it has risen."""
-        self.of_solutions.append(self.held_out_loss())
+        self.last = self.held_out_losses()
+        self.of_solutions.append(self.last.mean)
         return self._has_risen(self.of_solutions, 1) or self._has_risen(
             self.of_steps, 3
         )
@@ -142,10 +176,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             self.n_features_in_, self.max_literals, self.monotone,
             float(self.literal_cost), groups,
         )  # fmt: skip
-        self.scores_, best = None, 0
+        self.scores_, best, solutions = None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:
-            best = self._choose_C(
+            best, solutions = self._choose_C(
                 words, weights, targets, strata, loss, space, Cs, halfway, progress
             )
         model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
@@ -159,6 +193,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
 
         progress.count("C", best + 1)
         for k, C in enumerate(Cs[: best + 1]):
+            if k < len(solutions):
+                model.start_from(solutions[k])
             if k < best:
                 model.minimize(C, PATH_TOL, exact=False, until=until)
             else:
@@ -175,7 +211,14 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     def _choose_C(
         self, words, weights, targets, strata, loss, space, Cs, until, progress
     ):
-        """Find the place of the C with the smallest held-out loss."""
+        """Find the place of the C with the smallest held-out loss.
+
+        Returns
+        -------
+        best : int
+        solutions : list of ConjunctionSum
+            The models of the first part, for each C from the smallest on.
+        """
         parts = self._split(strata, weights)
         progress.count("part", len(parts))
         found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
@@ -184,22 +227,23 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
             for train, test in parts
         )
-        losses, limits = [], set()
-        for of_part, limit in found:
+        losses, limits, solutions = [], set(), []
+        for of_part, limit, of_Cs in found:
             losses.append(of_part)
             limits.add(limit)
+            solutions = solutions or of_Cs
             least = of_part.min()
             if progress.step(partial("held-out loss {:.4f}".format, least)):
                 break
         if not losses:
-            return len(Cs) // 2
+            return len(Cs) // 2, []
         for limit in sorted(limits - {None}):
             warn_user(
                 f"{limit}={getattr(self, limit):g} ended the path of C where larger "
                 f"values may predict better. Raise {limit}, or set C."
             )
         self.scores_ = -np.array(losses)
-        return int(np.argmin(np.mean(losses, axis=0)))
+        return int(np.argmin(np.mean(losses, axis=0))), solutions
 
     def _split(self, strata, weights):
         """Draw the samples to fit and those to choose C by."""
@@ -239,8 +283,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     ):
         """Compute the mean held-out loss for each C, from the smallest on.
 
-        The path ends with the second C in turn that is above the least, or at a limit.
-        The values of C that are left out have an infinite loss.
+        The path ends with the second C in turn that is above the least, with one that
+        is clearly above it, or at a limit. The values of C that are left out have an
+        infinite loss.
 
         Returns
         -------
@@ -248,34 +293,40 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         limit : {"time_limit", "work_limit", None}
             The limit that ended the path. None too where the work ended it after the
             loss had risen.
+        solutions : list of ConjunctionSum
+            The model of each C that was not left out.
         """
         model = ColumnGeneration(
             words[train], weights[train], targets[:, train], loss, space
         )
         model.add_features()
-        losses, least = np.full(len(Cs), np.inf), np.inf
-        max_work = self._max_work()
+        losses, best = np.full(len(Cs), np.inf), None
+        max_work, solutions = self._max_work(), []
 
-        def held_out_loss():
+        def held_out_losses():
             scores = model.solution().scores(words[test])
-            values = self._held_out_loss(scores, targets[:, test].T)
-            return np.average(values, weights=weights[test])
+            return HeldOutLosses(
+                self._held_out_loss(scores, targets[:, test].T), weights[test]
+            )
 
         for k, C in enumerate(Cs):
-            watch = HeldOutWatch(held_out_loss, least)
+            watch = HeldOutWatch(held_out_losses, best)
             model.minimize(
                 C, PATH_TOL, exact=False, until=until, watch=watch,
                 max_work=max_work - model.work if k else np.inf,
             )  # fmt: skip
             if k and until is not None and monotonic() >= until:
-                return losses, "time_limit"
+                return losses, "time_limit", solutions
             if k and model.work >= max_work:
-                return losses, "work_limit" if losses[k - 1] <= least else None
-            losses[k] = watch.of_solutions[-1]
-            if k and losses[k] > least and losses[k - 1] > least:
+                has_risen = losses[k - 1] > best.mean
+                return losses, None if has_risen else "work_limit", solutions
+            solutions.append(model.solution())
+            losses[k] = watch.last.mean
+            if best is None or losses[k] <= best.mean:
+                best = watch.last
+            elif losses[k - 1] > best.mean or watch.last.is_clearly_above(best):
                 break
-            least = min(least, losses[k])
-        return losses, None
+        return losses, None, solutions
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]
@@ -286,7 +337,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         )
         conjunctions = [state.conjunctions[k] for k in order]
-        coverages = state.satisfied(model.words).sum(axis=0)[order]
+        coverages = model.coverages(conjunctions)
         coefficients = np.ascontiguousarray(state.coefficients[:, order])
         # Classes of the same weight tie, whatever the order of the samples.
         intercepts = state.intercepts.round(12)

@@ -3,12 +3,15 @@
 import numpy as np
 
 from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
+from sklboolean.rules._bit_columns import add_counts, keep_samples
 
 # Binary digits of a sample's curvature: at least, at most, and what their number times
 # the number of words of a column comes to between these. Few samples get more digits.
 LEAST_DIGITS, MOST_DIGITS, DIGIT_WORDS = 2, 12, 1024
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
+# Columns that are counted at a time.
+BLOCK = 128
 
 
 class Curvatures:
@@ -17,7 +20,7 @@ class Curvatures:
     Curvatures are rounded to whole multiples of a unit. Their running sum stays within
     a half unit of the exact one, so that errors cancel. The matrix is that of weights
     not below 0, which keeps a model of the loss convex. It is kept from step to step:
-    only columns that are new are counted.
+    only columns that are new are counted. Those that are not counted have sums of 0.
 
     Attributes
     ----------
@@ -52,7 +55,7 @@ class Curvatures:
         new = active[~self.is_known[active]]
         if len(new):
             self._count(columns, np.flatnonzero(self.is_known), new)
-        return self.matrix[np.ix_(active, active)]
+        return self.matrix[active].take(active, axis=1)
 
     def keep(self, kept):
         """Forget the columns that are not kept; the others move up."""
@@ -74,9 +77,10 @@ class Curvatures:
         multiples = np.diff(running, prepend=0.0).astype(np.int64)
         digits = multiples >> np.arange(n_digits)[:, None] & 1
         self.digits = pack_dense(digits.astype(np.uint8))
+        self.n_samples = digits.sum(axis=1).tolist()
         self.unit = values.sum() / max(multiples.sum(), 1)
         self.reference = values.copy()
-        self.is_known[:] = False
+        self.is_known[:], self.matrix[:] = False, 0.0
 
     def _make_room(self, n_columns):
         missing = n_columns - len(self.is_known)
@@ -85,18 +89,19 @@ class Curvatures:
             self.matrix = np.pad(self.matrix, ((0, missing), (0, missing)))
 
     def _count(self, columns, known, new):
-        n_samples = 64 * columns.shape[1]
-        rows = [
-            BitRows.from_words(columns[new] & digit, n_samples) for digit in self.digits
-        ]
-        for others in (known, new):
-            right = BitRows.from_words(columns[others], n_samples)
-            right = BitColumns.from_rows(right)
-            sums = np.zeros((len(new), len(others)))
-            for place, left in enumerate(rows):
-                sums += self.unit * 2**place * count_common(left, right)
-            self.matrix[np.ix_(new, others)] = sums
-            self.matrix[np.ix_(others, new)] = sums.T
+        others = np.r_[known, new]
+        chosen = columns[others]
+        for place, digit in enumerate(self.digits):
+            packed = np.empty((len(others), -(-self.n_samples[place] // 64)), np.uint64)
+            keep_samples(chosen, digit, packed)
+            rows = BitRows.from_words(packed, self.n_samples[place])
+            right = BitColumns.from_rows(rows)
+            for first in range(len(known), len(others), BLOCK):
+                last = min(first + BLOCK, len(others))
+                counts = count_common(
+                    rows.take(slice(first, last)), right.part(0, last)
+                )
+                add_counts(counts, others, first, self.unit * 2**place, self.matrix)
         self.is_known[new] = True
         n_pairs = len(new) * (len(known) + len(new) // 2)
         self.work += n_pairs * columns.shape[1] * len(self.digits) // 3

@@ -13,9 +13,10 @@ from sklboolean.rules._curvatures import Curvatures
 
 # Coefficients besides those other than 0 that one step may change, at least.
 MIN_ADDED = 64
-# Passes of coordinate descent between two steps of all coefficients other than 0.
-N_PASSES = 3
-MAX_STEPS, MAX_ROUNDS = 100, 200
+# Passes of coordinate descent between two moves of all coefficients other than 0, and
+# the most such rounds for a quadratic model: a next step makes up for a coarse one.
+N_PASSES, MAX_ROUNDS = 3, 8
+MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -188,9 +189,8 @@ class L1Problem:
         A few passes of coordinate descent choose which coefficients are 0; then all
         others move together.
         """
-        scratch = np.empty((4, len(new)))
         for _ in range(MAX_ROUNDS):
-            n_passes = descend(matrix, slopes, prices, new, tol, N_PASSES, scratch)
+            n_passes = descend(matrix, slopes, prices, new, tol, N_PASSES)
             self.work += len(new) ** 2 * N_PASSES
             if n_passes < N_PASSES - 1 or self.limits.reached(self.work):
                 break
@@ -205,22 +205,25 @@ class L1Problem:
         """
         support = np.flatnonzero((new != 0) | (prices == 0))
         signs, start = np.sign(new[support]), new[support]
-        hessian = matrix[np.ix_(support, support)]
+        rows = matrix[support]
+        hessian = rows.take(support, axis=1)
         hessian[np.diag_indices(len(support))] *= 1 + 1e-6
         hessian[np.diag_indices(len(support))] += 1e-10
         slope = slopes[support] + signs * prices[support]
         try:
-            factor = cho_factor(hessian, lower=True, overwrite_a=True)
+            # The order of its columns is the one of LAPACK: nothing is copied.
+            factor = cho_factor(
+                hessian.T, lower=True, overwrite_a=True, check_finite=False
+            )
         except np.linalg.LinAlgError:
             return
         self.work += len(support) ** 3 // 12 + 2 * len(new) ** 2
-        step, every_change = cho_solve(factor, -slope), np.zeros(len(new))
+        step = cho_solve(factor, -slope, check_finite=False)
         for halved in range(7):
             moved = start + 0.5**halved * step
             moved[(signs * moved < 0) & (prices[support] > 0)] = 0.0
             change = moved - start
-            every_change[support] = change
-            bent = matrix @ every_change
+            bent = change @ rows
             decrease = slopes[support] @ change + 0.5 * change @ bent[support]
             decrease += prices[support] @ (np.abs(moved) - np.abs(start))
             if decrease < 0:

@@ -1,4 +1,4 @@
-/* Sums and updates of real vectors over the samples of a bit column.
+/* Sums and updates of real vectors over the samples of a bit column; some of its samples.
  *
  * A column has one bit for each sample. Sums run in 64 lanes, one for each bit of a word,
  * which are added in a fixed order at the end: all versions give the same bits. */
@@ -118,6 +118,49 @@ static double sklb_masked_sum(const uint64_t *bits, const double *values, int64_
 static void sklb_masked_add(const uint64_t *bits, double step, double *out,
                             int64_t n_words) {
     SKLB_CALL(sklb_masked_add, bits, step, out, n_words);
+}
+
+/* The bits of a mask move to the low end of a word, in their order, in six steps: step i
+ * moves the bits of moves[i] by 2**i places (Warren, "Hacker's Delight", section 7-4). */
+typedef struct {
+    uint64_t mask, moves[6];
+    int n_kept;
+} sklb_kept_bits;
+
+static sklb_kept_bits sklb_plan_moves(uint64_t mask) {
+    sklb_kept_bits plan = {mask, {0}, sklb_popcount_plain(mask)};
+    uint64_t left = mask, gaps = ~mask << 1;
+    for (int i = 0; i < 6; i++) {
+        uint64_t parity = gaps; /* of the gaps at or below each bit */
+        for (int step = 1; step < 64; step *= 2) parity ^= parity << step;
+        plan.moves[i] = parity & left;
+        left = (left ^ plan.moves[i]) | plan.moves[i] >> (1 << i);
+        gaps &= ~parity;
+    }
+    return plan;
+}
+
+/* Write the kept bits of a column without gaps. */
+static void sklb_keep_bits(const uint64_t *bits, const sklb_kept_bits *plans, int64_t n_words,
+                           uint64_t *packed) {
+    uint64_t held = 0;
+    int n_held = 0;
+    for (int64_t w = 0; w < n_words; w++) {
+        const sklb_kept_bits *plan = plans + w;
+        uint64_t word = bits[w] & plan->mask;
+        for (int i = 0; i < 6; i++) {
+            uint64_t moved = word & plan->moves[i];
+            word = (word ^ moved) | moved >> (1 << i);
+        }
+        held |= word << n_held;
+        n_held += plan->n_kept;
+        if (n_held < 64) continue;
+        *packed++ = held;
+        n_held -= 64;
+        /* What did not fit; by two shifts, as one by 64 places is not defined. */
+        held = word >> 1 >> (plan->n_kept - n_held - 1);
+    }
+    if (n_held) *packed = held;
 }
 
 #endif

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklboolean.rules._bit_columns import add_counts, keep_samples
 
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules import _column_generation as generation
 from sklboolean.rules import _curvatures
 from sklboolean.rules._column_generation import ConjunctionSum, choose_different
-from sklboolean.rules._conjunction_model import HeldOutWatch
+from sklboolean.rules._conjunction_model import CLEARLY, HeldOutLosses, HeldOutWatch
 from sklboolean.rules._curvatures import Curvatures
 
 
@@ -96,9 +97,14 @@ def test_few_of_the_chosen_share_two_literals():
     assert chosen == [found[0][0], found[1][0], found[-2][0], found[-1][0]]
 
 
+def of_one(loss):
+    return HeldOutLosses(np.array([loss]), np.ones(1))
+
+
 def watch_of(losses, least):
     losses = iter(losses)
-    return HeldOutWatch(lambda: next(losses), least)
+    best = None if least is None else of_one(least)
+    return HeldOutWatch(lambda: of_one(next(losses)), best)
 
 
 def test_a_C_is_left_when_its_loss_rises_above_the_least():
@@ -114,5 +120,49 @@ def test_three_steps_that_rise_end_a_solution():
     watch = watch_of([0.6, 0.61, 0.62, 0.63], least=0.55)
     assert [watch.after_step() for _ in range(4)] == [False, False, False, True]
     # The first C has nothing to be compared with, and is not measured.
-    first = watch_of([], least=np.inf)
+    first = watch_of([], least=None)
     assert not first.after_step()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 40))
+def test_clearly_above_is_by_standard_errors_of_the_mean_difference(seed, n):
+    """With whole weights as if each sample were there so many times."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.random(n) + 0.2, rng.random(n)
+    weights = rng.integers(1, 4, n).astype(float)
+    mean = np.average(first - second, weights=weights)
+    error = np.sqrt((weights**2 * (first - second - mean) ** 2).sum()) / weights.sum()
+    if abs(mean - CLEARLY * error) > 1e-9:
+        found = HeldOutLosses(first, weights).is_clearly_above(
+            HeldOutLosses(second, weights)
+        )
+        assert found == (mean > CLEARLY * error)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0, 0.02, 0.5, 1]))
+def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
+    rng = np.random.default_rng(seed)
+    bits = (rng.random((3, 64 * n_words)) < 0.5).astype(np.uint8)
+    is_kept = (rng.random(64 * n_words) < share).astype(np.uint8)
+    n_packed = -(-int(is_kept.sum()) // 64)
+    packed = np.empty((3, n_packed), dtype=np.uint64)
+    keep_samples(pack_dense(bits), pack_dense(is_kept[None])[0], packed)
+    expected = np.zeros((3, 64 * n_packed), dtype=np.uint8)
+    expected[:, : is_kept.sum()] = bits[:, is_kept == 1]
+    assert np.array_equal(packed, pack_dense(expected)[:, :n_packed])
+
+
+def test_counts_are_added_on_both_sides_of_the_diagonal():
+    rng = np.random.default_rng(0)
+    numbers, matrix = np.array([4, 0, 2, 5]), np.zeros((6, 6))
+    counts = rng.integers(0, 9, (2, 4)).astype(np.int32)
+    add_counts(counts, numbers, 2, 0.5, matrix)
+    expected = np.zeros((6, 6))
+    for i, j in ((2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)):
+        expected[numbers[i], numbers[j]] = 0.5 * counts[i - 2, j]
+    expected = np.maximum(expected, expected.T)
+    assert np.array_equal(matrix, expected)
+    with pytest.raises(ValueError, match="do not fit"):
+        add_counts(counts, np.array([4, 0, 2, 6]), 2, 0.5, matrix)
