@@ -93,7 +93,8 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus half the mean held-out squared error of each C, as a fraction of the
         variance of y; -inf for values that were left out after the loss had risen
-        twice, or once by three standard errors, or time was up. None if C was not chosen.
+        twice, or once by three standard errors, or time was up. None if C was not
+        chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float
