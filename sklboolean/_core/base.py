@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import (
     N_SCALE_SCORES,
     add_held_out,
@@ -53,6 +54,30 @@ def restore_on_error(estimator):
     except BaseException:
         restore(estimator, before)
         raise
+
+
+class TableScoreMixin:
+    """``score`` of a classifier or regressor that takes its labels from a table."""
+
+    def score(self, X, y=None, sample_weight=None):
+        """Compute the accuracy of a classifier, or R^2 of a regressor.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            Samples.
+        y : array-like of shape (n_samples,), default=None
+            Labels, or targets of a regressor. None: those of a `BitTable`.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights. None: those of a `BitTable`, else 1.
+
+        Returns
+        -------
+        score : float
+            1 is the best.
+        """
+        y, sample_weight = targets_of(X, y, sample_weight)
+        return super().score(X, y, sample_weight)
 
 
 class DecisionClassifierMixin:
@@ -125,7 +150,7 @@ def _has_partial_fit(classifier):
     return True
 
 
-class IncrementalClassifier(ClassifierMixin, BaseEstimator):
+class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
     """``fit`` and ``partial_fit`` of a classifier that keeps one ``_state``.
 
     A subclass defines ``_check_params()``, ``_check_X(X, y, reset=)``,
@@ -144,15 +169,15 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier to labelled samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Features.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,), default=None
+            Class labels. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite weights of at least 0. The class says what a weight does; a sample of
             weight 0 is left out. None: 1.
@@ -167,6 +192,7 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The classifier stays as it was.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             resume = getattr(self, "warm_start", False) and hasattr(self, "classes_")
             classes = self.classes_ if resume else None
@@ -174,15 +200,15 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(_has_partial_fit)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Continue training with more samples, in one pass in their order.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
-        y : array-like of shape (n_samples,)
-            Labels among ``classes``.
+        y : array-like of shape (n_samples,), default=None
+            Labels among ``classes``. None: those of a `BitTable`.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -198,6 +224,7 @@ class IncrementalClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The classifier stays as it was.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             resume = hasattr(self, "classes_")
             classes = known_classes(self, classes)

@@ -122,6 +122,54 @@ def as_words(table):
     return sparse_rows(table, every_bit).words
 
 
+class PackedBits:
+    """Boolean samples that are packed already, in the place of a data matrix ``X``.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_samples, n_words), uint64
+    n_features : int
+    feature_names : ndarray of shape (n_features,), dtype object, or None
+    y, sample_weight : ndarray of shape (n_samples,) or None
+        Labels and weights, for a ``fit`` that is given none.
+    """
+
+    def __init__(
+        self, words, n_features, feature_names=None, y=None, sample_weight=None
+    ):
+        self.words, self.n_features = words, n_features
+        self.feature_names, self.y, self.sample_weight = feature_names, y, sample_weight
+
+    @property
+    def shape(self):
+        """Number of samples and of features."""
+        return len(self.words), self.n_features
+
+    def __len__(self):
+        return len(self.words)
+
+    def __getitem__(self, samples):
+        """Select samples: a slice, a mask or numbers, as cross-validation does."""
+        if isinstance(samples, tuple):  # (samples, ...) of scikit-learn
+            samples, _ = samples
+        y, weights = self.y, self.sample_weight
+        return PackedBits(
+            np.ascontiguousarray(self.words[samples]),
+            self.n_features,
+            self.feature_names,
+            None if y is None else y[samples],
+            None if weights is None else weights[samples],
+        )
+
+
+def targets_of(X, y, sample_weight=None):
+    """Take labels and weights that are not given from packed samples."""
+    if isinstance(X, PackedBits):
+        y = X.y if y is None else y
+        sample_weight = X.sample_weight if sample_weight is None else sample_weight
+    return y, sample_weight
+
+
 @dataclass(frozen=True)
 class BitRows:
     """Rows ready for counting; made by `sparse_rows` or from packed words.

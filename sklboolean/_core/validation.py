@@ -17,7 +17,12 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_array, validate_data
 
-from sklboolean._core.bits import always_true, not_boolean_message, pack_dense
+from sklboolean._core.bits import (
+    PackedBits,
+    always_true,
+    not_boolean_message,
+    pack_dense,
+)
 from sklboolean._core.parameters import check_binarize, check_n_jobs
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
@@ -87,9 +92,27 @@ def validate_data_strict(
     return data, labels[0]
 
 
+def validate_data_or_bits(estimator, X, y="no_validation", **options):
+    """Check the data of an estimator that also takes `PackedBits`, and returns them."""
+    if not isinstance(X, PackedBits):
+        return validate_data_strict(estimator, X, y, **options)
+    # Only names, width and labels are checked: the array takes no memory.
+    stand_in = np.broadcast_to(np.False_, X.shape).view(_NamedArray)
+    stand_in.feature_names = X.feature_names
+    checked = validate_data_strict(estimator, stand_in, y, **options)
+    return X if isinstance(y, str) else (X, checked[1])
+
+
+class _NamedArray(np.ndarray):
+    """An array whose columns have names, as those of a `NamedCsr`."""
+
+    feature_names = None
+
+
 def _validate_named(estimator, X, y, *, reset=True, **options):
-    """Call `validate_data`, which does not see the names of a `NamedCsr`."""
-    names = getattr(X, "feature_names", None) if sparse.issparse(X) else None
+    """Call `validate_data`, which sees names of data frames only."""
+    has_names = sparse.issparse(X) or isinstance(X, _NamedArray)
+    names = getattr(X, "feature_names", None) if has_names else None
     if names is None or len(names) != X.shape[1]:
         return validate_data(estimator, X, y, reset=reset, **options)
     if reset:
@@ -190,6 +213,13 @@ def check_stored(X, name):
         raise ValueError(
             f"{name} is a {what}. Make it a data frame: pandas.DataFrame([sample]) of "
             "one sample that is a dict, pandas.DataFrame(samples) of a list of them."
+        )
+    if isinstance(X, PackedBits):
+        raise ValueError(
+            f"{name} is a BitTable, whose bits only estimators of packed bits read. "
+            "Pass arrays: those of table.batches(), one after the other, or "
+            "X, y, sample_weight = next(table.batches(len(table))) if they fit into "
+            "memory."
         )
     if isinstance(X, np.ma.MaskedArray) and X.mask.any():
         raise ValueError(
@@ -416,7 +446,7 @@ def as_boolean(X, binarize=0.0, name="X"):
 
     Parameters
     ----------
-    X : ndarray or sparse array of shape (n_samples, n_features)
+    X : ndarray, sparse array or PackedBits of shape (n_samples, n_features)
         Numeric, finite.
     binarize : float >= 0 or None
         A value above it is true; None demands zeros and ones.
@@ -428,6 +458,13 @@ def as_boolean(X, binarize=0.0, name="X"):
     table : ndarray of uint64 words, or csr_array of bool with canonical format
     """
     binarize = None if binarize is None else float(binarize)
+    if isinstance(X, PackedBits):
+        if binarize is not None and binarize >= 1:
+            raise ValueError(
+                f"binarize={binarize:g} would make all features false, because {name} "
+                "holds bits. Set binarize=0.0 or None."
+            )
+        return X.words
     if not sparse.issparse(X):
         return pack_dense(X, binarize, name)
     check_sparse_size(X, name)
@@ -458,9 +495,10 @@ def check_boolean_array(X, name, binarize=0.0):
     table : ndarray of uint64 words, or csr_array
     n_features : int
     """
-    X = check_array_strict(
-        X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name=name
-    )
+    if not isinstance(X, PackedBits):
+        X = check_array_strict(
+            X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name=name
+        )
     return as_boolean(X, binarize, name), X.shape[1]
 
 
@@ -476,11 +514,11 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
     """
     check_binarize(estimator.binarize)
     options |= {"reset": reset, "accept_sparse": ["csr", "csc"], "dtype": KEPT_DTYPES}
-    checked = validate_data_strict(estimator, X, y, **options)
+    checked = validate_data_or_bits(estimator, X, y, **options)
     only_X = isinstance(y, str) and y == "no_validation"
     X, y = (checked, None) if only_X else checked
     table = as_boolean(X, estimator.binarize)
-    if reset and not sparse.issparse(table):
+    if reset and isinstance(X, np.ndarray):
         always = always_true(table, X.shape[1])
         warn_of_lost_columns(estimator, X, always, estimator.binarize)
     return table if only_X else (table, y)

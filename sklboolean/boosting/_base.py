@@ -7,12 +7,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin
+from sklboolean._core.base import DecisionClassifierMixin, TableScoreMixin
 from sklboolean._core.calibration import predicted_codes, probabilities
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, Members, WeightedSum, class_labels
 from sklboolean._core.meta import validation_options
-from sklboolean._core.validation import as_boolean, validate_data_strict
+from sklboolean._core.validation import (
+    as_boolean,
+    validate_data_or_bits,
+    validate_data_strict,
+)
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
 from sklboolean.boosting._votes import class_scores
 
@@ -20,8 +24,9 @@ BLOCK_VOTES = 2**22  # counted at a time
 
 
 class BaseMajorityVote(
-    ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
-):
+    ExportMixin, DecisionClassifierMixin, TableScoreMixin, ClassifierMixin,
+    BaseEstimator,
+):  # fmt: skip
     """Predict by one vote for each fitted hypothesis in ``estimators_``.
 
     Subclasses set three private attributes with it. ``_games`` is None, or a list of
@@ -102,7 +107,9 @@ class BaseMajorityVote(
     def _check_X(self, X):
         check_is_fitted(self)
         options = validation_options(self._weak_estimator())
-        return validate_data_strict(self, X, reset=False, **options)
+        has_stumps = self._stumps is not None
+        validate = validate_data_or_bits if has_stumps else validate_data_strict
+        return validate(self, X, reset=False, **options)
 
     def _staged_votes(self, X):
         """Yield the vote counts after each hypothesis; the array is used again."""

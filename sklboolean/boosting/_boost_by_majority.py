@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
@@ -19,6 +20,7 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
+    validate_data_or_bits,
     validate_data_strict,
     warn_user,
 )
@@ -269,15 +271,15 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Boost the weak learner on training data.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Features, as the weak learner takes them.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, finite and at least 0. None: 1.
 
@@ -293,11 +295,14 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             than chance, and for one without an edge with ``weak_failure="raise"``. The
             booster then keeps its former state.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             schedule, chooser = self._check_params()
             progress = Progress(self, "round", None, X, y, every=10)
             options = validation_options(self._weak_estimator())
-            X, y = validate_data_strict(self, X, y, **options)
+            reads_bits = is_stump(self._weak_estimator())
+            validate = validate_data_or_bits if reads_bits else validate_data_strict
+            X, y = validate(self, X, y, **options)
             rng = check_random_state(self.random_state)
             data = self._read(X, y, sample_weight, rng)
             choice = self._choose(data, schedule, chooser, rng, len(y))

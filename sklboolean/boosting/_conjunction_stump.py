@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.formulas import feature_name_of
 from sklboolean._core.labels import encode_classes
@@ -334,15 +335,16 @@ class ConjunctionStump(BooleanStump):
         self.width = width
         super().__init__(binarize=binarize)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Find the best conjunction.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Features. A value above ``binarize`` is true.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), default=None
             Labels. With only one class the hypothesis is that constant.
+            None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, finite and at least 0. A number is the weight of
             every sample. None: 1.
@@ -358,6 +360,7 @@ class ConjunctionStump(BooleanStump):
             For bad parameters and data, negative weights, or weights that are all 0.
             The classifier then keeps its former state.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             table, y = validate_boolean(self, X, y)

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import as_words
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import feature_name_of, python_value
@@ -419,7 +419,7 @@ def count_stump_votes(tests, table, n_classes):
     return votes
 
 
-class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
+class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator):
     """Classify by the best single Boolean feature under sample weights.
 
     The weak learner for boosting over Boolean features. Of all features, their
@@ -497,15 +497,16 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Find the best stump.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Features. A value above ``binarize`` is true.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), default=None
             Labels. With only one class the stump is that constant.
+            None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, finite and at least 0. A number is the weight of
             every sample. None: 1.
@@ -521,6 +522,7 @@ class BooleanStump(ExportMixin, ClassifierMixin, BaseEstimator):
             For bad data, negative weights, or weights that are all 0. The stump then
             keeps its former state.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             table, y = validate_boolean(self, X, y)
             self._fit_bits(table, y, sample_weight)

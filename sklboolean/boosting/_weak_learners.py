@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
@@ -430,7 +429,7 @@ def bits_of_samples(booster, stump, X):
     """
     stump._check_params()
     bits = as_boolean(X, stump.binarize)
-    if not sparse.issparse(bits):
+    if isinstance(X, np.ndarray):
         always = always_true(bits, X.shape[1])
         warn_of_lost_columns(booster, X, always, stump.binarize)
     return bits

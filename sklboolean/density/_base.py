@@ -12,11 +12,12 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     column_of,
-    validate_data_strict,
+    validate_data_or_bits,
     warn_of_lost_columns,
     warn_user,
     without_duplicates,
@@ -353,7 +354,7 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
         """
         check_binarize(self.binarize)
         given = X
-        X = validate_data_strict(
+        X = validate_data_or_bits(
             self,
             X,
             reset=reset,
@@ -361,6 +362,8 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
             dtype=KEPT_DTYPES,
             ensure_all_finite="allow-nan",
         )
+        if isinstance(X, PackedBits):
+            X = unpack_words(X.words, X.n_features).view(bool)
         X = without_duplicates(X)
         codes = find_codes(X) if reset else self.codes_
         if sparse.issparse(X):

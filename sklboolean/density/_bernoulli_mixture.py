@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
     check_choice,
@@ -273,6 +274,7 @@ class BernoulliMixture(
             For invalid parameters and data, and for a warm start with another number
             of components or features. The state before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             options = self._check_params()
             progress = Progress(self, "start", options.n_init, X)

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.weights import checked_weights
@@ -233,6 +234,7 @@ class CombinationMachine(
             For invalid parameters and data, and for sums that take too long. The state
             before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             options = self._reporting(self._check_params(), progress)

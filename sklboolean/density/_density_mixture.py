@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import (
@@ -293,6 +294,7 @@ class DensityMixture(
         ConvergenceWarning
             From components whose weights grow without bound.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             n_rounds = self.n_averaged * self.max_iter

@@ -4,6 +4,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
@@ -195,6 +196,7 @@ class SampledCombinationMachine(
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             options = self._reporting(self._check_params(), progress)

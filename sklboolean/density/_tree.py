@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_real
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import (
@@ -500,6 +501,7 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             alpha = check_real(self.alpha, "alpha", 1e-10)
             signs = self._read(X, reset=True)

@@ -6,11 +6,12 @@ import shutil
 import tempfile
 import zlib
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_array_strict, check_labelled
@@ -21,11 +22,15 @@ FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
 CHUNK = 2**24
 
 
-class BitTable:
+class BitTable(PackedBits):
     """Boolean samples in a file: packed bits with names, labels and weights.
 
     A feature takes a bit. The file is mapped into memory, so only the samples that are
-    read are loaded.
+    read are loaded. Classifiers, conjunction models and densities take a table in the
+    place of ``X``, and fit the model that they fit to the same samples in memory. Its
+    labels and weights are used where ``fit`` and ``score`` are given none. Splits of
+    cross-validation copy the bits of their samples into memory. A pickle holds the path
+    and not the samples.
 
     Parameters
     ----------
@@ -41,6 +46,14 @@ class BitTable:
         Number of samples; also the length of the table.
     n_features : int
         Number of bits of a sample.
+    shape : tuple
+        Both numbers.
+    words : ndarray of shape (n_samples, n_words), dtype uint64
+        The bits, mapped from the file: bit j % 64 of word j // 64 is feature j.
+    y : ndarray of shape (n_samples,) or None
+        The labels, read from the file at each use.
+    sample_weight : ndarray of shape (n_samples,), dtype float64, or None
+        The weights, mapped from the file.
     feature_names : ndarray of shape (n_features,), dtype object, or None
         Names of the features, where the batches or the encoder had any.
     feature_groups : list of length n_features, or None
@@ -58,9 +71,7 @@ class BitTable:
     >>> batches = [([[1, 0], [0, 1]], ["yes", "no"]), ([[1, 1]], ["yes"])]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = BitTable.write(Path(folder) / "small.bits", batches)
-    ...     model = AveragedPerceptron()
-    ...     for X, y, _ in table.batches():
-    ...         model = model.partial_fit(X, y, classes=table.classes)
+    ...     model = AveragedPerceptron().fit(table)
     ...     del table  # closes the file
     >>> model.predict([[1, 0]]).tolist()
     ['yes']
@@ -79,8 +90,24 @@ class BitTable:
         self.classes = None if self._labels is None else np.sort(self._labels)
         self._parts = header["parts"]
         self._bytes = np.memmap(self.path, dtype=np.uint8, mode="r")
+        self.words = self._part("words").reshape(self.n_samples, -1)
+        self.sample_weight = self._part("sample_weight")
         if verify:
             self.verify()
+
+    @property
+    def y(self):
+        """Labels, or None."""
+        return self._read_labels(slice(None))
+
+    def _read_labels(self, samples):
+        y = self._part("y")
+        if y is None or self._labels is None:
+            return y if y is None else y[samples]
+        return self._labels[y[samples]]
+
+    def __reduce__(self):
+        return partial(BitTable, verify=False), (self.path,)
 
     def _read_header(self, size):
         """Read the header at the end of the file; what is damaged is an error."""
@@ -128,10 +155,8 @@ class BitTable:
             return None
         part = self._parts[name]
         stop = part["start"] + part["n_bytes"]
-        return self._bytes[part["start"] : stop].view(part["dtype"])
-
-    def __len__(self):
-        return self.n_samples
+        array = np.asarray(self._bytes[part["start"] : stop].view(part["dtype"]))
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
 
     def batches(self, batch_size=65536):
         """Yield the samples in their order.
@@ -149,15 +174,12 @@ class BitTable:
         sample_weight : ndarray of shape (n_samples,) or None
         """
         check_integer(batch_size, "batch_size", 1)
-        words = self._part("words").reshape(self.n_samples, -1)
-        y, weights = self._part("y"), self._part("sample_weight")
         for first in range(0, self.n_samples, batch_size):
             rows = slice(first, first + batch_size)
-            labels = None if y is None else np.array(y[rows])
-            if self._labels is not None:
-                labels = self._labels[labels]
-            weight = None if weights is None else np.array(weights[rows])
-            yield unpack_words(np.array(words[rows]), self.n_features), labels, weight
+            labels, weights = self._read_labels(rows), self.sample_weight
+            labels = None if labels is None else np.array(labels)
+            weights = None if weights is None else np.array(weights[rows])
+            yield unpack_words(self.words[rows], self.n_features), labels, weights
 
     @classmethod
     def write(

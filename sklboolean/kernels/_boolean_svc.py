@@ -11,7 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    TableScoreMixin,
+    restore_on_error,
+)
+from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parallel import count_threads
@@ -149,8 +154,8 @@ def scores_of_classes(scores, pairs):
 
 
 class BooleanSVC(
-    CallbackSupportMixin, FeatureSharesMixin, DecisionClassifierMixin, ClassifierMixin,
-    BaseEstimator,
+    CallbackSupportMixin, FeatureSharesMixin, DecisionClassifierMixin, TableScoreMixin,
+    ClassifierMixin, BaseEstimator,
 ):  # fmt: skip
     """Support vector machine with a soft margin over conjunctions of Boolean features.
 
@@ -308,15 +313,15 @@ class BooleanSVC(
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the machine to labelled samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels of two or more classes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor of ``C`` for each sample, at least 0; with ``C="auto"`` divided by
             their mean, without zeros, where it is below 1. None: 1.
@@ -336,6 +341,7 @@ class BooleanSVC(
         ConvergenceWarning
             If ``max_iter`` blocks were not enough.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             kernel = self._check_params()
             progress = Progress(self, "block", None, X, y)

@@ -3,7 +3,12 @@
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    TableScoreMixin,
+    restore_on_error,
+)
+from sklboolean._core.bits import targets_of
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import check_class_totals, checked_weights
@@ -18,7 +23,7 @@ from sklboolean.kernels._relevance_weights import LevelPairs
 
 
 class BooleanGaussianProcessClassifier(
-    DecisionClassifierMixin, ClassifierMixin, GaussianProcess
+    DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, GaussianProcess
 ):
     """Gaussian process over all conjunctions of columns, with learned relevances.
 
@@ -138,15 +143,15 @@ class BooleanGaussianProcessClassifier(
     """
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the process to labelled samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels of two or more classes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of copies of each sample, at least 0. None: 1.
 
@@ -161,6 +166,7 @@ class BooleanGaussianProcessClassifier(
             For invalid parameters and data, and where memory would exceed the bounds.
             The classifier stays as it was.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             progress = Progress(self, "step", None, X, y)

@@ -3,14 +3,15 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import checked_weights
 from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
 
 
-class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
+class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianProcess):
     """Gaussian process over all conjunctions of columns, for real targets.
 
     The same process as that of `BooleanGaussianProcessClassifier`: weights of the
@@ -99,15 +100,15 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
     """
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the process to samples with real targets.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Targets.
+        y : array-like of shape (n_samples,), default=None
+            Targets. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of copies of each sample, at least 0. Where the mean weight, without
             zeros, is below 1, weights are divided by it. None: 1.
@@ -123,6 +124,7 @@ class BooleanGaussianProcessRegressor(RegressorMixin, GaussianProcess):
             For invalid parameters and data, and where memory would exceed the bounds.
             The regressor stays as it was.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             progress = Progress(self, "step", None, X, y)

@@ -217,7 +217,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         tags.input_tags.sparse = not self._is_precomputed()
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier to labelled samples.
 
         Training is in ``_train``: a perceptron in each of several orders, added up.
@@ -225,10 +225,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features, or the square kernel matrix if "precomputed".
-        y : array-like of shape (n_samples,)
-            Labels of two or more classes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite weights of at least 0. A weight, times the class weight, is what an
             update with the sample adds. A sample of weight 0 is left out. None: 1.

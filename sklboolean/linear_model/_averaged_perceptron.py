@@ -158,15 +158,15 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean or real features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite factors on the updates with each sample, at least 0.
             A sample of weight 0 is left out. None: 1.

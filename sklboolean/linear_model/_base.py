@@ -23,7 +23,7 @@ from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     as_boolean,
-    validate_data_strict,
+    validate_data_or_bits,
     warn_of_lost_columns,
 )
 from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
@@ -111,7 +111,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         else:
             check_binarize(binarize)
         # Packing finds NaN and infinity by itself.
-        checked = validate_data_strict(
+        checked = validate_data_or_bits(
             self, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
             ensure_all_finite=not as_given,
         )  # fmt: skip
@@ -124,7 +124,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             if sparse.issparse(bits):
                 data = pack_samples(bits, given)
             else:
-                if reset:
+                if reset and isinstance(X, np.ndarray):
                     always = always_true(bits, n_features)
                     warn_of_lost_columns(self, X, always, self.binarize)
                 data = OnlineData.of_words(bits, n_features)
@@ -259,8 +259,9 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             smallest float above it. More: the predicted class has the largest score.
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False).values()
-        scores = _as_decision(np.asarray(X @ self.coef_.T) + self.intercept_)
+        blocks = self._check_X(X, reset=False).value_blocks()
+        sums = np.concatenate([block @ self.coef_.T for block in blocks])
+        scores = _as_decision(sums + self.intercept_)
         return break_ties(scores) if scores.ndim == 1 else scores
 
     def _formula(self):

@@ -7,13 +7,14 @@ from scipy import sparse
 
 from sklboolean._core._packing import copy_samples, scan_csr
 from sklboolean._core._popcount import count_ones
-from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.validation import check_finite
 
 NO_WORDS = np.zeros((0, 1), dtype=np.uint64)
 NO_INDPTR = np.zeros(1, dtype=np.int64)
 NO_INDICES = np.zeros(0, dtype=np.int32)
 NO_DATA = np.zeros(0)
+BLOCK_BITS = 2**22  # unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,16 @@ class OnlineData:
             NO_WORDS, indptr, indices, data, len(samples), self.n_features
         )
 
-    def values(self):
-        """Convert the samples to a matrix for products: uint8 or CSR."""
+    def value_blocks(self):
+        """Yield matrices for products: blocks of uint8, or all samples as CSR."""
         if len(self.words):
-            return unpack_words(self.words, self.n_features)
+            step = max(1, BLOCK_BITS // self.n_features)
+            for first in range(0, self.n_samples, step):
+                yield unpack_words(self.words[first : first + step], self.n_features)
+            return
         data = self.data if len(self.data) else np.ones(len(self.indices))
         shape = (self.n_samples, self.n_features)
-        return sparse.csr_array((data, self.indices, self.indptr), shape=shape)
+        yield sparse.csr_array((data, self.indices, self.indptr), shape=shape)
 
     def mean_change(self, samples, sizes, power):
         """Compute how much an update changes its own sample's score, on average.
@@ -101,11 +105,13 @@ def pack_samples(X, given):
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n_samples, n_features)
+    X : ndarray, CSR or PackedBits of shape (n_samples, n_features)
     given : object
         The data as the user gave them, for messages.
     """
     n_samples, n_features = X.shape
+    if isinstance(X, PackedBits):
+        return OnlineData.of_words(X.words, n_features)
     if not sparse.issparse(X):
         try:
             words = pack_dense(X, None)
@@ -113,9 +119,7 @@ def pack_samples(X, given):
             check_finite(X, given)
             X = sparse.csr_array(X)
         else:
-            return OnlineData(
-                words, NO_INDPTR, NO_INDICES, NO_DATA, n_samples, n_features
-            )
+            return OnlineData.of_words(words, n_features)
     X = sparse.csr_array(X)
     ones, ordered = scan_csr(*_csr_parts(X), n_features)
     if not ones:

@@ -174,15 +174,15 @@ class Winnow(BaseOnlineLinear):
         )
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Features in the range of ``variant``, or any numbers with ``binarize``.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite exponents of the factors of each sample's updates, at least 0.
             A sample of weight 0 is left out. None: 1.

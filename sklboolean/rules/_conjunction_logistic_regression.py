@@ -4,7 +4,8 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
@@ -17,7 +18,7 @@ from sklboolean.rules._conjunction_model import ConjunctionModel
 CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
-class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
+class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, ConjunctionModel):
     """Logistic regression over all conjunctions, with an L1 penalty.
 
     The log-odds of a sample are an intercept plus a weight for each conjunction that it
@@ -181,15 +182,15 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the model.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weight of the loss of each sample. None: 1.
 
@@ -204,6 +205,7 @@ class ConjunctionLogisticRegression(ClassifierMixin, ConjunctionModel):
             For invalid parameters and data, and when all samples of a class have weight
             0. An earlier fit is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             progress = Progress(self, "part", None, X, y)

@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import as_words
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
@@ -15,7 +15,7 @@ from sklboolean.rules._conjunction_model import ConjunctionModel
 REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
-class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
+class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     """Linear regression over all conjunctions, with an L1 penalty.
 
     The prediction for a sample is an intercept plus a weight for each conjunction that
@@ -162,15 +162,15 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the model.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Real targets.
+        y : array-like of shape (n_samples,), default=None
+            Real targets. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weight of the loss of each sample. None: 1.
 
@@ -184,6 +184,7 @@ class ConjunctionRegressor(RegressorMixin, ConjunctionModel):
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             progress = Progress(self, "part", None, X, y)

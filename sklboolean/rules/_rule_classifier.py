@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import as_words, unpack_words
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, FirstRule, class_labels
@@ -53,7 +53,9 @@ LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 MAX_MODEL_SAMPLES = 4000
 
 
-class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEstimator):
+class RuleClassifier(
+    CallbackSupportMixin, RulesMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
+):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is
@@ -214,15 +216,15 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Choose the parameters on held-out samples, then find the rules.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes or more.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, at least 0: a sample of weight 2 counts as two.
             None: 1.
@@ -242,6 +244,7 @@ class RuleClassifier(CallbackSupportMixin, RulesMixin, ClassifierMixin, BaseEsti
         UserWarning
             When no rule was found and every sample gets the default class.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)
