@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
     from sklboolean.rules import (
         ConjunctionLogisticRegression,
         ConjunctionRegressor,
+        OptimalRuleSet,
         RuleClassifier,
     )
 
@@ -81,6 +82,7 @@ __all__ = [
     "HalvingClassifier",
     "KernelPerceptron",
     "OnlineBoostByMajority",
+    "OptimalRuleSet",
     "QueryByCommittee",
     "RuleClassifier",
     "SampledCombinationMachine",
@@ -113,7 +115,8 @@ _ESTIMATORS = {
     "onnx": (),
     "preprocessing": ("BooleanEncoder", "ConjunctionFeatures"),
     "rules": (
-        "ConjunctionLogisticRegression", "ConjunctionRegressor", "RuleClassifier",
+        "ConjunctionLogisticRegression", "ConjunctionRegressor", "OptimalRuleSet",
+        "RuleClassifier",
     ),
     "theory": (),
 }  # fmt: skip

@@ -48,6 +48,7 @@ from sklboolean import (
     HalvingClassifier,
     KernelPerceptron,
     OnlineBoostByMajority,
+    OptimalRuleSet,
     QueryByCommittee,
     RuleClassifier,
     SampledCombinationMachine,
@@ -432,6 +433,7 @@ CASES = {
     "conjunction_regressor_single": Case(
         ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
     ),
+    "optimal_rule_set": Case(OptimalRuleSet(), {"max_literals": 2}),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(
         RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=0.8)

@@ -33,6 +33,9 @@ cdef extern from "conjunction_table.h" nogil:
         sklb_found *list
         int64_t size
         double floor
+    ctypedef struct sklb_seen:
+        void *slots
+    int sklb_seen_open(sklb_seen *seen, uint64_t most_slots)
     ctypedef struct sklb_scan:
         const sklb_table_rows *rows
         const double **sums
@@ -45,7 +48,8 @@ cdef extern from "conjunction_table.h" nogil:
         const uint64_t *used
         uint64_t *cover
         const double *factors
-        int shortest, longest, signs, monotone, diverse
+        int shortest, longest, signs, monotone, diverse, is_listing, is_cut
+        sklb_seen seen
         sklb_best best
     int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
                              const uint16_t *place_of, uint16_t *places)
@@ -152,8 +156,11 @@ cdef class TableRows:
 
     def scan(self, layout, used, sums, counts, const double[::1] factors, *,
              int64_t n_wanted, int shortest, sign, double floor, bint monotone,
-             bint diverse):
+             bint diverse, floors=None):
         """Return the literals and the sums of the best conjunctions, best first.
+
+        With ``floors`` all whose score is above the floor of their length, of each cover
+        one, in no order; None where they are more than ``n_wanted``.
 
         Parameters
         ----------
@@ -199,15 +206,24 @@ cdef class TableRows:
             if not sklb_best_open(&scan.best, n_wanted, scan.longest) or scan.cover == NULL:
                 raise MemoryError
             scan.best.floor = max(floor, 0.0)
+            if floors is not None:
+                scan.is_listing = 1
+                if not sklb_seen_open(&scan.seen, <uint64_t> 1 << 40):
+                    raise MemoryError
             for length in range(shortest, scan.longest + 1):
                 if factors[length] == 0:
                     continue
+                if floors is not None:
+                    scan.best.floor = floors[length]
                 for last in range(1 if length == 1 else n):
                     with nogil:
                         sklb_scan_last(&scan, length, last)
                     PyErr_CheckSignals()
+            if scan.is_cut:
+                return None
             return [([scan.best.list[k].literals[j] for j in range(scan.best.list[k].length)],
                      scan.best.list[k].sum) for k in range(scan.best.size)]
         finally:
             sklb_best_close(&scan.best)
+            free(scan.seen.slots)
             free(scan.cover)

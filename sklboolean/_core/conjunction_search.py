@@ -464,6 +464,49 @@ class ConjunctionSearch:
         listed = self._listed(found, unit, coefficients if is_rounded else None)
         return SearchResult(listed, bound * unit, is_complete, n_sums)
 
+    def all_above(self, coefficients, floors, n_most, time_limit=None):
+        """List every conjunction whose weight is above a floor of its length.
+
+        Parameters
+        ----------
+        coefficients : array-like of shape (n_samples,)
+            Samples of coefficient 0 count in tables only.
+        floors : ndarray of shape (max_literals + 1,), float64
+        n_most : int
+        time_limit : float or None
+            Seconds, of each length.
+
+        Returns
+        -------
+        listed : list of tuples of (feature, value) pairs, or None
+            One for each cover. None where they are more than ``n_most``, are not found
+            in time, or cannot be listed: branch and bound needs floors of at least 0.
+        """
+        table = self.table(self.longest)
+        if table is not None:
+            integers, unit = to_integers(_finite_coefficients(coefficients))
+            factors = _length_factors(None, self.longest)
+            task = SearchTask(n_most, "positive", 0.0, 1, False)
+            found = table.best(
+                integers.astype(np.float64), task, factors, self.monotone,
+                floors=floors / unit,
+            )  # fmt: skip
+            return (
+                None
+                if found is None
+                else [rule for rule, _ in self._listed(found, unit)]
+            )
+        listed = []
+        for length in range(1, self.longest + 1):
+            result = self.best(
+                coefficients, n_rules=n_most, sign="positive", floor=floors[length],
+                length_weights=np.arange(length + 1) == length, time_limit=time_limit,
+            )  # fmt: skip
+            listed += [rule for rule, _ in result.found]
+            if floors[length] < 0 or not result.is_optimal or len(listed) >= n_most:
+                return None
+        return listed
+
     def _race(self, table, integers, factors, task, limits, diverse):
         """Search by tables, or by branch and bound where that is done before.
 
@@ -508,7 +551,7 @@ class ConjunctionSearch:
             widths = []
         return arrays.search_exactly(task, widths, limits, self.n_jobs)
 
-    def _listed(self, found, unit, coefficients):
+    def _listed(self, found, unit, coefficients=None):
         """Write the conjunctions found as (feature, value) pairs, with their weights.
 
         The weights are the sums in integers, or those of ``coefficients`` where the

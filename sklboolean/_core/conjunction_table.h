@@ -180,6 +180,8 @@ typedef struct {
     uint64_t *cover;
     const double *factors;
     int shortest, longest, signs, monotone, diverse;
+    int is_listing, is_cut; /* whether all above the floor are listed, in no order; too many */
+    sklb_seen seen;         /* covers that are listed */
     sklb_best best;
 } sklb_scan;
 
@@ -196,9 +198,9 @@ SKLB_INLINE double sklb_wanted(const sklb_scan *s, double high, double low) {
     return high > -low ? high : -low;
 }
 
-static int sklb_cannot_enter(const sklb_best *best, double score) {
-    const sklb_found *worst = sklb_worst(best);
-    return score <= best->floor || (worst && score < worst->score);
+static int sklb_cannot_enter(const sklb_scan *s, double score) {
+    const sklb_found *worst = s->is_listing ? NULL : sklb_worst(&s->best);
+    return score <= s->best.floor || s->is_cut || (worst && score < worst->score);
 }
 
 /* Rank of the places of `subset` of the suffix, behind `n_before` smaller ones. */
@@ -272,16 +274,32 @@ typedef struct {
     double score, sum;
 } sklb_candidate;
 
+/* Append a conjunction to a list in no order, unless its cover is there. */
+static void sklb_append(sklb_scan *s, const sklb_found *entry) {
+    sklb_best *best = &s->best;
+    if (sklb_seen_length(&s->seen, entry->cover)) return;
+    if (best->size == best->wanted || !sklb_seen_add(&s->seen, entry->cover, entry->length)) {
+        s->is_cut = 1;
+        return;
+    }
+    sklb_found *place = &best->list[best->size++];
+    place->score = entry->score, place->sum = entry->sum, place->length = entry->length;
+    memcpy(place->literals, entry->literals, entry->length * sizeof(int32_t));
+}
+
 /* Show one conjunction to the best. Returns whether it was taken in. */
 static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candidate *c) {
     int32_t literals[SKLB_LONGEST_IN_TABLE];
     sklb_found entry = {c->score, c->sum, suffix->length + 1, {0, 0}, literals};
-    const sklb_found *worst = sklb_worst(&s->best);
+    const sklb_found *worst = s->is_listing ? NULL : sklb_worst(&s->best);
     if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
     if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
     entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs);
-    sklb_take_in(&s->best, &entry);
+    if (s->is_listing)
+        sklb_append(s, &entry);
+    else
+        sklb_take_in(&s->best, &entry);
     return 1;
 }
 
@@ -338,14 +356,14 @@ static void sklb_show_block(sklb_scan *s, const sklb_suffix *suffix, int64_t fir
             for (int with_a = 0; with_a < 2; with_a++) {
                 double sum = with_a ? t->with[g][k] : t->bare[g] - t->with[g][k];
                 double score = factor * sklb_wanted(s, sum, sum);
-                if (score <= *least || sklb_cannot_enter(&s->best, score)) continue;
+                if (score <= *least || sklb_cannot_enter(s, score)) continue;
                 if (s->monotone && with_a == s->inverted[first + k]) continue;
                 list[n_listed++] = (sklb_candidate){first + k, g | with_a << suffix->length,
                                                     score, sum};
             }
     if (s->diverse) qsort(list, n_listed, sizeof(sklb_candidate), sklb_falling_scores);
     for (int k = 0; k < n_listed; k++) {
-        if (sklb_cannot_enter(&s->best, list[k].score)) continue;
+        if (sklb_cannot_enter(s, list[k].score)) continue;
         int is_taken = sklb_show(s, suffix, &list[k]);
         if (is_taken && s->diverse) {
             *least = list[k].score;
@@ -359,7 +377,7 @@ static void sklb_scan_suffix(sklb_scan *s, const sklb_suffix *suffix) {
     sklb_signed_sums t;
     const double *rows[1 << (SKLB_LONGEST_IN_TABLE - 1)];
     int q = suffix->length, n_signs = t.n_signs = 1 << q;
-    double least = 0;
+    double least = s->best.floor;
     int64_t end = q ? suffix->places[q - 1] : s->rows->n_places;
     t.from = s->monotone ? n_signs - 1 - suffix->inverted : 0;
     t.to = s->monotone ? t.from + 1 : n_signs;
@@ -376,7 +394,7 @@ static void sklb_scan_suffix(sklb_scan *s, const sklb_suffix *suffix) {
         for (int g = 0; g < n_signs; g++)
             memcpy(t.with[g], rows[g] + first, n * sizeof(double));
         SKLB_CALL(sklb_sign, &t, n);
-        if (!sklb_cannot_enter(&s->best, s->factors[q + 1] * sklb_wanted(s, t.high, t.low)))
+        if (!sklb_cannot_enter(s, s->factors[q + 1] * sklb_wanted(s, t.high, t.low)))
             sklb_show_block(s, suffix, first, n, &t, &least);
     }
 }

@@ -177,8 +177,12 @@ class ConjunctionTable:
         total = np.array([values.sum()])
         return [total, *(self._sums(k, values) for k in range(1, self.longest + 1))]
 
-    def best(self, values, task, factors, monotone, *, diverse=False):
+    def best(self, values, task, factors, monotone, *, diverse=False, floors=None):
         """Find the conjunctions of the largest scores, best first.
+
+        With ``floors`` all whose score is above the floor of their length are listed,
+        in no order, and all samples count for covers. The result is None where they are
+        more than the task wants.
 
         Parameters
         ----------
@@ -195,9 +199,10 @@ class ConjunctionTable:
         -------
         found : list of (literals, sum)
         """
-        used = pack_dense((values != 0)[None, :].astype(np.uint8))[0]
+        counts = (values != 0) if floors is None else np.ones(len(values), bool)
+        used = pack_dense(counts[None, :].astype(np.uint8))[0]
         return self.rows.scan(
             self, used, self.sums(values), self.counts, factors,
             n_wanted=task.n_wanted, shortest=task.shortest, sign=task.sign,
-            floor=task.floor, monotone=monotone, diverse=diverse,
+            floor=task.floor, monotone=monotone, diverse=diverse, floors=floors,
         )  # fmt: skip

@@ -13,13 +13,14 @@ from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
 from sklboolean.rules import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    OptimalRuleSet,
     RuleClassifier,
 )
 
 CLASSIFIERS = (
     AveragedPerceptron, BooleanStump, BoostByMajority, ConjunctionClassifier,
     ConjunctionLogisticRegression, ConjunctionStump, ConsistentHalfspace,
-    FilteringBoostByMajority, RuleClassifier, Winnow,
+    FilteringBoostByMajority, OptimalRuleSet, RuleClassifier, Winnow,
 )  # fmt: skip
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -43,10 +44,10 @@ def register_converters():
     Notes
     -----
     There are converters for `AveragedPerceptron`, `Winnow` and `ConsistentHalfspace`,
-    `RuleClassifier` and `ConjunctionClassifier`, `ConjunctionLogisticRegression` and
-    `ConjunctionRegressor`, `BooleanStump` and `ConjunctionStump`, `BoostByMajority` and
-    `FilteringBoostByMajority` of these stumps, `BooleanEncoder`, and
-    `ConjunctionFeatures`.
+    `RuleClassifier`, `OptimalRuleSet` and `ConjunctionClassifier`,
+    `ConjunctionLogisticRegression` and `ConjunctionRegressor`, `BooleanStump` and
+    `ConjunctionStump`, `BoostByMajority` and `FilteringBoostByMajority` of these
+    stumps, `BooleanEncoder`, and `ConjunctionFeatures`.
 
     The graph computes with float64 inside. Its outputs are those that skl2onnx gives
     any classifier: the labels, and the probabilities as float32, or as float64 for an

@@ -5,6 +5,7 @@ from sklboolean.rules._conjunction_logistic_regression import (
 )
 from sklboolean.rules._conjunction_regressor import ConjunctionRegressor
 from sklboolean.rules._extraction import extract_dnf
+from sklboolean.rules._optimal_rule_set import OptimalRuleSet
 from sklboolean.rules._rule_classifier import RuleClassifier
 from sklboolean.rules._rule_set import DNF, RuleEnsemble
 from sklboolean.rules._rules import Rule, RuleList
@@ -14,6 +15,7 @@ __all__ = [
     "DNF",
     "ConjunctionLogisticRegression",
     "ConjunctionRegressor",
+    "OptimalRuleSet",
     "Rule",
     "RuleClassifier",
     "RuleEnsemble",

@@ -1,14 +1,16 @@
 """A lower bound on the cost of every DNF, by linear programming over conjunctions.
 
 A DNF costs the weight of the samples of its class that it does not cover, plus for each
-rule the weight of the other samples that the rule covers, and a price for each literal.
-Its rules are a 0/1 solution of a linear program with one variable for each conjunction.
-The program is solved by column generation (Dash, Gunluk, Wei, "Boolean Decision Rules
-via Column Generation", NeurIPS 2018, section 3). Which conjunctions are missing is the
-question that `search_conjunctions` answers, with the dual values as coefficients.
+rule the weight of the other samples that the rule covers, and a price for the rule and
+for each of its literals. Its rules are a 0/1 solution of a linear program with one
+variable for each conjunction. The program is solved by column generation (Dash, Gunluk,
+Wei, "Boolean Decision Rules via Column Generation", NeurIPS 2018, section 3). Which
+conjunctions are missing is the question that a search for conjunctions answers, with
+the dual values as coefficients.
 """
 
-from time import monotonic
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -16,143 +18,232 @@ from scipy.optimize import linprog
 
 from sklboolean._core.conjunction_search import satisfied_by
 
-# Conjunctions that one search may add, and those of each length that the inexact
-# searches extend.
-N_ADDED, WIDTH = 50, 64
+# Conjunctions of each length that one search may add, and those that the inexact
+# searches extend, one after the other.
+N_ADDED, WIDTHS = 100, (64, 1024, None)
 # Excess over the price, in weights of samples, that counts as rounding.
 TOL = 1e-6
 
 
-def dnf_cost(X, positive, weights, price, conjunctions):
-    """Compute the cost of a DNF.
+@dataclass(frozen=True)
+class DNFProblem:
+    """The samples that a DNF should cover, those that it should not, and the prices.
 
-    Parameters
+    Attributes
     ----------
     X : ndarray of uint64 words
         Boolean samples.
+    n_features : int
     positive : ndarray of shape (n_samples,), bool
         The samples that the DNF should cover.
     weights : ndarray of shape (n_samples,), float64
-    price : float
-        Of a literal.
-    conjunctions : list of tuples of (feature, value) pairs
+    literal_price : float
+    rule_price : float
     """
-    n_rules = np.zeros(len(positive))
-    for literals in conjunctions:
-        n_rules += satisfied_by(X, literals)
-    n_errors = np.where(positive, n_rules == 0, n_rules)
-    return float(weights @ n_errors) + price * sum(map(len, conjunctions))
+
+    X: np.ndarray
+    n_features: int
+    positive: np.ndarray
+    weights: np.ndarray
+    literal_price: float
+    rule_price: float = 0.0
+
+    def price(self, length):
+        """Price of a rule of so many literals; the empty one is free."""
+        return self.rule_price * (length > 0) + self.literal_price * length
+
+    def cost(self, conjunctions):
+        """Compute the cost of a DNF, a list of tuples of (feature, value) pairs."""
+        n_rules = np.zeros(len(self.positive))
+        for literals in conjunctions:
+            n_rules += satisfied_by(self.X, literals)
+        n_errors = np.where(self.positive, n_rules == 0, n_rules)
+        prices = sum(self.price(len(literals)) for literals in conjunctions)
+        return float(self.weights @ n_errors) + prices
+
+    def without_idle_rules(self, conjunctions):
+        """Drop rules one by one, the last first, whose loss does not raise the cost."""
+        covers = [satisfied_by(self.X, literals) for literals in conjunctions]
+        n_rules, kept = np.sum(covers, axis=0, dtype=np.int64), list(conjunctions)
+        for place in reversed(range(len(kept))):
+            needed = self.positive & (n_rules == 1)
+            worth = np.where(needed, self.weights, 0.0)
+            worth = np.where(self.positive, worth, -self.weights) @ covers[place]
+            if worth <= self.price(len(kept[place])):
+                n_rules -= covers[place]
+                del kept[place]
+        return kept
+
+    @cached_property
+    def step(self):
+        """The least difference of two costs: 1 if all costs are whole numbers, or 0."""
+        numbers = np.append(self.weights, [self.literal_price, self.rule_price])
+        return float((numbers == np.rint(numbers)).all() and numbers.sum() < 2**50)
+
+    def rounded(self, bound):
+        """Raise a bound to the next cost that a DNF can have."""
+        if self.step:
+            return float(np.ceil(bound - TOL * (1 + abs(bound))))
+        return float(bound)
 
 
-def dnf_cost_bound(X, n_features, positive, weights, price, start, params, enough):
+@dataclass(frozen=True)
+class Relaxation:
+    """The linear program over all conjunctions, solved or stopped by a deadline.
+
+    Attributes
+    ----------
+    program : Program
+        The conjunctions that were added.
+    bound : float
+        No DNF costs less.
+    duals : ndarray of shape (n_positive_cells,), float64, or None
+        The dual values, None if the program was not solved.
+    value : float
+        The sum of the dual values, less what rounding can do to it. Every DNF costs at
+        least this plus the reduced costs of its rules.
+    """
+
+    program: object
+    bound: float
+    duals: np.ndarray | None = None
+    value: float = 0.0
+
+
+def relax(problem, search, params, start=(), enough=np.inf):
     """Bound the cost of every DNF of conjunctions of up to so many literals.
 
     Parameters
     ----------
-    X, positive, weights, price
-        As for `dnf_cost`.
-    n_features : int
-    start : list of tuples of (feature, value) pairs
-        Conjunctions of a DNF. Others matter only if they cost less.
+    problem : DNFProblem
+    search : ConjunctionSearch
+        For all samples.
     params : GainParams
         The literals that conjunctions may have, and the deadline.
+    start : list of tuples of (feature, value) pairs
+        Conjunctions of a DNF. Others matter only if they cost less.
     enough : float
         The bound need not be higher.
 
     Returns
     -------
-    bound : float
+    relaxation : Relaxation
     """
-    program = _Program(X, positive, weights, price)
+    program = Program(problem)
     program.add([(), *start])
     values = (True,) if params.monotone else (True, False)
-    program.add([((j, value),) for j in range(n_features) for value in values])
-    known_cost = dnf_cost(X, positive, weights, price, start)
+    program.add([((j, v),) for j in range(problem.n_features) for v in values])
+    known_cost = problem.cost(start)
     # The rules of a DNF that costs less, if each covers a positive sample of its own.
-    n_rules = np.count_nonzero(positive)
-    if price > 0:
-        n_rules = min(n_rules, int(known_cost / price))
-    is_whole = float(price).is_integer() and (weights == np.rint(weights)).all()
-    best, width = 0.0, WIDTH
-    search = params.conjunction_search(X, n_features)
-    while best < enough:
-        value, coefficients = program.solve()
-        found, excess = _worth_adding(search, coefficients, price, width, params)
+    n_rules = np.count_nonzero(problem.positive)
+    if problem.price(1) > 0:
+        n_rules = min(n_rules, int(known_cost / problem.price(1)))
+    bound, widths = 0.0, list(WIDTHS)
+    while True:
+        duals = program.solve(params)
+        if duals is None:
+            return Relaxation(program, bound)
+        value, width = float(duals.sum()), widths[0]
+        coefficients = program.coefficients(duals)
+        found, excess = _worth_adding(search, problem, coefficients, width, params)
         if width is None:
             # Every rule of a DNF may lower its cost by the excess.
-            bound = value - n_rules * excess
-            if price > 0:
+            lower = value - n_rules * excess
+            if problem.price(1) > 0:
                 # Dual values are feasible when they are divided by this.
-                bound = max(bound, value / (1 + excess / price))
-            if is_whole:
-                bound = np.ceil(bound - TOL * (1 + value))
-            best = max(best, min(bound, known_cost))
-        is_late = params.deadline is not None and monotonic() >= params.deadline
-        if is_late and width is None:
-            break
-        if is_late or not program.add(found):
-            if width is None:
-                break
-            width = None
-    return float(best)
+                lower = max(lower, value / (1 + excess / problem.price(1)))
+            bound = max(bound, min(problem.rounded(lower), known_cost))
+            if bound >= min(enough, value) or not program.add(found):
+                return Relaxation(program, bound, duals, value - n_rules * excess)
+        elif not program.add(found):
+            widths.pop(0)
+        if params.is_late():
+            return Relaxation(program, bound)
 
 
-class _Program:
+class Program:
     """The linear program over the conjunctions that were added.
 
-    Equal samples of one kind are one row with their total weight.
+    Equal samples of one kind are one cell with their total weight. Of conjunctions that
+    cover the same positive cells only the cheapest is kept.
+
+    Attributes
+    ----------
+    conjunctions : list of tuples of (feature, value) pairs
+    costs : list of float
+        Price of each and the weight of the other samples that it covers.
+    capacities : ndarray of shape (n_positive_cells,), float64
+        Weights of the positive cells.
     """
 
-    def __init__(self, X, positive, weights, price):
-        keyed = np.column_stack([X, positive.astype(np.uint64)])
-        _, first, self.row_of = np.unique(
+    def __init__(self, problem):
+        keyed = np.column_stack([problem.X, problem.positive.astype(np.uint64)])
+        _, first, self.cell_of = np.unique(
             keyed, axis=0, return_index=True, return_inverse=True
         )
-        self.row_of = self.row_of.ravel()
-        self.X, self.positive, self.price = X[first], positive[first], price
-        self.weights = np.bincount(self.row_of, weights)
-        self.covers, self.costs, self.known = [], [], set()
+        self.cell_of = self.cell_of.ravel()
+        self.problem = problem
+        self.X, self.positive = problem.X[first], problem.positive[first]
+        self.weights = np.bincount(self.cell_of, problem.weights)
+        self.capacities = self.weights[self.positive]
+        self.conjunctions, self.costs, self.covers, self.place_of = [], [], [], {}
 
     def add(self, conjunctions):
-        """Add conjunctions; return the number of those with a new cover."""
-        before = len(self.covers)
+        """Add conjunctions; return the number of those that are new, or cheaper."""
+        n_added = 0
         for literals in conjunctions:
             cover = satisfied_by(self.X, literals)
-            key = np.packbits(cover).tobytes(), len(literals)
-            if key in self.known:
+            cost = self.weights @ (cover & ~self.positive)
+            cost += self.problem.price(len(literals))
+            cover = cover[self.positive]
+            place = self.place_of.setdefault(
+                np.packbits(cover).tobytes(), len(self.costs)
+            )
+            if place == len(self.costs):
+                self.conjunctions.append(literals)
+                self.costs.append(cost)
+                self.covers.append(np.flatnonzero(cover).astype(np.int32))
+            elif cost < self.costs[place]:
+                self.conjunctions[place], self.costs[place] = literals, cost
+            else:
                 continue
-            self.known.add(key)
-            self.covers.append(cover[self.positive].astype(np.float64))
-            wrong = self.weights @ (cover & ~self.positive)
-            self.costs.append(wrong + self.price * len(literals))
-        return len(self.covers) - before
+            n_added += 1
+        return n_added
 
-    def solve(self):
-        """Solve the dual program.
+    def matrix(self):
+        """Build the matrix of conjunctions and the positive cells that they cover."""
+        starts = np.cumsum([0, *map(len, self.covers)])
+        cells = np.concatenate(self.covers)
+        return sparse.csr_array(
+            (np.ones(len(cells)), cells, starts),
+            shape=(len(starts) - 1, len(self.capacities)),
+        )
 
-        Returns
-        -------
-        value : float
-        coefficients : ndarray of shape (n_samples,), float64
-            For the search: the dual values of positive samples, minus the weights of
-            the others.
-        """
-        capacities = self.weights[self.positive]
+    def solve(self, params):
+        """Find the optimal dual values, or None when the time is over."""
+        capacities, options = self.capacities, {}
+        if params.deadline is not None:
+            options["time_limit"] = params.time_left()
         result = linprog(
-            -np.ones(len(capacities)), A_ub=sparse.csr_array(np.array(self.covers)),
-            b_ub=np.array(self.costs), method="highs",
+            -np.ones(len(capacities)), A_ub=self.matrix(), b_ub=np.array(self.costs),
             bounds=np.column_stack([np.zeros(len(capacities)), capacities]),
+            method="highs", options=options,
         )  # fmt: skip
-        duals = np.clip(result.x, 0.0, capacities)
+        return None if result.x is None else np.clip(result.x, 0.0, capacities)
+
+    def coefficients(self, duals):
+        """Give each sample its dual value, or minus its weight if it is not positive.
+
+        Each of some equal samples gets its share.
+        """
         values = -self.weights
         values[self.positive] = duals
-        # Each of some equal samples gets its share.
-        share = values / np.bincount(self.row_of)
-        return float(duals.sum()), share[self.row_of]
+        share = values / np.bincount(self.cell_of)
+        return share[self.cell_of]
 
 
-def _worth_adding(search, coefficients, price, width, params):
-    """Find conjunctions whose sum exceeds the price of their literals.
+def _worth_adding(search, problem, coefficients, width, params):
+    """Find conjunctions whose sum exceeds their price.
 
     Returns
     -------
@@ -162,14 +253,15 @@ def _worth_adding(search, coefficients, price, width, params):
     """
     found, excess = [], 0.0
     for length in range(1, search.longest + 1):
+        price = problem.price(length)
         result = search.best(
             coefficients, n_rules=N_ADDED, sign="positive",
             length_weights=np.arange(length + 1) == length,
-            floor=price * length + TOL, time_limit=params.time_left(), width=width,
+            floor=price + TOL, time_limit=params.time_left(), width=width,
         )  # fmt: skip
         found += [literals for literals, _ in result.found]
         best = result.found[0][1] if result.found else 0.0
         if width is None and not (result.is_optimal and result.found):
             best = max(best, result.bound)
-        excess = max(excess, best - price * length)
+        excess = max(excess, best - price)
     return found, excess

@@ -5,7 +5,7 @@ loses ``penalty`` times the weight of the other samples that none covers, and a 
 for each literal. The search for conjunctions looks for the largest gain itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
@@ -83,11 +83,18 @@ class GainParams:
         """Compute the seconds until the deadline, at least a millisecond."""
         return None if self.deadline is None else max(1e-3, self.deadline - monotonic())
 
+    def started(self, time_limit):
+        """Copy the parameters, with a deadline so many seconds from now, or None."""
+        deadline = None if time_limit is None else monotonic() + time_limit
+        return replace(self, deadline=deadline)
+
+    def is_late(self):
+        """Whether the deadline has passed."""
+        return self.deadline is not None and monotonic() >= self.deadline
+
     def is_over(self, chosen):
         """Whether the deadline has passed, and something was chosen before."""
-        return bool(chosen) and (
-            self.deadline is not None and monotonic() >= self.deadline
-        )
+        return bool(chosen) and self.is_late()
 
 
 class GainSearch:

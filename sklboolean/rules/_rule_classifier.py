@@ -5,16 +5,12 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.exports import versioned
-from sklboolean._core.formula import Columns, FirstRule, class_labels
-from sklboolean._core.formulas import html_table, python_label, python_value
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_choice, check_integer
@@ -26,21 +22,13 @@ from sklboolean._core.weights import (
     class_weights,
 )
 from sklboolean.kernels import BooleanSVC
-from sklboolean.rules._dnf_bound import dnf_cost, dnf_cost_bound
-from sklboolean.rules._exports import (
-    RulesMixin,
-    check_columns,
-    check_exported,
-    read_classes,
-    read_numbers,
-)
+from sklboolean.rules._dnf_bound import DNFProblem, relax
+from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import (
     DecisionList,
     GainParams,
     GainSearch,
-    first_satisfied,
 )
-from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
 # parts are held out until they hold so many samples.
@@ -53,9 +41,7 @@ LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 MAX_MODEL_SAMPLES = 4000
 
 
-class RuleClassifier(
-    CallbackSupportMixin, RulesMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
-):
+class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is
@@ -149,12 +135,15 @@ class RuleClassifier(
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
     cost_ : float or None
-        With ``certificate=True``: the weight of the training samples of the class that
-        no rule covers, plus for each rule the weight of the other samples that it
-        covers, plus ``literal_price_`` for each literal. Otherwise None.
+        With ``certificate=True``: the weight of the samples of the class that no rule
+        covers, plus for each rule the weight of the other samples that it covers, plus
+        ``literal_price_`` for each literal. It counts the training samples that the
+        rules learned from: with ``estimator_`` those whose label it predicts. Otherwise
+        None.
     cost_bound_ : float or None
         With ``certificate=True``: no DNF of rules of up to ``max_literals`` literals,
-        for either class and of any number of rules, has a smaller cost in this sense.
+        for either class and of any number of rules, has a smaller cost in this sense,
+        on the same samples.
         The rules are optimal if it equals ``cost_``. Otherwise None.
     n_features_in_ : int
         Number of features.
@@ -210,11 +199,6 @@ class RuleClassifier(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Choose the parameters on held-out samples, then find the rules.
@@ -266,8 +250,8 @@ class RuleClassifier(
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
             setting = self._choose_setting(*training, params, rng, progress)
-            self._set_fitted_attributes(*setting, *training, params, rng)
-            self._certify(*training)
+            trusted = self._set_fitted_attributes(*setting, *training, params, rng)
+            self._certify(*training[:2], trusted, params)
             progress.finish()
         if not self.rules_:
             warn_user(
@@ -415,7 +399,11 @@ class RuleClassifier(
     def _set_fitted_attributes(
         self, uses_model, order, penalty, price, X, codes, weights, params, rng
     ):
-        """Find the rules by the chosen setting, and count what they decide."""
+        """Find the rules by the chosen setting, and count what they decide.
+
+        Returns the weights of the samples, 0 for those that the rules did not learn
+        from.
+        """
         self.penalty_, self.literal_price_ = penalty, price
         self.estimator_, kept = None, weights
         if uses_model:
@@ -426,216 +414,30 @@ class RuleClassifier(
             search.rule_list(price), X, codes, weights, len(self.classes_), order[-1]
         )
         decided = np.bincount(state.apply(X), minlength=1)
-        self.rules_ = [
-            Rule(
-                literals, None, None, int(n_decided), float(here[k] / here.sum()),
-                python_value(self.classes_[k]), names_of(literals, self._names()),
-            )
-            for (literals, k), here, n_decided in zip(
-                state.rules, state.counts, decided, strict=False
-            )
-        ]  # fmt: skip
+        self.rules_ = self._labelled_rules(state.rules, state.counts, decided)
         self.default_ = self.classes_[state.default]
         self.class_counts_ = state.counts
+        return kept
 
-    def _certify(self, X, codes, weights):
+    def _certify(self, X, codes, weights, params):
         """Compute the cost of the rules, and a bound on that of any DNF."""
         self.cost_ = self.cost_bound_ = None
         if not self.certificate:
             return
-        price, params = self.literal_price_, self._check_params()
+        params = params.started(self.time_limit)
+        used = np.flatnonzero(weights)
+        X, codes, weights = X[used], codes[used], weights[used]
+        search = params.conjunction_search(X, self.n_features_in_)
         rules = [rule.literals for rule in self.rules_]
         # Without rules the other class has none, and covers nothing.
         label = self.rules_[0].label if rules else self.default_
         is_label = self.classes_[codes] == label
         is_positive = is_label if rules else ~is_label
-        self.cost_ = dnf_cost(X, is_positive, weights, price, rules)
-        bound = self.cost_
         for positive, start in ((is_positive, rules), (~is_positive, [])):
-            of_class = dnf_cost_bound(
-                X, self.n_features_in_, positive, weights, price, start, params, bound
+            problem = DNFProblem(
+                X, self.n_features_in_, positive, weights, self.literal_price_
             )
-            bound = min(bound, of_class)
-        self.cost_bound_ = bound
-
-    def predict(self, X):
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Labels of the first rules satisfied, else ``default_``.
-        """
-        indices = self.apply(X)
-        labels = [*(rule.label for rule in self.rules_), self.default_]
-        return self.classes_[np.searchsorted(self.classes_, labels)[indices]]
-
-    def predict_proba(self, X):
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            Class frequencies among the training samples that the rule decides, with
-            one more sample of each class (Laplace smoothing). All samples that a rule
-            decides have the same. With a penalty below 1 a rule may predict a class of
-            a probability below one half.
-        """
-        indices = self.apply(X)
-        return self._probabilities()[indices]
-
-    def _probabilities(self):
-        """Compute the probabilities for each rule and the default."""
-        counts = self.class_counts_ + 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
-
-    def decision_function(self, X):
-        """Compute a score of each sample from the probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            With two classes the log of the odds of the second one, else the log of the
-            probability of each class.
-        """
-        return log_odds(self.predict_proba(X))
-
-    def apply(self, X):
-        """Find the rule that decides each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        indices : ndarray of shape (n_samples,), dtype int64
-            Indices into ``rules_``; its length where the default decides.
-        """
-        check_is_fitted(self)
-        samples = validate_boolean(self, X, reset=False)
-        return first_satisfied(samples, [rule.literals for rule in self.rules_])
-
-    def _formula(self):
-        probabilities = self._probabilities()
-        return FirstRule(
-            Columns.of(self, self.binarize),
-            [rule.literals for rule in self.rules_],
-            [rule.label for rule in self.rules_],
-            python_value(self.default_),
-            class_labels(self),
-            probabilities,
-            log_odds(probabilities),
-        )
-
-    def to_dict(self):
-        """Write the rules and what ``predict`` needs as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-            Without the estimator that the rules were read from.
-
-        Raises
-        ------
-        ValueError
-            For labels that are neither text nor finite numbers.
-        """
-        check_is_fitted(self)
-        values = {
-            "classes": [python_label(label) for label in self.classes_],
-            "dtype": self.classes_.dtype.str,
-            "rules": [rule._fields() for rule in self.rules_],
-            "default": python_label(self.default_),
-            "class_counts": self.class_counts_.tolist(),
-            "n_features": self.n_features_in_,
-            "feature_names": self._names(),
-            "binarize": self.binarize,
-        }
-        return versioned("RuleClassifier", values)
-
-    @classmethod
-    def from_dict(cls, data):
-        """Make a fitted classifier from a dictionary.
-
-        Parameters
-        ----------
-        data : dict
-            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
-
-        Returns
-        -------
-        model : RuleClassifier
-            It predicts as the original. It has no ``estimator_``, and its parameters
-            other than ``binarize`` are the defaults.
-
-        Raises
-        ------
-        ValueError
-            When the dictionary is not one of a RuleClassifier, or was written by a
-            newer version.
-        """
-        names = (
-            "classes", "dtype", "rules", "default", "class_counts", "n_features",
-            "feature_names", "binarize",
-        )  # fmt: skip
-        classes, dtype, rules, default, counts, n_features, columns, binarize = (
-            check_exported(data, "RuleClassifier", names).values()
-        )
-        check_columns(n_features, columns, binarize)
-        rules = rules_from_fields(rules, n_features, ("coverage", "precision"))
-        model = cls(binarize=binarize)
-        model.classes_ = read_classes(classes, dtype)
-        labels = model.classes_.tolist()
-        if any(label not in labels for label in [default, *(r.label for r in rules)]):
-            raise ValueError(
-                f"data: the labels of rules, and the default, must be among {labels}."
-            )
-        shape = len(rules) + 1, len(labels)
-        model.class_counts_ = read_numbers(counts, "class_counts", shape)
-        if (model.class_counts_ < 0).any():
-            raise ValueError("data: class_counts must not be negative.")
-        model.rules_ = list(rules)
-        model.default_ = model.classes_[labels.index(default)]
-        model.n_features_in_ = n_features
-        if columns is not None:
-            model.feature_names_in_ = np.array(columns, dtype=object)
-        return model
-
-    def _rules_html(self):
-        names = self._names()
-        rows = [
-            [
-                f"{rule.label} if {rule.to_text(names)}",
-                *numbers_of(rule, "coverage", "precision"),
-            ]
-            for rule in self.rules_
-        ]
-        rows.append(
-            [f"else {self.default_}", f"{self.class_counts_[-1].sum():.6g}", ""]
-        )
-        return html_table(
-            "The first rule decides", ["rule", "coverage", "precision"], rows
-        )
-
-
-def log_odds(probabilities):
-    """Compute log-odds of the second of two classes, or logarithms of each class."""
-    scores = np.log(probabilities)
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+            if self.cost_ is None:
+                self.cost_ = self.cost_bound_ = problem.cost(start)
+            bound = relax(problem, search, params, start, self.cost_bound_).bound
+            self.cost_bound_ = min(self.cost_bound_, bound)

@@ -190,6 +190,33 @@ def every_dnf_cost(X, positive, weights, price, max_literals, *, negations):
         yield float(weights @ wrong) + price * float(lengths @ np.array(subset))
 
 
+def least_dnf_cost(
+    X, positive, weights, literal_price, rule_price, max_literals, *, negations
+):
+    """The least of all these costs, with a price of each rule that is not empty.
+
+    After each conjunction the table holds, for every set of positive samples, the
+    least cost of rules so far that cover exactly these.
+    """
+    cells = np.unique(X[positive], axis=0)
+    missed = np.array(
+        [weights[positive & (row == X).all(axis=1)].sum() for row in cells]
+    )
+    sets = np.arange(2 ** len(cells))
+    costs = np.where(sets == 0, 0.0, np.inf)
+    for one in [(), *every_conjunction(X.shape[1], max_literals, negations=negations)]:
+        cover = sum(satisfies(row, one) << i for i, row in enumerate(cells))
+        wrong = sum(
+            weight
+            for row, weight, wanted in zip(X, weights, positive, strict=True)
+            if not wanted and satisfies(row, one)
+        )
+        price = wrong + literal_price * len(one) + rule_price * (len(one) > 0)
+        np.minimum.at(costs, sets | cover, costs + price)
+    bits = sets[:, None] >> np.arange(len(cells)) & 1
+    return float((costs + (1 - bits) @ missed).min())
+
+
 def relaxed_dnf_cost(X, positive, weights, price, max_literals, *, negations):
     """The same minimum over fractions of conjunctions: a program with all of them."""
     conjunctions = [

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from oracles.rules import every_dnf_cost, relaxed_dnf_cost
+from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import RuleClassifier
 from sklboolean._core.bits import pack_dense
-from sklboolean.datasets import make_monks, make_tic_tac_toe
-from sklboolean.rules._dnf_bound import dnf_cost, dnf_cost_bound
+from sklboolean.datasets import load_votes, make_monks, make_tic_tac_toe
+from sklboolean.rules._dnf_bound import DNFProblem, relax
 from sklboolean.rules._gain_search import GainParams
 
 
@@ -27,10 +28,10 @@ def noisy(seed, n_samples=40, n_features=3):
 
 
 def bound_of(X, positive, weights, price, start=(), *, max_literals=2, monotone=False):
-    return dnf_cost_bound(
-        pack_dense(X), X.shape[1], positive, weights, price, list(start),
-        params(max_literals, monotone), np.inf,
-    )  # fmt: skip
+    problem = DNFProblem(pack_dense(X), X.shape[1], positive, weights, price)
+    settings = params(max_literals, monotone)
+    search = settings.conjunction_search(problem.X, X.shape[1])
+    return relax(problem, search, settings, list(start)).bound
 
 
 @pytest.mark.parametrize("price", [0.0, 0.3, 1.0])
@@ -71,8 +72,10 @@ def test_the_cost_of_a_dnf():
         w * ((n == 0) if wanted else n)
         for w, n, wanted in zip(weights, counts, positive, strict=True)
     )
-    cost = dnf_cost(pack_dense(X), positive, weights, 0.5, [one, other])
-    assert cost == pytest.approx(expected + 1.5)
+    problem = DNFProblem(pack_dense(X), X.shape[1], positive, weights, 0.5, 2.0)
+    # Three literals and two rules.
+    assert problem.cost([one, other]) == pytest.approx(expected + 1.5 + 4.0)
+    assert problem.cost([()]) == pytest.approx(weights[~positive].sum())
 
 
 def test_certificates_of_classifiers():
@@ -94,6 +97,24 @@ def test_certificates_of_classifiers():
     with pytest.raises(ValueError, match="certificate=True needs two classes"):
         model.fit(data.data, np.arange(len(data.target)) % 3)
     assert model.cost_bound_ == before
+
+
+def test_a_certificate_counts_the_samples_that_the_rules_learned_from():
+    # Of few samples none are held out, and the model is trusted.
+    X, y = (part[:90] for part in load_votes(return_X_y=True))
+    model = RuleClassifier(
+        DecisionTreeClassifier(max_depth=1), penalty=1, literal_price=1,
+        certificate=True, random_state=0,
+    )  # fmt: skip
+    model.fit(X, y)
+    trusted = model.estimator_.predict(X) == y
+    assert 0 < trusted.sum() < len(y)
+    positive = (y == model.rules_[0].label)[trusted]
+    problem = DNFProblem(
+        pack_dense(X[trusted]), X.shape[1], positive, np.ones(trusted.sum()), 1.0
+    )
+    assert model.cost_ == problem.cost([rule.literals for rule in model.rules_])
+    assert 0 < model.cost_bound_ <= model.cost_
 
 
 def test_a_certificate_of_no_rules_and_of_little_time():

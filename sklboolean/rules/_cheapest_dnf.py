@@ -1,0 +1,209 @@
+"""The cheapest DNF, with a proof: a linear program, then an integer program.
+
+The linear program over all conjunctions bounds the cost from below, and its dual values
+price every conjunction. A DNF costs at least the bound plus the reduced costs of its
+rules. So a DNF that costs less than one that is known has only rules whose reduced cost
+is below the gap between that cost and the bound. All of them are listed, and the
+integer program over the list finds the cheapest DNF.
+"""
+
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from threading import Thread
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from sklboolean.rules._dnf_bound import TOL, relax
+
+# The most conjunctions that the integer program gets, and how often the gap is halved
+# until they are no more.
+N_LISTED, MAX_HALVINGS = 20_000, 8
+# Share of the time that is left which the first integer program may take.
+FIRST_SHARE = 0.3
+
+
+@dataclass
+class Proof:
+    """A DNF, and what is known about cheaper ones.
+
+    Attributes
+    ----------
+    problem : DNFProblem
+    conjunctions : list of tuples of (feature, value) pairs
+    cost : float
+    bound : float
+        No DNF costs less.
+    """
+
+    problem: object
+    conjunctions: list
+    cost: float
+    bound: float = 0.0
+
+    def is_open(self):
+        """Whether a cheaper DNF can exist."""
+        return self.cost - self.bound > TOL * (1 + self.cost)
+
+    def try_dnf(self, conjunctions):
+        """Take another DNF where it is cheaper."""
+        conjunctions = self.problem.without_idle_rules(conjunctions)
+        cost = self.problem.cost(conjunctions)
+        if cost < self.cost - TOL * (1 + self.cost):
+            self.conjunctions, self.cost = conjunctions, cost
+
+    def scaled(self, unit):
+        """Copy the proof with costs in another unit; equal ones are equal then."""
+        bound = self.bound if self.is_open() else self.cost
+        return replace(self, cost=unit * self.cost, bound=unit * bound)
+
+    def raise_bound(self, bound):
+        """Take a bound on the cost of every DNF that is cheaper than this one."""
+        bound = min(self.problem.rounded(bound), self.cost)
+        self.bound = max(self.bound, bound)
+
+
+def cheapest_dnf(problem, params):
+    """Find the cheapest DNF, or the best one until the deadline.
+
+    Parameters
+    ----------
+    problem : DNFProblem
+    params : GainParams
+        The literals that conjunctions may have, and the deadline.
+
+    Returns
+    -------
+    proof : Proof
+    """
+    proof = Proof(problem, [], problem.cost([]))
+    proof.try_dnf([()])
+    search = params.conjunction_search(problem.X, problem.n_features)
+    relaxation = relax(problem, search, params)
+    program = relaxation.program
+    proof.raise_bound(relaxation.bound)
+    proof.try_dnf(greedy_dnf(program))
+    if relaxation.duals is None or not proof.is_open():
+        return proof
+    chosen, _ = solve_integer(relaxation, _gap(proof, relaxation), params, FIRST_SHARE)
+    proof.try_dnf(chosen)
+    while proof.is_open() and not params.is_late():
+        gap, cost = _gap(proof, relaxation), proof.cost
+        listed, reach = rules_within(search, relaxation, gap, params)
+        program.add(listed)
+        chosen, lower = solve_integer(relaxation, gap, params)
+        proof.try_dnf(chosen)
+        # A DNF with a rule that is not listed costs more than this.
+        outside = np.inf if reach == gap else relaxation.value + reach
+        proof.raise_bound(min(lower, outside))
+        if reach == gap or proof.cost == cost:
+            break
+    return proof
+
+
+def _gap(proof, relaxation):
+    """Bound the reduced costs, all together, of the rules of a cheaper DNF."""
+    return max(0.0, proof.cost - proof.problem.step - relaxation.value) + TOL
+
+
+def greedy_dnf(program):
+    """Choose conjunctions one by one, each for what it gains given those before."""
+    matrix, costs = program.matrix(), np.array(program.costs)
+    left, chosen = program.capacities.copy(), []
+    while True:
+        gains = matrix @ left - costs
+        best = int(gains.argmax())
+        if gains[best] <= 0:
+            return chosen
+        chosen.append(program.conjunctions[best])
+        left[program.covers[best]] = 0.0
+
+
+def rules_within(search, relaxation, gap, params):
+    """List the conjunctions whose reduced cost is at most a gap.
+
+    Returns
+    -------
+    listed : list of tuples of (feature, value) pairs
+    reach : float
+        All conjunctions of at most this reduced cost are listed. It is the gap, or less
+        where these are too many.
+    """
+    program, problem = relaxation.program, relaxation.program.problem
+    coefficients = program.coefficients(relaxation.duals)
+    # The search joins conjunctions that differ in samples of coefficient 0 only.
+    least = np.abs(coefficients).sum() * 2.0**-45
+    coefficients = np.where(np.abs(coefficients) < least, least, coefficients)
+    prices = np.array([problem.price(length) for length in range(search.longest + 1)])
+    reach = gap
+    for _ in range(MAX_HALVINGS):
+        listed = search.all_above(
+            coefficients, prices - reach - TOL, N_LISTED, params.time_left()
+        )
+        if listed is not None:
+            return listed, reach
+        if params.is_late():
+            break
+        reach /= 2
+    return [], 0.0
+
+
+def solve_integer(relaxation, gap, params, share=1.0):
+    """Find the cheapest DNF of the conjunctions of a program.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    gap : float
+        DNFs with a larger sum of reduced costs do not matter.
+    params : GainParams
+    share : float
+        Of the time that is left.
+
+    Returns
+    -------
+    conjunctions : list of tuples of (feature, value) pairs
+        The best one found; empty if there was none.
+    bound : float
+        No DNF of these conjunctions that matters costs less.
+    """
+    program, duals = relaxation.program, relaxation.duals
+    matrix, costs = program.matrix(), np.array(program.costs)
+    rules = np.flatnonzero(costs - matrix @ duals <= gap)
+    n_rules, n_cells = len(rules), len(duals)
+    # A cell that costs too much must be covered.
+    can_miss = program.capacities - duals <= gap
+    options = {"mip_rel_gap": 0.0}
+    if params.deadline is not None:
+        options["time_limit"] = share * params.time_left()
+    result = _interruptible(
+        milp, np.append(costs[rules], program.capacities),
+        integrality=np.repeat([1, 0], [n_rules, n_cells]),
+        bounds=Bounds(0.0, np.append(np.ones(n_rules), can_miss.astype(np.float64))),
+        constraints=LinearConstraint(
+            sparse.hstack([matrix[rules].T, sparse.eye_array(n_cells)]), 1.0, np.inf
+        ),
+        options=options,
+    )  # fmt: skip
+    if result.status == 2:
+        return [], np.inf
+    bound = relaxation.value if result.mip_dual_bound is None else result.mip_dual_bound
+    if result.x is None:
+        return [], bound
+    chosen = rules[result.x[:n_rules] > 0.5]
+    return [program.conjunctions[k] for k in chosen], bound
+
+
+def _interruptible(function, *arguments, **options):
+    """Call a function that runs without Python, so that Ctrl-C ends the wait for it."""
+    future = Future()
+
+    def run():
+        try:
+            future.set_result(function(*arguments, **options))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return future.result()

@@ -1,0 +1,251 @@
+"""OptimalRuleSet: the cheapest set of rules for each class, with a proof."""
+
+from dataclasses import replace
+from time import monotonic
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.conjunction_search import encode_groups, satisfied_by
+from sklboolean._core.labels import encode_classes
+from sklboolean._core.parameters import check_real
+from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.weights import checked_weights
+from sklboolean.rules._cheapest_dnf import cheapest_dnf
+from sklboolean.rules._dnf_bound import DNFProblem
+from sklboolean.rules._first_rule import FirstRuleMixin
+from sklboolean.rules._gain_search import GainParams, first_satisfied
+
+
+class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
+    """Find the cheapest set of rules, with a proof that none is cheaper.
+
+    A set of rules describes a class: a sample belongs to it if any of the rules holds.
+    It costs the weight of the samples of the class that no rule covers, plus for each
+    rule the weight of the other samples that the rule covers, plus ``rule_price`` for
+    each rule and ``literal_price`` for each literal. Of two classes the second one,
+    ``classes_[1]``, is described. Of more each class is described against the rest.
+
+    The search ends with the set of the smallest cost, or when ``time_limit`` is over
+    with the best set so far. `bound_` is a proven bound on the cost of every set, and
+    `gap_` is 0 where the set is proved to be optimal.
+
+    Parameters
+    ----------
+    max_literals : int, default=4
+        Maximum number of literals in a rule. The proof is about rules of up to so many
+        literals. Lower it for a quicker proof.
+    monotone : bool, default=False
+        Whether rules consist of true features only. False: negated features too. True
+        suits one-hot columns.
+    literal_price : float, default=1.0
+        Weight of the samples that a literal must gain, at least 0. Raise it for shorter
+        rules, and for a quicker proof.
+    rule_price : float, default=0.0
+        Weight of the samples that a rule must gain besides, at least 0.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label never occur together in a rule.
+        For one-hot columns: the attribute. None: the levels of one column of
+        `BooleanEncoder`, found by their names, share a label.
+    time_limit : float or None, default=60.0
+        Seconds for all classes together, above 0. None: no limit. The rules do not
+        depend on the speed of the machine if the search ends before.
+    binarize : float or None, default=0.0
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+    n_jobs : int or None, default=None
+        Number of parallel jobs of an exact search with many features. The rules do not
+        depend on it, except under ``time_limit``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    rules_ : list of Rule
+        The rules of all sets, the most precise first. Each has a ``label``. The first
+        one that a sample satisfies decides. Their ``coverage`` and ``precision`` count
+        the training samples that the rule decides, the precision by their weights.
+    default_ : class label
+        Label of samples that satisfy no rule: of two classes the one that is not
+        described, of more the most frequent one among such training samples.
+    class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
+        Weight of the training samples of each class that each rule decides; the last
+        entry is for the default.
+    cost_ : ndarray of shape (n_sets,), dtype float64
+        Cost of the set of each class that is described: ``n_classes`` sets, or one if
+        there are two classes.
+    bound_ : ndarray of shape (n_sets,), dtype float64
+        No set of rules of the class costs less. At most ``cost_``.
+    gap_ : ndarray of shape (n_sets,), dtype float64
+        ``(cost_ - bound_) / cost_``, between 0 and 1; 0 where the set is optimal.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    RuleClassifier : Rules by a greedy search, chosen on held-out samples.
+
+    Notes
+    -----
+    A sample of another class counts once for each rule that covers it. So the weight of
+    the errors is at most the cost, and less where rules overlap on such samples.
+
+    The linear program over all conjunctions is solved by column generation with an
+    exact search, as in section 3 of [1]_. A set that is cheaper than the best known one
+    has only rules whose reduced cost is at most the gap between the cost of that set
+    and the value of the program. All of these are listed, and an integer program over
+    the list, solved by HiGHS, finds the cheapest set. Where the list is too long it is
+    cut at a smaller reduced cost, which then limits the bound.
+
+    The set that describes a class best may cover no sample at all, or all of them:
+    then it has no rules.
+
+    References
+    ----------
+    .. [1] Dash, Gunluk, Wei. "Boolean Decision Rules via Column Generation". NeurIPS
+       2018.
+
+    Examples
+    --------
+    >>> from sklboolean.datasets import make_monks
+    >>> from sklboolean.rules import OptimalRuleSet
+    >>> data = make_monks(1, as_frame=True)
+    >>> model = OptimalRuleSet(monotone=True).fit(data.data, data.target)
+    >>> model.cost_, model.gap_
+    (array([7.]), array([0.]))
+    >>> len(model.rules_), model.score(data.data, data.target)
+    (4, 1.0)
+    """
+
+    def __init__(
+        self, *, max_literals=4, monotone=False, literal_price=1.0, rule_price=0.0,
+        feature_groups=None, time_limit=60.0, binarize=0.0, n_jobs=None,
+    ):  # fmt: skip
+        self.max_literals = max_literals
+        self.monotone = monotone
+        self.literal_price = literal_price
+        self.rule_price = rule_price
+        self.feature_groups = feature_groups
+        self.time_limit = time_limit
+        self.binarize = binarize
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the cheapest set of rules of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            Boolean features.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes or more. None: those of a `BitTable`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, at least 0: a sample of weight 2 counts as two.
+            None: 1.
+
+        Returns
+        -------
+        self : OptimalRuleSet
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data. An earlier fit is kept.
+
+        Warns
+        -----
+        UserWarning
+            When no rule was found and every sample gets the default class.
+        """
+        y, sample_weight = targets_of(X, y, sample_weight)
+        with restore_on_error(self):
+            params = self._check_params()
+            samples, y = validate_boolean(self, X, y)
+            groups = encode_groups(
+                self.feature_groups,
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
+            params = replace(params, feature_groups=groups)
+            self.classes_, codes = encode_classes(y)
+            weights = checked_weights(sample_weight, len(codes))
+            used = np.flatnonzero(weights)
+            training = as_words(samples)[used], codes[used], weights[used]
+            described = np.arange(len(self.classes_))[len(self.classes_) == 2 :]
+            proofs = []
+            for n_left, k in zip(range(len(described), 0, -1), described, strict=True):
+                problem, unit = self._problem(k, *training)
+                proofs.append(cheapest_dnf(problem, _share(params, n_left)))
+                proofs[-1] = proofs[-1].scaled(unit)
+            self._set_fitted_attributes(proofs, described, *training)
+        if not self.rules_:
+            warn_user(
+                "No rule gained enough: every sample is predicted as "
+                f"{self.default_}. Lower literal_price and rule_price."
+            )
+        return self
+
+    def _check_params(self):
+        check_real(self.rule_price, "rule_price", 0)
+        check_real(self.literal_price, "literal_price", 0)
+        return GainParams.check(
+            max_rules=1, max_literals=self.max_literals, monotone=self.monotone,
+            penalty=1.0, literal_price=self.literal_price, width=None,
+            feature_groups=self.feature_groups, time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _problem(self, k, X, codes, weights):
+        """Write the problem of a class, with its costs as multiples of a unit.
+
+        The unit is 1 for whole weights of a usual size, so that costs stay whole.
+        Solvers of linear programs have absolute tolerances; a rule that costs more than
+        all samples is as good as none.
+        """
+        unit = float(np.ldexp(1.0, int(np.frexp(weights.mean())[1])))
+        if (weights == np.rint(weights)).all() and weights.max() < 2**20:
+            unit = 1.0
+        weights = weights / unit
+        most = float(np.ceil(2 * weights.sum()))
+        prices = (
+            min(price / unit if price else 0.0, most)
+            for price in (self.literal_price, self.rule_price)
+        )
+        return DNFProblem(X, self.n_features_in_, codes == k, weights, *prices), unit
+
+    def _set_fitted_attributes(self, proofs, described, X, codes, weights):
+        """Order the rules by their precision, and count what they decide."""
+        self.cost_ = np.array([proof.cost for proof in proofs])
+        self.bound_ = np.array([proof.bound for proof in proofs])
+        self.gap_ = (self.cost_ - self.bound_) / np.where(self.cost_, self.cost_, 1.0)
+        n_classes, rules, merits = len(self.classes_), [], []
+        for proof, k in zip(proofs, described, strict=True):
+            for literals in filter(None, proof.conjunctions):
+                cover = weights * satisfied_by(X, literals)
+                merits.append((cover @ (codes == k) / cover.sum(), cover.sum()))
+                rules.append((literals, int(k)))
+        order = sorted(range(len(rules)), key=merits.__getitem__, reverse=True)
+        rules = [rules[place] for place in order]
+        decided = first_satisfied(X, [literals for literals, _ in rules])
+        self.class_counts_ = np.zeros((len(rules) + 1, n_classes))
+        np.add.at(self.class_counts_, (decided, codes), weights)
+        n_decided = np.bincount(decided, minlength=len(rules))
+        self.rules_ = self._labelled_rules(rules, self.class_counts_, n_decided)
+        left = self.class_counts_[-1]
+        default = (left if left.any() else np.bincount(codes, weights)).argmax()
+        if n_classes == 2:
+            # The empty conjunction covers every sample.
+            default = int(() in proofs[0].conjunctions)
+        self.default_ = self.classes_[default]
+
+
+def _share(params, n_left):
+    """Give a class its part of the time, of which as many more classes need one."""
+    if params.deadline is None:
+        return params
+    return params.started((params.deadline - monotonic()) / n_left)

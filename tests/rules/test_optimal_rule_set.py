@@ -1,0 +1,276 @@
+"""The cheapest set of rules, against all sets of rules, and bounds that hold."""
+
+import json
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.rules import every_conjunction, every_dnf_cost, least_dnf_cost
+
+from sklboolean import BooleanEncoder, OptimalRuleSet, RuleClassifier
+from sklboolean._core.bits import pack_dense
+from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean.datasets import load_recurrence, load_votes, make_dnf, make_monks
+from sklboolean.rules import _cheapest_dnf
+from sklboolean.rules._cheapest_dnf import greedy_dnf, rules_within
+from sklboolean.rules._dnf_bound import DNFProblem, Program, relax
+from sklboolean.rules._gain_search import GainParams
+
+
+def literal_params(max_literals=4, monotone=False, time_limit=None):
+    return GainParams.check(
+        max_rules=1, max_literals=max_literals, monotone=monotone, penalty=1,
+        literal_price=1, width=None, feature_groups=None, time_limit=time_limit,
+        n_jobs=None,
+    )  # fmt: skip
+
+
+def cost_by_definition(model, X, y, k, weights=None):
+    """Missed samples, wrongly covered ones by rule, and prices: of one class."""
+    weights = np.ones(len(y)) if weights is None else weights
+    rules = [rule for rule in model.rules_ if rule.label == k]
+    covers = [
+        np.all([X[:, j] == value for j, value in rule.literals], axis=0)
+        for rule in rules
+    ]
+    n_rules = np.sum(covers, axis=0) if rules else np.zeros(len(y))
+    prices = sum(
+        model.rule_price + model.literal_price * rule.n_literals for rule in rules
+    )
+    return weights @ np.where(y == k, n_rules == 0, n_rules) + prices
+
+
+def small_table(seed, n_samples, n_features):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, n_features)).astype(np.uint8)
+    y = (X[:, 0] & X[:, 1] | X[:, -1] & (1 - X[:, 0])) ^ (rng.random(n_samples) < 0.2)
+    y[:2] = 0, 1
+    return X, y.astype(int), rng
+
+
+def test_the_oracle_takes_the_least_of_all_sets():
+    X, y, rng = small_table(0, 20, 3)
+    weights = rng.random(20)
+    options = {"max_literals": 2, "negations": False}
+    expected = min(every_dnf_cost(X, y > 0, weights, 0.3, **options))
+    assert least_dnf_cost(X, y > 0, weights, 0.3, 0.0, **options) == pytest.approx(
+        expected
+    )
+
+
+@pytest.mark.filterwarnings("ignore:No rule gained enough")
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_samples=st.integers(2, 40),
+    n_features=st.integers(2, 4),
+    max_literals=st.integers(1, 4),
+    monotone=st.booleans(),
+    literal_price=st.sampled_from([0.0, 0.25, 0.7, 1.0, 2.0]),
+    rule_price=st.sampled_from([0.0, 0.5, 1.0]),
+    weighting=st.sampled_from(["none", "whole", "real", "tiny", "huge"]),
+)
+def test_no_set_of_rules_costs_less(
+    seed, n_samples, n_features, max_literals, monotone, literal_price, rule_price,
+    weighting,
+):  # fmt: skip
+    X, y, rng = small_table(seed, n_samples, n_features)
+    weights, unit = (
+        np.ones(n_samples),
+        {"tiny": 1e-200, "huge": 1e200}.get(weighting, 1),
+    )
+    if weighting == "whole":
+        weights = rng.integers(1, 4, n_samples).astype(float)
+    elif weighting != "none":
+        weights = rng.random(n_samples) + 0.01
+    model = OptimalRuleSet(
+        max_literals=max_literals, monotone=monotone,
+        literal_price=literal_price * unit, rule_price=rule_price * unit,
+    )  # fmt: skip
+    model.fit(X, y, weights * unit)
+    expected = least_dnf_cost(
+        X, y == 1, weights, literal_price, rule_price, max_literals,
+        negations=not monotone,
+    )  # fmt: skip
+    assert model.cost_[0] == pytest.approx(expected * unit, rel=1e-6, abs=1e-9 * unit)
+    assert model.gap_.tolist() == [0.0]
+    assert model.bound_[0] == model.cost_[0]
+    if model.rules_ or model.default_ == 0:
+        by_definition = cost_by_definition(model, X, y, 1, weights * unit)
+        assert model.cost_[0] == pytest.approx(by_definition, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:No rule gained enough")
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_that_is_cut_short_bounds_every_set(seed, monkeypatch):
+    X, y, _ = small_table(seed, 60, 4)
+    least = least_dnf_cost(X, y == 1, np.ones(60), 1.0, 0.0, 4, negations=True)
+    model = OptimalRuleSet(time_limit=1e-3 * 4**seed).fit(X, y)
+    assert 0 <= model.bound_[0] <= least <= model.cost_[0]
+    # Lists that are cut, and integer programs that end with nothing.
+    monkeypatch.setattr(_cheapest_dnf, "N_LISTED", 4)
+    problem = DNFProblem(pack_dense(X), 4, y == 1, np.ones(60), 1.0)
+    proof = _cheapest_dnf.cheapest_dnf(problem, literal_params())
+    assert proof.bound <= least <= proof.cost
+
+
+@pytest.mark.parametrize("n_features", [5, 150])
+def test_all_conjunctions_of_small_reduced_cost_are_listed(n_features):
+    # 150 features are too many for tables, so that branch and bound lists.
+    X, y, _ = small_table(1, 60, 5)
+    X = np.hstack([X, np.zeros((60, n_features - 5), np.uint8)])
+    params = literal_params()
+    problem = DNFProblem(pack_dense(X), n_features, y == 1, np.ones(60), 1.0)
+    search = params.conjunction_search(problem.X, n_features)
+    assert (search.table(4) is None) == (n_features == 150)
+    relaxation = relax(problem, search, params)
+    listed, reach = rules_within(search, relaxation, 0.9, params)
+    assert reach == 0.9
+    coefficients = relaxation.program.coefficients(relaxation.duals)
+    covers = {satisfied_by(problem.X, literals).tobytes() for literals in listed}
+    n_near = 0
+    for literals in every_conjunction(5, 4, negations=True):
+        cover = satisfied_by(problem.X, literals)
+        if len(literals) - coefficients @ cover <= reach and cover.any():
+            assert cover.tobytes() in covers
+            n_near += 1
+    assert n_near >= len(covers) > 3
+
+
+def test_greedy_rules_pay_for_themselves():
+    X, y, _ = small_table(3, 60, 5)
+    problem = DNFProblem(pack_dense(X), 5, y == 1, np.ones(60), 1.0)
+    program = Program(problem)
+    program.add([((i, True), (j, True)) for i in range(5) for j in range(i)])
+    chosen = greedy_dnf(program)
+    costs = [problem.cost(chosen[:n]) for n in range(len(chosen) + 1)]
+    assert chosen
+    assert all(np.diff(costs) < 0)
+
+
+def test_idle_rules_are_dropped():
+    X, y, _ = small_table(4, 60, 4)
+    problem = DNFProblem(pack_dense(X), 4, y == 1, np.ones(60), 0.0)
+    rules = [((0, True), (1, True)), ((0, True), (1, True), (2, True))]
+    assert problem.without_idle_rules(rules) == rules[:1]
+    assert problem.without_idle_rules([]) == []
+
+
+def test_each_of_several_classes_has_its_proof():
+    X, _, _rng = small_table(5, 40, 4)
+    y = np.array(["c", "a", "b"])[X[:, 0] + (X[:, 1] & X[:, 2])]
+    y[:4] = ["a", "b", "c", "a"]
+    model = OptimalRuleSet().fit(X, y)
+    for k, name in enumerate(["a", "b", "c"]):
+        least = least_dnf_cost(X, y == name, np.ones(40), 1.0, 0.0, 4, negations=True)
+        assert model.cost_[k] == model.bound_[k] == least
+        assert cost_by_definition(model, X, y, name) == least
+    assert model.gap_.tolist() == [0, 0, 0]
+    precisions = [rule.precision for rule in model.rules_]
+    assert len(precisions) > 2
+    assert np.mean(model.predict(X) == y) > 0.9
+    assert model.class_counts_.sum() == 40
+    again = OptimalRuleSet.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert (again.predict(X) == model.predict(X)).all()
+    with pytest.raises(ValueError, match="expected what RuleClassifier"):
+        RuleClassifier.from_dict(model.to_dict())
+
+
+def test_the_second_class_is_described():
+    data = make_monks(1)
+    model = OptimalRuleSet(monotone=True).fit(data.data, data.target)
+    assert {rule.label for rule in model.rules_} == {1}
+    assert model.default_ == 0
+    other = OptimalRuleSet(monotone=True).fit(data.data, 1 - data.target)
+    assert other.cost_[0] > model.cost_[0] == 7
+    assert other.gap_[0] == 0
+
+
+def test_votes_are_proved_and_greedy_rules_cost_more():
+    data = load_votes(as_frame=True)
+    model = OptimalRuleSet().fit(data.data, data.target)
+    assert model.gap_[0] == 0
+    y = np.asarray(data.target)
+    X = np.asarray(data.data)
+    assert cost_by_definition(model, X, y, 1) == model.cost_[0]
+    greedy = RuleClassifier("labels", penalty=1.0, literal_price=1.0, random_state=0)
+    problem = DNFProblem(pack_dense(X), X.shape[1], y == 1, np.ones(len(y)), 1.0)
+    rules = [r.literals for r in greedy.fit(X, y).rules_ if r.label == 1]
+    assert model.cost_[0] <= problem.cost(rules)
+
+
+def test_a_price_that_no_rule_is_worth():
+    X, y, _ = small_table(6, 50, 4)
+    y[:30] = 0
+    for price in (1e3, 1e300):
+        with pytest.warns(UserWarning, match="No rule gained enough"):
+            model = OptimalRuleSet(literal_price=price).fit(X, y)
+        assert model.rules_ == []
+        assert model.default_ == 0
+        assert model.cost_[0] == model.bound_[0] == y.sum()
+    # The empty conjunction covers all samples, at the price of the others.
+    with pytest.warns(UserWarning, match="No rule gained enough"):
+        model.fit(X, 1 - y)
+    assert model.default_ == 1
+    assert model.cost_[0] == y.sum()
+
+
+def test_frames_names_and_groups_of_an_encoder():
+    X, y = load_recurrence(return_X_y=True, as_frame=True)
+    encoder = BooleanEncoder().fit(X, y)
+    encoded = encoder.set_output(transform="pandas").transform(X)
+    model = OptimalRuleSet(max_literals=2).fit(encoded, y)
+    assert model.gap_.max() == 0
+    for rule in model.rules_:
+        columns = [name.partition("=")[0] for name in rule.names if "=" in name]
+        assert len(set(columns)) == len(columns)
+        assert all(name in model.to_text() for name in rule.names)
+    assert model.predict(encoded).shape == y.shape
+
+
+def test_time_limits_are_kept():
+    X, y, _ = make_dnf(3000, 60, n_terms=8, n_literals=4, random_state=0)
+    y = y ^ (np.random.default_rng(0).random(3000) < 0.2)
+    OptimalRuleSet(time_limit=0.1).fit(X[:50], y[:50])
+    start = time.monotonic()
+    model = OptimalRuleSet(time_limit=1.0).fit(X, y)
+    assert time.monotonic() - start < 4  # other processes share the machine
+    assert 0 <= model.bound_[0] < model.cost_[0]
+    assert 0 < model.gap_[0] <= 1
+
+
+def test_ctrl_c_ends_the_fit_and_keeps_the_earlier_one():
+    X, y, _ = make_dnf(2000, 40, n_terms=8, n_literals=4, random_state=0)
+    y = y ^ (np.random.default_rng(0).random(2000) < 0.2)
+    data = make_monks(1)
+    model = OptimalRuleSet(monotone=True, time_limit=3.0).fit(data.data, data.target)
+    before = model.cost_
+    timer = threading.Timer(
+        0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)
+    )
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(monotone=False).fit(X, y)
+    assert model.cost_ is before
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"literal_price": -1}, "literal_price"),
+        ({"literal_price": [1, 2]}, "literal_price"),
+        ({"rule_price": np.nan}, "rule_price"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"max_literals": 0}, "max_literals"),
+        ({"monotone": "yes"}, "monotone"),
+        ({"feature_groups": [1]}, "feature_groups"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    X, y, _ = small_table(0, 20, 3)
+    with pytest.raises((TypeError, ValueError), match=message):
+        OptimalRuleSet(**params).fit(X, y)
