@@ -32,7 +32,7 @@ cdef extern from "words.h" nogil:
 cdef extern from "tiles.h" nogil:
     const int SKLB_TILE_PANEL
     const int SKLB_TILE_ROWS
-    int SKLB_TABLE, SKLB_POWER, SKLB_CUBIC
+    int SKLB_TABLE, SKLB_POWER, SKLB_CUBIC, SKLB_SHARE
     ctypedef struct sklb_formula:
         int form
         int32_t offset
@@ -46,6 +46,10 @@ cdef extern from "tiles.h" nogil:
                                float *out)
     void sklb_add_counts(const sklb_formula *g, const int32_t *counts, int64_t stride,
                          int n_samples, const double *coefficients, int64_t n, double *acc)
+    void sklb_share(const int32_t *counts, int64_t n, int32_t own, const int32_t *sizes,
+                    double *out)
+    void sklb_normalize(double *values, int64_t n, double own, double own_root,
+                        const double *sizes, const double *roots)
     const int SKLB_SMALL_COUNTS
     const int SKLB_FEW_COLUMNS
     bint sklb_sum_small(const sklb_formula *g, int most, bint use_xor, const uint64_t *rows,
@@ -69,7 +73,7 @@ PANEL = SKLB_TILE_PANEL
 FEW_COLUMNS = SKLB_FEW_COLUMNS
 # A table of so many values is looked up in registers.
 SMALL_COUNTS = SKLB_SMALL_COUNTS
-FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC}
+FORMS = {"table": SKLB_TABLE, "power": SKLB_POWER, "cubic": SKLB_CUBIC, "share": SKLB_SHARE}
 
 
 
@@ -85,10 +89,11 @@ cdef class CountMap:
 
     Parameters
     ----------
-    form : {"table", "power", "cubic"}
+    form : {"table", "power", "cubic", "share"}
     values : ndarray, float64
         "table": the value of each count. "power": one constant, which is added to
-        2**count. "cubic": the four coefficients of a polynomial.
+        2**count. "cubic": the four coefficients of a polynomial. "share": none are used;
+        the value is the count over the features true in either sample, in `map_pairs`.
     n_features : int or None
         None counts the features that are true in both. A number counts the features
         on which both agree, of so many.
@@ -113,7 +118,7 @@ cdef class CountMap:
         if self.g.form == SKLB_TABLE:
             require(n < values.shape[0], "a count has no value")
             self.most = n if self.use_xor else values.shape[0] - 1
-        else:
+        elif self.g.form != SKLB_SHARE:
             require(values.shape[0] >= (1 if self.g.form == SKLB_POWER else 4),
                     "the coefficients of a polynomial are missing")
         self.has_integers = (self.g.form == SKLB_TABLE and not self.use_xor
@@ -367,22 +372,36 @@ ctypedef fused real:
     double
 
 
-def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out):
+def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, norms=None):
     """Write into ``out[i, j]`` the value of the count of row i with column j.
 
     Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
-    symmetric matrix (see `mirror`), -n_samples leaves out nothing.
+    symmetric matrix (see `mirror`), -n_samples leaves out nothing. ``norms`` holds the
+    values of rows with themselves and 1 over their roots, and the same of columns: then
+    values are divided by the roots.
     """
     cdef:
         Pairs pairs = Pairs(rows, columns)
-        Py_ssize_t i, r, p, c, width, chunk
+        Py_ssize_t i, j, r, p, c, first, width, chunk
         int n_samples
-        bint fits = True
+        bint fits = True, normalize = norms is not None
+        bint share = g.g.form == SKLB_SHARE
         const int32_t *counts
         real *values
+        double *exact
+        double *room = NULL
+        const double[::1] row_sizes, column_sizes, row_roots, column_roots
     require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
             "the kernel matrix does not fit the data")
     pairs.require_counts(g)
+    if normalize:
+        row_sizes, row_roots, column_sizes, column_roots = norms
+        require(row_sizes.shape[0] == row_roots.shape[0] == pairs.n_samples
+                and column_sizes.shape[0] == column_roots.shape[0] == pairs.n_columns,
+                "the norms do not fit the samples")
+    room = <double *> malloc(max(<Py_ssize_t> 1, pairs.stride) * sizeof(double))
+    if room == NULL:
+        raise MemoryError
     # Panels read again for every five rows should stay in the second-level cache.
     chunk = (256 * 1024) // (max(<Py_ssize_t> 1, pairs.n_words) * SKLB_TILE_PANEL * 8)
     chunk = pairs.n_panels if pairs.split else max(<Py_ssize_t> 8, chunk - chunk % 8)
@@ -391,17 +410,31 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out):
             for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
                 n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
                 for p from c <= p < min(c + chunk, pairs.n_panels) by pairs.step:
-                    if (p + pairs.step) * SKLB_TILE_PANEL <= i + diagonal:
+                    first = p * SKLB_TILE_PANEL
+                    if first + pairs.stride <= i + diagonal:
                         continue
                     fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
-                    width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
+                    width = min(pairs.stride, pairs.n_columns - first)
                     for r in range(n_samples if fits else 0):
                         counts = pairs.counts + r * pairs.stride
-                        values = &out[i + r, p * SKLB_TILE_PANEL]
-                        if real is float:
-                            sklb_map_counts_float(&g.g, counts, width, values)
+                        values = &out[i + r, first]
+                        if real is float and not (normalize or share):
+                            sklb_map_counts_float(&g.g, counts, width, <float *> values)
+                            continue
+                        exact = room if real is float else <double *> values
+                        if share:
+                            sklb_share(counts, width, pairs.row_ones[i + r],
+                                       pairs.column_ones + first, exact)
                         else:
-                            sklb_map_counts(&g.g, counts, width, values)
+                            sklb_map_counts(&g.g, counts, width, exact)
+                        if normalize:
+                            sklb_normalize(
+                                exact, width, row_sizes[i + r], row_roots[i + r],
+                                &column_sizes[first], &column_roots[first])
+                        if real is float:
+                            for j in range(width):
+                                values[j] = <real> exact[j]
+    free(room)
     require(fits, BAD_INDICES)
 
 
@@ -436,7 +469,7 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
         bint fits = True, small, few, done
         double *sums
         Levels levels
-    require(coefficients.shape[1] == pairs.n_samples,
+    require(g.g.form != SKLB_SHARE and coefficients.shape[1] == pairs.n_samples,
             "there is not one coefficient for each support sample")
     require(scores.shape[0] == n_scores and scores.shape[1] == pairs.n_columns,
             "the scores do not fit the data")

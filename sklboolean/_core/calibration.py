@@ -149,6 +149,19 @@ def probabilities(scores, slope):
     return softmax(slope * scores, axis=1)
 
 
+def calibrated_loss(scores, codes, weights):
+    """Compute the mean log-loss of held-out scores with the slope that fits them.
+
+    Parameters
+    ----------
+    scores, codes, weights
+        As for `fit_slope`.
+    """
+    shares = probabilities(scores, fit_slope(scores, codes, weights))
+    own = np.maximum(shares[np.arange(len(codes)), codes], SMALLEST)
+    return float(-np.average(np.log(own), weights=weights))
+
+
 def last_scored(samples, sample_weight, n_samples):
     """Choose the last samples of a part of a stream, and their weights.
 

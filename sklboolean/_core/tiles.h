@@ -22,6 +22,7 @@ enum sklb_form {
     SKLB_TABLE = 0, /* g(s) = table[s] */
     SKLB_POWER = 1, /* g(s) = 2^s + table[0], by writing the exponent; 0 <= s <= 1023 */
     SKLB_CUBIC = 2, /* g(s) = sum of table[l] s^l for l <= 3; exact for integers */
+    SKLB_SHARE = 3, /* s over the features true in either: see sklb_share */
 };
 
 typedef struct {
@@ -63,7 +64,36 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
         } \
     }
 
+/* Divide kernel values by the roots of the values of both samples with themselves, own and
+ * sizes[j]: multiply by 1 over the roots. Exactly 1 where all three are equal, and never
+ * more. */
+#define SKLB_DEFINE_NORMALIZE(SUFFIX, TARGET) \
+    TARGET static void sklb_normalize_##SUFFIX( \
+        double *restrict values, int64_t n, double own, double own_root, \
+        const double *restrict sizes, const double *restrict roots) { \
+        for (int64_t j = 0; j < n; j++) { \
+            const double value = values[j] * (own_root * roots[j]); \
+            const int is_one = (value > 1) | ((values[j] == own) & (sizes[j] == own)); \
+            values[j] = is_one ? 1 : value; \
+        } \
+    }
+
+/* out[j] = counts[j] over the features true in either sample, of own and sizes[j]; 1 where
+ * there are none. */
+#define SKLB_DEFINE_SHARE(SUFFIX, TARGET) \
+    TARGET static void sklb_share_##SUFFIX(const int32_t *restrict counts, int64_t n, \
+                                           int32_t own, const int32_t *restrict sizes, \
+                                           double *restrict out) { \
+        for (int64_t j = 0; j < n; j++) { \
+            const int32_t either = own + sizes[j] - counts[j]; \
+            const double common = either ? counts[j] : 1; \
+            out[j] = common / (either ? either : 1); \
+        } \
+    }
+
 #define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD) \
+    SKLB_DEFINE_NORMALIZE(SUFFIX, TARGET) \
+    SKLB_DEFINE_SHARE(SUFFIX, TARGET) \
     SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, TARGET, MULADD) \
     SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, TARGET, MULADD) \
     SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX( \
@@ -399,6 +429,16 @@ static void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_
 static void sklb_map_counts_float(const sklb_formula *g, const int32_t *counts, int64_t n,
                                   float *out) {
     SKLB_CALL(sklb_map_float, g, counts, n, out);
+}
+
+static void sklb_share(const int32_t *counts, int64_t n, int32_t own, const int32_t *sizes,
+                       double *out) {
+    SKLB_CALL(sklb_share, counts, n, own, sizes, out);
+}
+
+static void sklb_normalize(double *values, int64_t n, double own, double own_root,
+                           const double *sizes, const double *roots) {
+    SKLB_CALL(sklb_normalize, values, n, own, own_root, sizes, roots);
 }
 
 /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */

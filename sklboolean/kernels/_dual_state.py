@@ -389,8 +389,6 @@ class DualModel:
         self.is_exact = table is not None and table.is_exact_in_float64(self.total)
         self.is_certified = table is not None and not self.is_exact
         self.weights = self.coef.astype(np.float64)
-        if self.is_certified:
-            self.weights = np.concatenate([self.weights, np.abs(self.weights)])
         self.votes = config.average == "voted"
         self.score_exponent = 0
         if table is not None and not self.votes:
@@ -457,17 +455,28 @@ class DualModel:
         evaluator = self.evaluator.with_threads(n_jobs)
         if self.votes:
             return self._all_votes(evaluator, support, queries, tie_positive)
-        n_scores = len(self.coef)
         sums = np.zeros((len(self.weights), len(queries)))
         evaluator.add_queries(support, self.weights, queries, sums, exact=self.is_exact)
         # Without exact arithmetic both exponents are 0.
         shift = evaluator.shift - self.score_exponent
-        scores = np.ldexp(sums[:n_scores] / self.state.resolution, shift).T
+        scores = np.ldexp(sums / self.state.resolution, shift).T
         if self.is_certified:
-            bounds = rounding_slack(len(support)) * sums[n_scores:] + TINY
-            for i in np.flatnonzero(_unclear(sums[:n_scores], bounds)).tolist():
+            for i in self._rounded(evaluator, support, queries, sums).tolist():
                 scores[i] = self._exact_scores(support, queries.take(slice(i, i + 1)))
         return np.ascontiguousarray(scores)
+
+    def _rounded(self, evaluator, support, queries, sums):
+        """Find the samples whose sign or winner rounding might have changed."""
+        slack = rounding_slack(len(support))
+        # No sum of absolute terms is above this one, which is enough for most samples.
+        mantissa, exponent = evaluator.table.largest
+        largest = slack * np.ldexp(mantissa * self.total, exponent - evaluator.shift)
+        near = np.flatnonzero(_unclear(sums, np.full(sums.shape, largest + TINY)))
+        if not len(near):
+            return near
+        sizes = np.zeros((len(sums), len(near)))
+        evaluator.add_queries(support, np.abs(self.weights), queries.take(near), sizes)
+        return near[_unclear(sums[:, near], slack * sizes + TINY)]
 
     def _exact_scores(self, support, query):
         """Compute the scores of one sample with the exact sign and winner."""

@@ -149,7 +149,7 @@ class DualRun:
         is_rounded = rule.relative and evaluator.table is not None
         self.margin_slack = 2.0**-50 if is_rounded else 0.0
 
-    def train(self, max_iter, rng=None, progress=SILENT, keep=()):
+    def train(self, max_iter, rng=None, progress=SILENT):
         """Train for at most ``max_iter`` epochs; stop after one without an update.
 
         Parameters
@@ -159,11 +159,7 @@ class DualRun:
             Shuffles each epoch; None keeps the order.
         progress : Progress
             Each epoch is a step of it.
-        keep : container of int
-            Numbers of epochs after which the coefficients are kept in ``kept``, as
-            pairs of ``coef`` and ``time_sums``.
         """
-        self.kept = {}
         self._prepare(max_iter)
         n = len(self.codes)
         for epoch in range(max_iter):
@@ -172,8 +168,6 @@ class DualRun:
             order = np.arange(n) if rng is None else rng.permutation(n)
             self._run_epoch(order, last=epoch == max_iter - 1)
             self.n_seen += n
-            if epoch + 1 in keep:
-                self.kept[epoch + 1] = self.coef.copy(), self.time_sums.copy()
             stop = progress.step(self.history.last)
             if stop or not self.history.updates[-1]:
                 break

@@ -51,7 +51,7 @@ PAIRS_FOR_THREADS = 2**20
 # The same where sums are formed in registers, in pairs times words.
 WORDS_FOR_THREADS = 2**25
 # Counting one half of a symmetric matrix and mirroring it pays from this many words.
-MIRROR_WORDS = 48
+MIRROR_WORDS = 16
 # Scores are kept divided by a power of two, so that the largest kernel value is below
 # 2**900 and sums of them are finite.
 LARGEST_EXPONENT = 900
@@ -65,10 +65,12 @@ class PairFormula:
     values : callable
         ``values(common, a, b)`` computes the kernel of an int32 matrix of counts, a
         column of row sizes and a row of column sizes (numbers or Python integers).
+    count_map : CountMap or None
+        The same in compiled code.
     """
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, count_map=None):
+        self.values, self.count_map = values, count_map
 
 
 class SampleLayout:
@@ -241,6 +243,9 @@ class FormulaEvaluator(_MatrixEvaluator):
         ``out`` receives the values: float64 or float32. None: a new array of float64.
         """
         out = np.empty((len(rows), len(columns))) if out is None else out
+        if self.formula.count_map is not None:
+            self._map_pairs(rows, columns, self.formula.count_map, symmetric, out)
+            return out + self.constant if self.constant else out
         b = columns.ones[np.newaxis, :].astype(np.int64)
 
         def fill(first, last):
@@ -260,6 +265,31 @@ class FormulaEvaluator(_MatrixEvaluator):
         step = max(1, PAIRS_AT_A_TIME // max(1, len(columns)))
         each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
         return out + self.constant if self.constant else out
+
+    def _map_pairs(self, rows, columns, count_map, symmetric, out, norms=None):
+        """Write the values of all pairs into ``out``; divided, given ``norms``."""
+        if not out.size:
+            return
+        dense, n_words = columns.postings is None, rows.words.shape[1]
+        half = symmetric and dense and n_words >= MIRROR_WORDS
+
+        def fill(first, last):
+            part = rows.take(slice(first, last)) if last - first < len(rows) else rows
+            diagonal = first if half else -len(rows)
+            own = None
+            if norms is not None:
+                (sizes, roots), of_columns = norms
+                own = sizes[first:last], roots[first:last], *of_columns
+            map_pairs(part, columns, count_map, diagonal, out[first:last], own)
+
+        # Writing the values takes time too where words are few.
+        step = max(16, WORDS_AT_A_TIME // (2 * max(8, n_words) * len(columns)))
+        small = out.size < PAIRS_FOR_THREADS
+        each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
+        if half:
+            n, copy_part = len(out), partial(mirror, out)
+            step = PAIRS_AT_A_TIME * 16 // n
+            each_slice(copy_part, n, self.n_jobs, multiple=8, small=small, step=step)
 
     def diagonal(self, rows):
         ones = rows.ones[:, None].astype(np.int64)
@@ -319,10 +349,12 @@ class CountEvaluator(FormulaEvaluator):
         if table.cubic is not None and not is_small:
             self.cubic_map = CountMap("cubic", np.array(table.cubic, float), same)
 
-    def matrix(self, rows, columns, *, symmetric=False, out=None):
+    def matrix(self, rows, columns, *, symmetric=False, out=None, normalize=False):
         """Evaluate the kernel on all pairs, shape (n_samples, n_columns).
 
         ``out`` receives the values: float64 or float32. None: a new array of float64.
+        With ``normalize``, values are divided by the roots of both samples' values with
+        themselves; these are finite.
 
         Raises
         ------
@@ -330,27 +362,17 @@ class CountEvaluator(FormulaEvaluator):
             If a value exceeds float64.
         """
         out = np.empty((len(rows), len(columns))) if out is None else out
-        if not out.size:
-            return out
-        dense, n_words = columns.postings is None, rows.words.shape[1]
-        half = symmetric and dense and n_words >= MIRROR_WORDS
-
-        def fill(first, last):
-            part = rows.take(slice(first, last)) if last - first < len(rows) else rows
-            diagonal = first if half else -len(rows)
-            map_pairs(part, columns, self.count_map, diagonal, out[first:last])
-
-        # Writing the values takes time too where words are few.
-        step = max(16, WORDS_AT_A_TIME // (2 * max(8, n_words) * len(columns)))
-        small = out.size < PAIRS_FOR_THREADS
-        each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
-        if half:
-            n, copy_part = len(out), partial(mirror, out)
-            step = PAIRS_AT_A_TIME * 16 // n
-            each_slice(copy_part, n, self.n_jobs, multiple=8, small=small, step=step)
+        norms = [self._sizes(side) for side in (rows, columns)] if normalize else None
+        self._map_pairs(rows, columns, self.count_map, symmetric, out, norms)
         if self.has_infinite_values and np.isinf(out).any():
             raise ValueError(too_large_message(self.table.remedy))
         return out
+
+    def _sizes(self, samples):
+        """Look up K(x, x) of samples, 1 for 0, and 1 over its root."""
+        sizes = self.table.values(self.shift)[samples.ones]
+        sizes[sizes == 0] = 1.0
+        return sizes, 1 / np.sqrt(sizes)
 
     def diagonal(self, rows):
         return self.table.values(self.shift)[self._own_counts(rows)]
@@ -494,46 +516,36 @@ class GramEvaluator(_MatrixEvaluator):
         return rows.gram[rows.numbers, rows.numbers] + self.constant
 
 
-def normalized_matrix(table, rows, columns, out, n_jobs=None):
+def normalized_matrix(table, rows, columns, out, *, symmetric=False, n_jobs=None):
     """Evaluate K(x, z) / sqrt(K(x, x) K(z, z)) on all pairs, into ``out``.
 
-    The root of a square is exact, so that K(x, x) becomes 1. A sample with K(x, x) = 0
-    has the value 0 with every sample. Where products of two values leave float64,
-    mantissas and exponents are divided separately: the same bits, but slower.
+    K(x, x) becomes exactly 1. A sample with K(x, x) = 0 has the value 0 with every
+    sample. Where products of two values leave float64, mantissas and exponents are
+    divided separately.
     """
     n, same = rows.n_features, table.count == "same"
     used = table.exponents[table.mantissas != 0]
     is_moderate = np.abs(used).max(initial=0) < LARGEST_EXPONENT // 2
-    if is_moderate and same:
+    if is_moderate and not same:
+        evaluator = CountEvaluator(table, n, n_jobs=n_jobs)
+        return evaluator.matrix(
+            rows, columns, symmetric=symmetric, out=out, normalize=True
+        )
+    if is_moderate:
         values = table.values()
         values = values / values[-1] if values[-1] else values
         count_map = CountMap("table", values, n)
-    elif is_moderate:
-        values = table.values()
-        count_map = CountMap("table", values, None)
-        sizes = np.where(values, values, 1.0)
-        a, b = sizes[rows.ones, None], sizes[columns.ones]
-    elif not same:
-        a, b = rows.ones[:, None], columns.ones
 
     def fill(first, last):
         part, here = rows.take(slice(first, last)), out[first:last]
-        if not is_moderate:
-            counts = count_common(part, columns)
-            if same:
-                counts = n - part.ones[:, None] - columns.ones + 2 * counts
-                here[:] = _normalize(table, counts, n, n)
-            else:
-                here[:] = _normalize(table, counts, a[first:last], b)
-        elif same:
+        if is_moderate:
             map_pairs(part, columns, count_map, -len(part), here)
-        else:
-            K = here if out.dtype == np.float64 else np.empty(here.shape)
-            map_pairs(part, columns, count_map, -len(part), K)
-            roots = a[first:last] * b
-            K /= np.sqrt(roots, out=roots)
-            if K is not here:
-                here[:] = K
+            return
+        counts, a, b = count_common(part, columns), part.ones[:, None], columns.ones
+        if same:
+            counts = n - a - b + 2 * counts
+            a = b = n
+        here[:] = _normalize(table, counts, a, b)
 
     step = max(1, BLOCK_PAIRS // max(1, len(columns)))
     small = out.size < PAIRS_FOR_THREADS

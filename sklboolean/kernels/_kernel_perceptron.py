@@ -67,9 +67,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         Maximum number of passes over the training data. Training stops earlier after a
         pass without an update.
     early_stopping : bool, default=True
-        Choose 1, 3 or ``max_iter`` passes by the accuracy on held-out samples: a fifth
+        Choose 1, 3 or ``max_iter`` passes by the log-loss on held-out samples: a fifth
         of each class, and with few samples each fifth in turn. Noisy labels want few
-        passes. Then all samples are used. It applies where ``n_orders`` does.
+        passes: more are tried only while the loss falls. Then all samples are used. It
+        applies where ``n_orders`` does.
     shuffle : bool, default=True
         Whether ``fit`` shuffles the samples in each pass. ``partial_fit`` and
         ``fit_partitions`` keep the order.

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History
-from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
@@ -74,7 +74,7 @@ class Orders:
     codes : ndarray of shape (n_samples,), int
         Class numbers of the new samples.
     weights : ndarray of shape (n_samples,), float64
-        For the accuracy on held-out samples.
+        For the loss on held-out samples.
     sizes : ndarray of shape (n_samples,), int64
         What an update adds, over the resolution of the state.
     rule : UpdateRule
@@ -153,15 +153,13 @@ class Orders:
             run = DualRun(*data)
         else:
             run = BudgetRun(*data, max_support=self.max_support, rng=rng)
-        keep = () if subset is None else PASSES
-        run.train(max_iter, rng if self.shuffle else None, progress, keep)
+        run.train(max_iter, rng if self.shuffle else None, progress)
         return run
 
     def choose_passes(self, max_iter):
-        """Choose the number of passes by the accuracy on held-out samples.
+        """Choose the number of passes by the log-loss on held-out samples.
 
-        A fifth of each class is held out from one order; with few samples each fifth
-        in turn.
+        More passes are tried as long as they make it smaller.
 
         Returns
         -------
@@ -170,9 +168,23 @@ class Orders:
             The held-out samples and their scores after so many passes. None without
             normalisation: scores then grow with the number of passes.
         """
-        passes = [*[n for n in PASSES if n < max_iter], max_iter]
+        chosen, best, least = 1, None, np.inf
+        for n_passes in [*[n for n in PASSES if n < max_iter], max_iter]:
+            held_out = self._held_out(n_passes)
+            loss = calibrated_loss(*held_out)
+            if not loss < least:
+                break
+            chosen, best, least = n_passes, held_out, loss
+        return chosen, best if self.state.config.normalize else None
+
+    def _held_out(self, n_passes):
+        """Score held-out samples after so many passes over the others.
+
+        A fifth of each class is held out from one order; with few samples each fifth
+        in turn.
+        """
         folds = stratified_folds(self.codes, N_FOLDS, np.random.default_rng(0))
-        test_indices, scores_by_fold = [], []
+        test_indices, scores = [], []
         for fold in range(N_FOLDS):
             train_index = np.flatnonzero(folds != fold)
             test_index = np.flatnonzero(folds == fold)
@@ -180,31 +192,19 @@ class Orders:
             if is_enough or not len(test_index):
                 break
             tasks = [(fold, k) for k in range(self.state.config.n_problems)]
-            runs = self.train(tasks, max_iter, train_index)
+            runs = self.train(tasks, n_passes, train_index)
             test_indices.append(test_index)
-            scores_by_fold.append(
-                [self._scores(runs, n, train_index, test_index) for n in passes]
-            )
-        test_index = np.concatenate(test_indices)
-        codes, weights = self.codes[test_index], self.weights[test_index]
-        scores_by_passes = list(map(np.concatenate, zip(*scores_by_fold, strict=True)))
-        n_right = [
-            weights @ (predicted_codes(scores) == codes) for scores in scores_by_passes
-        ]
-        best = int(np.argmax(n_right))
-        if not self.state.config.normalize:
-            return passes[best], None
-        scores = scores_by_passes[best]
+            scores.append(self._scores(runs, n_passes, train_index, test_index))
+        test_index, scores = np.concatenate(test_indices), np.concatenate(scores)
         scores = scores[:, 0] if scores.shape[1] == 1 else scores
-        return passes[best], (scores, codes, weights)
+        return scores, self.codes[test_index], self.weights[test_index]
 
     def _scores(self, runs, n_passes, train_index, test_index):
         """Score held-out samples by the mean hypothesis after so many passes."""
         evaluator, rows = self.layout.evaluator, self.layout.rows
-        # A perceptron that converged earlier has stopped.
-        ends = [run.kept.get(n_passes, (run.coef, run.time_sums)) for run in runs]
-        coef = np.concatenate([coef for coef, _ in ends])
-        time_sums = np.concatenate([time_sums for _, time_sums in ends])
+        coef = np.concatenate([run.coef for run in runs])
+        time_sums = np.concatenate([run.time_sums for run in runs])
+        # The mean is over all passes, also of a perceptron that has converged earlier.
         n_means = n_passes * len(train_index) + 1
         summed = (n_means * coef - time_sums).astype(np.float64)
         used = np.flatnonzero(summed.any(axis=0))

@@ -15,6 +15,7 @@ from sklboolean import (
     Winnow,
 )
 from sklboolean._core.calibration import (
+    calibrated_loss,
     fit_slope,
     held_out_parts,
     predicted_codes,
@@ -358,3 +359,15 @@ def test_scores_of_0_are_ties(tie):
     assert predicted_codes(scores[:, None], tie=tie).tolist() == expected
     several = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 2.0], [0.0, 0.0, 1.0]])
     assert predicted_codes(several, tie=tie).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("n_scores", [1, 3])
+def test_the_calibrated_loss_is_the_mean_log_loss_of_the_fitted_slope(n_scores):
+    rng = np.random.default_rng(n_scores)
+    scores = rng.standard_normal((40, n_scores)) * 5
+    scores = scores[:, 0] if n_scores == 1 else scores
+    codes, weights = rng.integers(0, max(2, n_scores), 40), rng.uniform(0.1, 2, 40)
+    shares = probabilities(scores, fit_slope(scores, codes, weights))
+    losses = [-np.log(row[code]) for row, code in zip(shares, codes, strict=True)]
+    expected = (weights * losses).sum() / weights.sum()
+    assert calibrated_loss(scores, codes, weights) == pytest.approx(expected, rel=1e-12)

@@ -17,7 +17,7 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean.kernels import _evaluators as blocks
-from sklboolean.kernels import cnf_kernel
+from sklboolean.kernels import cnf_kernel, tanimoto_kernel
 from sklboolean.kernels._evaluators import CountEvaluator
 
 PATHS = _cpu.available_cpu_paths()
@@ -167,6 +167,9 @@ def test_gram_matrices_are_the_same(n_samples, n_features, monkeypatch):
         (all_conjunctions, {"max_literals": 5}),
         (all_conjunctions, {"decay": 0.1, "monotone": True, "max_literals": 7}),
         (cnf_kernel, {"monotone": False}),
+        (all_conjunctions, {"monotone": True, "max_literals": 3, "normalize": True}),
+        (tanimoto_kernel, {"dtype": "float32"}),
+        (tanimoto_kernel, {}),
     ]:
         results = on_each_path(lambda k=kernel, p=parameters: k(X, **p))
         assert_same_bits(results)

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklboolean import KernelPerceptron
+from sklboolean.kernels import _orders
 
 
 def table(n_samples=120, n_features=9, seed=0, n_classes=2, noise=0.1):
@@ -103,3 +104,19 @@ def test_a_stream_continues_on_the_scale_of_the_sum_of_orders():
 def test_bad_parameters(parameters):
     with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
         KernelPerceptron(**parameters).fit(*table())
+
+
+@pytest.mark.parametrize(
+    ("losses", "n_passes"),
+    [([3, 3], 1), ([3, 2, 2], 3), ([3, 2, 1], 4), ([3, 4], 1)],
+)
+def test_more_passes_are_tried_while_they_make_the_loss_smaller(
+    losses, n_passes, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 5)) < 0.5, rng.integers(0, 2, 60)
+    rest = iter(losses)
+    monkeypatch.setattr(_orders, "calibrated_loss", lambda *data: next(rest))
+    model = KernelPerceptron(max_iter=4, n_orders=1, random_state=0).fit(X, y)
+    assert model.n_iter_ == n_passes
+    assert not [*rest]

@@ -755,7 +755,7 @@ def test_normalized_kernels_are_1_on_the_diagonal_and_nowhere_more(
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("options", [{}, {"max_literals": 3}, {"min_literals": 2}])
-def test_normalized_values_are_the_same_by_mantissas_and_exponents(
+def test_normalized_values_by_mantissas_and_exponents_differ_by_rounding(
     options, dtype, monotone, monkeypatch
 ):
     options = {**options, "monotone": monotone, "dtype": dtype, "decay": 0.3}
@@ -763,7 +763,20 @@ def test_normalized_values_are_the_same_by_mantissas_and_exponents(
     X[0] = Y[0] = False
     K = all_conjunctions(X, Y, normalize=True, **options)
     monkeypatch.setattr(blocks, "LARGEST_EXPONENT", 0)
-    assert np.array_equal(all_conjunctions(X, Y, normalize=True, **options), K)
+    by_parts = all_conjunctions(X, Y, normalize=True, **options)
+    rtol = 2.0**-50 if dtype == "float64" else 2.0**-23
+    np.testing.assert_allclose(by_parts, K, rtol=rtol, atol=0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_features", [7, 130])
+def test_normalized_matrices_of_one_table_are_symmetric(n_features, dtype, monkeypatch):
+    X = random_rows(300, n_features, 0.3)
+    options = {"monotone": True, "max_literals": 3, "normalize": True, "dtype": dtype}
+    K = all_conjunctions(X, X.copy(), **options)
+    assert np.array_equal(K, K.T)
+    monkeypatch.setattr(blocks, "MIRROR_WORDS", 1)
+    assert np.array_equal(K, all_conjunctions(X, **options))
 
 
 def test_a_row_that_satisfies_nothing_is_0_when_normalized():
