@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
-from sklearn.svm import SVC
+from scipy.optimize import linprog, nnls
 
 # Norm of w, and the dual norm, in which the weighted difference of the classes counts.
 DUAL_NORMS = {"l1": (1, np.inf), "l2": (2, 2)}
+MIN_ADDED = 100  # samples of each class that a working set gains
+ROUNDING = 1e-9
+PRICELESS = 100.0  # a unit of b costs the inverse square of this
 
 
 @dataclass
@@ -46,17 +48,60 @@ def maximal_margin(X, signs, norm):
     scores = signs * (X @ separation.w + separation.b)
     if norm == "l1" or scores.min() <= 0:
         return _with_bound(separation, X, signs, norm)
-    # A margin of m in l1 is one of m at least in l2, and then no multiplier of the
-    # hard-margin problem passes 1 / (2 m**2): this C cuts none of them off.
-    machine = SVC(kernel="linear", C=1 / scores.min() ** 2, tol=1e-6).fit(X, signs)
-    coef = machine.coef_
-    w = np.asarray(coef.toarray() if sparse.issparse(coef) else coef)[0]
-    sample_weights = np.zeros(len(signs))
-    dual = machine.dual_coef_
-    dual = np.asarray(dual.toarray() if sparse.issparse(dual) else dual)[0]
-    sample_weights[machine.support_] = np.abs(dual)
-    smooth = Separation(w, float(machine.intercept_[0]), sample_weights, np.inf)
-    return _with_bound(_centred(smooth, X, signs), X, signs, norm)
+    return _with_bound(_maximal_margin_l2(X, signs, scores), X, signs, norm)
+
+
+def _maximal_margin_l2(X, signs, scores):
+    """Maximise the margin over some samples, and add those where it is smaller.
+
+    ``scores`` are the signed scores of a halfspace that is correct on all samples.
+    """
+    margin = scores.min()
+    chosen = np.zeros(len(signs), dtype=bool)
+    while True:
+        for sign in (1, -1):
+            of_class = np.flatnonzero((signs == sign) & ~chosen)
+            worst = of_class[np.argsort(scores[of_class], kind="stable")]
+            chosen[worst[: max(MIN_ADDED, chosen.sum() // 2)]] = True
+        rows = X[chosen]
+        used = np.flatnonzero(abs(rows).sum(axis=0))
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        w, sample_weights = np.zeros(X.shape[1]), np.zeros(len(signs))
+        w[used], b, sample_weights[chosen] = _least_halfspace(
+            rows[:, used], signs[chosen], margin
+        )
+        scores = signs * (X @ w + b)
+        if scores.min() >= (1 - ROUNDING) * scores[chosen].min():
+            return _centred(Separation(w, b, sample_weights, np.inf), X, signs)
+
+
+def _least_halfspace(X, signs, margin):
+    """Find the shortest w with ``s_i (w.x_i + b) >= margin`` and a b.
+
+    Non-negative least squares solve it (Lawson and Hanson, "Solving Least Squares
+    Problems", chapter 23). They want a price for b: it is small, and after the samples
+    have been moved to where b is 0, it changes nothing.
+
+    Returns
+    -------
+    w : ndarray of shape (n_features,)
+    b : float
+    multipliers : ndarray of shape (n_samples,)
+        ``w`` is proportional to the sum of ``multipliers * signs * X``.
+    """
+    place = np.zeros(X.shape[1])
+    for _ in range(2):
+        moved = np.column_stack([X - place, np.full(len(X), PRICELESS)])
+        system = np.vstack([(signs[:, None] * moved).T, np.full(len(X), margin)])
+        target = np.zeros(len(system))
+        target[-1] = 1.0
+        multipliers, _ = nnls(system, target, maxiter=100 * len(X))
+        residual = system @ multipliers - target
+        solution = -residual[:-1] / residual[-1]
+        w = solution[:-1]
+        b = PRICELESS * solution[-1] - w @ place
+        place = -b / (w @ w) * w
+    return w, float(b), multipliers
 
 
 def _maximal_margin_l1(X, signs):
@@ -119,7 +164,7 @@ def least_error_halfspace(X, signs, weights):
         A_ub=-sparse.hstack([signed, signs[:, None], slack], format="csr"),
         b_ub=-np.ones(n_samples),
         bounds=[(None, None)] * (n_features + 1) + [(0, None)] * n_samples,
-        method="highs",
+        method="highs-ipm",  # its steps hardly depend on the number of samples
     )
     if result.x is None:
         raise RuntimeError(f"The linear program was not solved: {result.message}")

@@ -61,6 +61,20 @@ def test_either_a_halfspace_or_a_proof_that_there_is_none(table, norm, as_sparse
         np.testing.assert_allclose(bound, 0, atol=1e-8)
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_margin_of_many_samples_is_proved(seed, as_sparse):
+    # More samples than the first working set holds.
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((1500, 25)) < 0.3, rng.integers(1, 4, (1500, 25)), 0)
+    scores = X @ rng.normal(size=25)
+    y = scores > np.median(scores)
+    learner = ConsistentHalfspace().fit(sparse.csr_array(X) if as_sparse else X, y)
+    assert learner.is_consistent_
+    np.testing.assert_allclose(learner.margin_, learner.margin_bound_, rtol=1e-6)
+    assert np.count_nonzero(learner.sample_weights_) <= 27  # one a dimension, and two
+
+
 def test_known_margins():
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 0, 0, 1]
     # The boundary x0 + x1 = 3/2 is 1/2 / sqrt(2) from (0, 1), and 1/2 / |w|_1.
