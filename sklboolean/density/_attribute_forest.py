@@ -97,12 +97,15 @@ class Attributes:
         return self.columns[first : first + self.n_columns[attribute]]
 
     def _per_attribute(self, of_columns):
-        return np.add.reduceat(of_columns[:, self.columns], self.first_columns, axis=1)
+        """Sum up small numbers over the columns of each attribute."""
+        ordered = of_columns.T[self.columns]  # loops over samples are the long ones
+        dtype = np.int32 if of_columns.dtype.kind == "b" else None
+        return np.add.reduceat(ordered, self.first_columns, axis=0, dtype=dtype).T
 
     def complete(self, signs):
         """Complete groups with a known true bit, or with one bit that is not false."""
-        true = self._per_attribute((signs > 0).astype(np.int64))
-        false = self._per_attribute((signs < 0).astype(np.int64))
+        true = self._per_attribute(signs > 0)
+        false = self._per_attribute(signs < 0)
         decided = (self.grouped & (true == 1))[:, self.of_column]
         left = (self.grouped & (true == 0) & (false == self.n_columns - 1))[
             :, self.of_column
@@ -119,8 +122,8 @@ class Attributes:
         -------
         impossible : ndarray of shape (n_samples, n_attributes), dtype bool
         """
-        true = self._per_attribute((signs > 0).astype(np.int64))
-        false = self._per_attribute((signs < 0).astype(np.int64))
+        true = self._per_attribute(signs > 0)
+        false = self._per_attribute(signs < 0)
         return self.grouped & ((true > 1) | (false == self.n_columns))
 
     def allowed(self, signs):
@@ -136,7 +139,7 @@ class Attributes:
         allowed : ndarray of shape (n_samples, n_values), dtype bool
         """
         allowed = np.ones((len(signs), self.sizes.sum()), dtype=bool)
-        true = self._per_attribute((signs > 0).astype(np.int64))[:, self.of_column]
+        true = self._per_attribute(signs > 0)[:, self.of_column]
         alone = ~self.grouped[self.of_column]
         allowed[:, self.true_values[alone] - 1] = signs[:, alone] <= 0
         allowed[:, self.true_values] = (signs >= 0) & (alone | (true == (signs > 0)))
@@ -241,7 +244,7 @@ class AttributeForest:
         log_sums = np.zeros(len(exponents))
         for attribute in self.order[::-1]:
             own, parent = below[slices[attribute]], self.parents[attribute]
-            message = _log_matmul(self.tables[attribute], own)
+            message = _message(self.tables[attribute], own)
             if parent < 0:
                 log_sums += message[0]
                 continue
@@ -319,6 +322,16 @@ class AttributeForest:
             goal = uniform[attribute] * reached[-1]
             values[attribute] = (reached <= goal).sum(axis=0)
         return values.T
+
+
+def _message(table, own):
+    """Compute ``_log_matmul``; where one value is possible its exponents are added."""
+    values = own.argmax(axis=0)
+    message = table[:, values] + own[values, np.arange(own.shape[1])]
+    several = np.flatnonzero(np.count_nonzero(own > -np.inf, axis=0) > 1)
+    if len(several):
+        message[:, several] = _log_matmul(table, own[:, several])
+    return message
 
 
 def _log_matmul(table, exponents):

@@ -3,23 +3,100 @@
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
+from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.density._base import UsesDensityMixin
+from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._tree import ChowLiuTree
 
-# Samples that are scored for calibration: of the second densities, and others.
-N_OWN, N_OTHERS = 200, 500
+DEFAULTS = (ChowLiuTree(), ChowLiuTree(alpha=10.0), BernoulliMixture(1, alpha=1.0))
+N_FOLDS = 4
+N_SCORED = 500  # held-out samples that are enough to calibrate
 LOWEST = -700.0  # log-odds that calibrate; the exponential is above 0
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+def fold_shares(codes, weights):
+    """Divide distinct samples among folds.
+
+    A sample of weight 4 or more is in all folds, as its copies would be: new data have
+    it too. The only sample of a class is in none.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+        Class numbers. The samples are in an order that says nothing about them.
+    weights : ndarray of shape (n_samples,), float64
+        Numbers of copies, above 0.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_samples, N_FOLDS), float64
+        Part of the weight by which a sample is held out.
+    """
+    counts, order = np.bincount(codes), np.argsort(codes, kind="stable")
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - (np.cumsum(counts) - counts)[codes[order]]
+    shares = (place[:, None] % N_FOLDS == np.arange(N_FOLDS)).astype(np.float64)
+    shares[counts[codes] == 1] = 0.0
+    many = weights >= N_FOLDS
+    shares[many] = (weights[many] // N_FOLDS / weights[many])[:, None]
+    return shares
+
+
+def fit_calibration(scores, codes, weights):
+    """Fit the A > 0 and b of softmax(A scores + b) that have the smallest log loss.
+
+    The prior of A is two imagined samples of typical scores, one classified correctly
+    and one not. That of each b is normal with mean 0 and variance 0.1.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        Held-out scores. Finite.
+    codes : ndarray of shape (n_samples,), int
+        Class numbers.
+    weights : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    slope : float
+    intercepts : ndarray of shape (n_classes,), dtype float64
+    loss : float
+        Mean log loss of the samples.
+    """
+    truth = np.eye(scores.shape[1])[codes] * weights[:, None]
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    typical = float((weights @ np.abs(centred)).mean() / weights.sum())
+    # The smallest float stands for a tie; it is no scale.
+    typical = typical if typical > np.finfo(np.float64).tiny else 1.0
+    centred /= typical
+
+    def objective(parameters):
+        slope, intercepts = parameters[0], parameters[1:]
+        logs = log_softmax(slope * centred + intercepts, axis=1)
+        residuals = np.exp(logs) * weights[:, None] - truth
+        value = 2 * np.logaddexp(slope / 2, -slope / 2) + 5 * (intercepts**2).sum()
+        gradient = np.append(np.tanh(slope / 2), 10 * intercepts)
+        gradient += np.append((residuals * centred).sum(), residuals.sum(axis=0))
+        return value - (truth * logs).sum(), gradient
+
+    start = np.append(1.0, np.zeros(scores.shape[1]))
+    bounds = [(1e-6, None)] + [(None, None)] * scores.shape[1]
+    slope, *intercepts = minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds
+    ).x
+    logs = log_softmax(slope * centred + intercepts, axis=1)
+    loss = -float((truth * logs).sum() / weights.sum())
+    return float(slope / typical), np.array(intercepts), loss
 
 
 class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
@@ -32,16 +109,18 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
 
     Densities know less than they claim: multiplied over many features, their errors
     make Bayes' rule far too certain. So the log-probabilities are multiplied by a
-    slope, ``calibration_slope_``, before they are normalized. It is fitted to samples
-    that densities of another quarter of the samples score. The predicted class has the
-    largest probability with any slope.
+    slope, ``calibration_slope_``, and those of each class are shifted by an intercept,
+    before they are normalized. These are fitted to held-out samples, which densities of
+    the other samples score. The default density is the one whose calibrated
+    probabilities of the held-out samples are best.
 
     Parameters
     ----------
     estimator : estimator or None, default=None
         Density model with ``score_samples``; a clone of it is fitted to each class.
-        None: ``ChowLiuTree()``. A larger model needs thousands of samples of each
-        class.
+        None: held-out samples choose ``ChowLiuTree()``, ``ChowLiuTree(alpha=10)`` or
+        independent bits, ``BernoulliMixture(1, alpha=1)``. A larger model needs
+        thousands of samples of each class.
     n_jobs : int or None, default=None
         Number of classes to fit in parallel. The result does not depend on it.
 
@@ -52,8 +131,10 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
     class_log_prior_ : ndarray of shape (n_classes,), dtype float64
         Log of the share of each class.
     calibration_slope_ : float
-        Slope of the log-probabilities. 1: Bayes' rule as it stands, also where no
-        sample is left to calibrate with.
+        Slope of the log-probabilities. With 1, and intercepts of 0, Bayes' rule as it
+        stands, also where no sample is left to calibrate with.
+    calibration_intercepts_ : ndarray of shape (n_classes,), dtype float64
+        What is added to the log-probability of each class after that, in nats.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int
@@ -79,12 +160,14 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
     array([1, 0])
     """
 
+    calibration_intercepts_ = 0.0  # 0.1.0 had none
+
     def __init__(self, estimator=None, *, n_jobs=None):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
     def _default_density(self):
-        return ChowLiuTree()
+        return DEFAULTS[0]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -101,7 +184,8 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples, at least 0.
+            Weights of the samples, at least 0. A sample of weight 2 counts as two
+            samples. Weights whose mean is below 1 are divided by it.
 
         Returns
         -------
@@ -117,57 +201,72 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
             X, y = self._read(X, y)
             weights = checked_weights(sample_weight, len(y), divides=True)
             known = np.flatnonzero(weights > 0)
-            X, weights = X[known], weights[known]
-            classes, codes = encode_classes(y[known], min_classes=1)
-            given = None if sample_weight is None else weights
-            self.estimators_ = self._fit_densities(X, codes, given)
+            X, weights = X[known], relative_weights(weights[known])
+            self.classes_, codes = encode_classes(y[known], min_classes=1)
             totals = np.bincount(codes, weights)
-            self.classes_ = classes
             self.class_log_prior_ = np.log(totals / totals.sum())
-            self.calibration_slope_ = self._held_out_slope(X, codes, weights, given)
+            is_weighted = sample_weight is not None
+            density = self._calibrate(X, codes, weights, is_weighted)
+            given = weights if is_weighted else None
+            self.estimators_ = self._fit_densities(density, X, codes, given)
         return self
 
-    def _fit_densities(self, X, codes, weights):
+    def _fit_densities(self, density, X, codes, weights):
         """Fit a density to each class; weights None: without them."""
         members = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(clone(self._density()).fit)(
+            delayed(clone(density).fit)(
                 X[own], **({} if weights is None else {"sample_weight": weights[own]})
             )
             for own in members
         )
 
-    def _held_out_slope(self, X, codes, weights, given):
-        """Fit the slope to scores of densities of a quarter of each class.
+    def _calibrate(self, X, codes, weights, is_weighted):
+        """Choose the density whose calibrated scores of held-out samples are best.
 
-        Their log-odds are multiplied by the ratio of the mean log-odds of both on
-        samples that both were fitted to. Equal samples count as one with the sum of
-        their weights, so that the slope does not depend on order.
+        Equal samples count as one with the sum of their weights, so that the result
+        does not depend on order.
         """
+        density, best = self._density(), np.inf
+        self.calibration_slope_ = 1.0
+        self.calibration_intercepts_ = np.zeros(len(self.classes_))
         keys = sample_keys(X) + codes.astype(np.uint64) * MULTIPLIER
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        codes, weights = codes[first], np.bincount(group, weights)
-        training, testing = held_out_parts(codes, weights)
-        own, others = np.flatnonzero(training), np.flatnonzero(testing)[:N_OTHERS]
-        if not len(others):
-            return 1.0
-        if given is None:  # copies instead of weights
-            copies = np.repeat(own, training[own].astype(np.intp))
-            second = self._fit_densities(X[first[copies]], codes[copies], None)
-        else:
-            second = self._fit_densities(X[first[own]], codes[own], training[own])
-        own = own[:N_OWN]
-        scale = self._log_odds(self.estimators_, X[first[own]]).mean()
-        second_scale = self._log_odds(second, X[first[own]]).mean()
-        scores = self._log_odds(second, X[first[others]])
-        if max(scale, second_scale) < -np.finfo(np.float64).tiny:
-            scores *= scale / second_scale
-        weights = testing[others]
-        return fit_slope(scores, codes[others], weights / min(1.0, weights.mean()))
+        X, codes, weights = X[first], codes[first], np.bincount(group, weights)
+        shares = fold_shares(codes, weights)
+        if not shares.any():
+            return density
+        candidates = DEFAULTS if self.estimator is None else (density,)
+        for candidate in candidates:
+            held_out = self._score_folds(
+                candidate, X, codes, weights, shares, is_weighted
+            )
+            slope, intercepts, loss = fit_calibration(*held_out)
+            if loss < best:
+                density, best = candidate, loss
+                self.calibration_slope_ = slope
+                self.calibration_intercepts_ = intercepts
+        return density
+
+    def _score_folds(self, density, X, codes, weights, shares, is_weighted):
+        """Score samples by densities of the others: their scores, classes, weights."""
+        scored = []
+        for share in shares.T:
+            if sum(len(part[1]) for part in scored) >= N_SCORED:
+                break
+            held_out, training = np.flatnonzero(share), weights * (1 - share)
+            used = np.flatnonzero(training)
+            given = training[used] if is_weighted else None
+            if not is_weighted:  # copies instead of weights
+                used = np.repeat(used, np.rint(training[used]).astype(np.intp))
+            densities = self._fit_densities(density, X[used], codes[used], given)
+            odds = self._log_odds(densities, X[held_out])
+            scored.append((odds, codes[held_out], (weights * share)[held_out]))
+        return tuple(map(np.concatenate, zip(*scored, strict=True)))
 
     def _log_odds(self, densities, X):
         """Compute the log-odds of each class to the most probable one, at most 0."""
-        scores = self._scores(densities, X)
+        scores = np.maximum(self._scores(densities, X), np.finfo(np.float64).min / 4)
         return np.maximum(scores - scores.max(axis=1, keepdims=True), LOWEST)
 
     def _scores(self, densities, X):
@@ -200,12 +299,12 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
             In nats, in the order of ``classes_``.
         """
-        scores = self._joint_scores(X)
-        return log_softmax(self.calibration_slope_ * scores, axis=1)
+        return log_softmax(self._calibrated_scores(X), axis=1)
 
-    def _joint_scores(self, X):
+    def _calibrated_scores(self, X):
         check_is_fitted(self)
-        return self._scores(self.estimators_, self._read(X))
+        scores = self._scores(self.estimators_, self._read(X))
+        return self.calibration_slope_ * scores + self.calibration_intercepts_
 
     def predict_proba(self, X):
         """Compute the probability of each class.
@@ -235,7 +334,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
             Labels among ``classes_``.
         """
-        codes = self._joint_scores(X).argmax(axis=1)
+        codes = self._calibrated_scores(X).argmax(axis=1)
         return self.classes_[codes]
 
 

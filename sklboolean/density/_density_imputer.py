@@ -1,19 +1,14 @@
 """DensityImputer: fill the missing values of a data frame by a density model."""
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_n_jobs
 from sklboolean.density._density_mixture import DensityMixture
-from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.density._frame_bits import FrameBits
 from sklboolean.preprocessing._frames import fill_missing, read_columns
 
 
@@ -126,28 +121,18 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                         f"Column {column.name!r} of X has no known value, so nothing "
                         "can be filled in. Drop the column."
                     )
-            encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
-            encoder.set_params(
-                missing="propagate", complement=False, sparse_output=False
-            )
-            encoder.set_output(transform="default")
-            self.encoder_ = encoder.fit(X)
+            self.encoder_ = FrameBits.fit_encoder(self.encoder, X)
             self._interval_means = self._fit_interval_means(columns)
-            self.estimators_ = [self._fit_density(self._encode(X))]
+            self.estimators_ = [self._fit_density(FrameBits(self.encoder_), X)]
         return self
 
-    def _fit_density(self, bits):
+    def _fit_density(self, frame_bits, X):
         """Fit the density; the features of a category are a group of it."""
         density = self.estimator
         if density is None:
             seed = check_random_state(self.random_state).randint(2**31)
             density = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
-        density = clone(density)
-        params = density.get_params()
-        for name in ("feature_groups", "estimator__feature_groups"):
-            if name in params and params[name] is None:
-                density.set_params(**{name: self._feature_groups()})
-        fitted = density.fit(bits)
+        fitted = frame_bits.with_groups(density).fit(frame_bits.encode(X))
         return getattr(fitted, "best_estimator_", fitted)
 
     def _fit_interval_means(self, columns):
@@ -166,34 +151,6 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             # Thresholds of the user may have no value between them.
             means.append(np.interp(np.arange(len(counts)), known, centres[known]))
         return means
-
-    def _encode(self, X):
-        """Encode X; levels that the training data did not have become missing too."""
-        bits = np.array(self.encoder_.transform(X))
-        for is_column, kind in self._columns_of_bits():
-            if kind == "category":
-                of_column = bits[:, is_column]
-                of_column[~of_column.any(axis=1)] = np.nan
-                bits[:, is_column] = of_column
-        return bits
-
-    def _columns_of_bits(self):
-        """List for each column its features and its kind."""
-        encoder = self.encoder_
-        return [
-            (np.flatnonzero(encoder.feature_groups_ == name), kind)
-            for name, kind in zip(
-                self.get_feature_names_out(), encoder.kinds_, strict=True
-            )
-        ]
-
-    def _feature_groups(self):
-        """Label the features: those of a category exclude each other."""
-        labels = np.arange(len(self.encoder_.feature_groups_))
-        for places, kind in self._columns_of_bits():
-            if kind == "category":
-                labels[places] = places[0]
-        return labels
 
     def transform(self, X):
         """Fill in missing values.
@@ -215,7 +172,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         incomplete = np.flatnonzero(missing.any(axis=1))
         values = np.empty((0, len(columns)))
         if len(incomplete):
-            bits = self._encode(X)[incomplete]
+            bits = FrameBits(self.encoder_).encode(X)[incomplete]
             means = [density.impute(bits) for density in self.estimators_]
             means = np.mean(means, axis=0)
             values = self.encoder_.inverse_transform(self._most_probable(means))
@@ -225,7 +182,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _most_probable(self, means):
         """Choose the level with the largest probability, for each category."""
         chosen = means >= 0.5
-        for is_column, kind in self._columns_of_bits():
+        for is_column, kind in FrameBits(self.encoder_).columns:
             if kind == "category":
                 best = means[:, is_column].argmax(axis=1)
                 chosen[:, is_column] = np.arange(len(is_column)) == best[:, None]
@@ -236,7 +193,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _fill_numbers(self, values, means):
         """Replace numbers by their conditional means."""
-        columns = self._columns_of_bits()
+        columns = FrameBits(self.encoder_).columns
         for j, centres in enumerate(self._interval_means):
             if centres is None:
                 continue

@@ -54,7 +54,8 @@ MIN_HELD_OUT = 200  # samples, unless these are more than a quarter
 MIN_SAMPLES = 8  # for a choice by held-out samples
 MAX_TRIED = 4000  # samples on which the default tries densities
 N_ROUNDS_TRIED = 3  # of EM
-EXPONENT, MAX_EXTRAPOLATED = 0.75, 16  # of the number of components, with more samples
+EXPONENT = 0.75  # of the number of components, with more samples
+MAX_COMPONENTS = 16  # of the default
 N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
 MIN_WEIGHT = 0.05  # of a density that is combined with others
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
@@ -214,9 +215,9 @@ class DensityMixture(
 
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
     samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
-    the number is multiplied by (n / 4000)^0.75, up to 16 components. Where bits are
-    missing its components are trees. A tree, and products of which the best of three
-    sizes counts, are left out if their weight is below 0.05. Of fewer than eight
+    the number is multiplied by (n / 4000)^0.75. There are at most 16 components. Where
+    bits are missing its components are trees. A tree, and products of which the best of
+    three sizes counts, are left out if their weight is below 0.05. Of fewer than eight
     samples it is one component.
 
     References
@@ -345,9 +346,9 @@ class DensityMixture(
         """Double the number of components as long as held-out samples gain."""
         X, weights = as_bits(signs[weights > 0]), weights[weights > 0]
         apart = hold_out(len(X), HELD_OUT, rng, "n_components='auto'")
-        return self._grow(X, weights, apart, rng).n_components
+        return self._grow(X, weights, apart, rng, len(X)).n_components
 
-    def _grow(self, X, weights, apart, rng, **params):
+    def _grow(self, X, weights, apart, rng, largest, **params):
         """Fit mixtures of ever more components to samples that are not held out."""
         seed, trials = rng.randint(MAX_SEED), {}
         quiet = {"n_averaged": 1, "verbose": 0, "binarize": 0.0, "random_state": seed}
@@ -359,7 +360,7 @@ class DensityMixture(
             trials[n_components] = mixture
             return mixture.score_samples(X[apart])
 
-        sizes = takewhile(lambda size: size <= len(X), (2**k for k in count()))
+        sizes = takewhile(lambda size: size <= largest, (2**k for k in count()))
         return trials[grow(sizes, log_likelihoods, weights[apart])]
 
     def _fit_families(self, signs, weights, rng, progress):
@@ -391,7 +392,8 @@ class DensityMixture(
         signs, weights = signs[tried], weights[tried]
         X, share = as_bits(signs), np.clip(MIN_HELD_OUT / len(tried), HELD_OUT, 0.25)
         apart = hold_out(len(X), share, rng, "n_components='auto'")
-        trial = mixture._grow(X, weights, apart, rng, max_iter=N_ROUNDS_TRIED)
+        largest = min(len(X), MAX_COMPONENTS)
+        trial = mixture._grow(X, weights, apart, rng, largest, max_iter=N_ROUNDS_TRIED)
         trial.set_params(max_iter=self.max_iter)
         others = self._fit_others(X, weights, apart, rng)
         scores = [model.score_samples(X[apart]) for model in (trial, *others)]
@@ -401,7 +403,7 @@ class DensityMixture(
         if len(tried) < n_samples:  # more samples are worth more components
             size = trial.n_components
             more = round(size * (n_samples / len(tried)) ** EXPONENT)
-            more = max(size, min(more, MAX_EXTRAPOLATED))
+            more = max(size, min(more, MAX_COMPONENTS))
             trial = mixture.set_params(n_components=more)
         return trial, others, shares[kept] / shares[kept].sum()
 

@@ -31,7 +31,7 @@ BLOCK_SIZE = 4096
 CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
 MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
 MAX_ITER = 200  # steps of EM, where bits are missing
-TOL = 1e-6  # nats per sample
+TOL = 1e-5  # nats per sample
 
 
 def check_pairs(n_values):
