@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         GaussianCombinationMachine,
         SampledCombinationMachine,
     )
+    from sklboolean.ensemble import BooleanEnsembleClassifier
     from sklboolean.kernels import (
         BooleanGaussianProcessClassifier,
         BooleanGaussianProcessRegressor,
@@ -59,6 +60,7 @@ __all__ = [
     "AveragedPerceptron",
     "BernoulliMixture",
     "BooleanEncoder",
+    "BooleanEnsembleClassifier",
     "BooleanGaussianProcessClassifier",
     "BooleanGaussianProcessRegressor",
     "BooleanSVC",
@@ -105,6 +107,7 @@ _ESTIMATORS = {
         "DensityImputer", "DensityMixture", "DensityOutlierDetector",
         "GaussianCombinationMachine", "SampledCombinationMachine",
     ),
+    "ensemble": ("BooleanEnsembleClassifier",),
     "inspection": (),
     "io": (),
     "kernels": (

@@ -25,6 +25,7 @@ from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
     BooleanEncoder,
+    BooleanEnsembleClassifier,
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
     BooleanStump,
@@ -417,6 +418,10 @@ CASES = {
             FiniteVersionSpace("conjunctions", max_literals=2, label_noise=0.1)
         )
     ),
+    # ensemble
+    "boolean_ensemble": Case(BooleanEnsembleClassifier(), {
+        "estimators": [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
+    }),
     # rules
     "conjunction_logistic_regression": Case(
         ConjunctionLogisticRegression(C=1.0, tol=1e-10), {"C": None, "Cs": (0.1, 1.0)}

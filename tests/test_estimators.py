@@ -27,6 +27,7 @@ from sklearn.utils.estimator_checks import (
 import sklboolean
 from sklboolean import (
     AveragedPerceptron,
+    BooleanEnsembleClassifier,
     BoostByMajority,
     BoostByMajorityRegressor,
     CombinationMachine,
@@ -82,6 +83,8 @@ def expected_failures(estimator):
     if repr(estimator) == "HalvingClassifier()":
         reason = "conjunctions of 30 features are too many to be listed"
         return dict.fromkeys(EQUIVALENCE, reason)
+    if isinstance(estimator, BooleanEnsembleClassifier):
+        return dict.fromkeys(EQUIVALENCE, "samples are held out to weigh the models")
     if isinstance(estimator, BoostByMajority):
         return dict.fromkeys(EQUIVALENCE, "samples are held out to calibrate votes")
     if isinstance(estimator, DensityMixture) and estimator.n_components == "auto":
@@ -214,6 +217,7 @@ def checks_of(estimators, are_same):
 # Fits take from .1 to 5 seconds at the defaults of these classes. Their checks that
 # are the same for all configurations run on a quick one.
 QUICK_TWINS = {
+    BooleanEnsembleClassifier: "boolean_ensemble",
     BoostByMajority: "boost_by_majority",
     BoostByMajorityRegressor: "boost_by_majority_regressor",
     CombinationMachine: "combination_machine",

@@ -437,6 +437,7 @@ ALLOWED = {
     "density": ("_core", "preprocessing"),
     "active_learning": ("_core", "kernels"),
     "rules": ("_core", "kernels"),
+    "ensemble": ("_core", "kernels", "preprocessing", "rules"),
     "theory": (
         "_core",
         "boosting._majority_game",

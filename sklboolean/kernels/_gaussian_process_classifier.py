@@ -85,6 +85,9 @@ class BooleanGaussianProcessClassifier(
     feature_importances_ : ndarray of shape (n_features,), dtype float64
         The share of each feature in the kernel, which adds up to 1. Conjunctions are
         divided equally among their columns, and those among their features.
+    leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
+        The score of each training sample, as from ``decision_function``, by the model
+        without the sample; NaN for samples of weight 0.
     label_quality_ : ndarray of shape (n_samples,), dtype float64
         Score of the given label less the best score of another, halved, by the model
         without the sample; negative where another label is more likely. Labels that may
@@ -184,6 +187,8 @@ class BooleanGaussianProcessClassifier(
             )
             self._calibrate(left_out, centers, codes, weights)
             scores = self._scores(left_out - centers)
+            self.leave_one_out_ = np.full((len(y), *scores.shape[1:]), np.nan)
+            self.leave_one_out_[used] = scores
             self.label_quality_ = np.full(len(y), np.nan)
             self.label_quality_[used] = margins_of_labels(scores, codes)
             progress.finish()

@@ -1,0 +1,93 @@
+"""Pools of models: their logits, the weights of these, and the C of a linear member."""
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+from sklearn.linear_model import LogisticRegression
+
+LEAST_PROBABILITY = 1e-9
+CS = 10.0 ** np.arange(-3, 2.5, 0.5)
+STRENGTH = 5.0  # of the prior of the weights
+
+
+def centered_logits(probabilities):
+    """Compute logits that are comparable between models.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Those below 1e-9 count as 1e-9.
+
+    Returns
+    -------
+    logits : ndarray of shape (n_samples, n_classes), float64
+        Logarithms, of which the mean over the classes of a sample is 0.
+    """
+    logs = np.log(np.maximum(probabilities, LEAST_PROBABILITY))
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def pool_weights(logits, codes, sample_weight, prior):
+    """Choose the weights of models by the log-loss of their weighted sum.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_models, n_samples, n_classes), float64
+        Of held-out samples.
+    codes : ndarray of shape (n_samples,), int
+        Class numbers.
+    sample_weight : ndarray of shape (n_samples,), float64
+    prior : ndarray of shape (n_models,), float64
+        Divided by its sum, the weights without samples.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_models,), float64
+        They minimize the loss plus ``STRENGTH * sum(w - prior * log(w))``, which is
+        convex.
+    """
+    prior = prior / prior.sum()
+    is_label = codes[:, None] == np.arange(logits.shape[2])
+
+    def objective(logs):
+        weights = np.exp(logs)
+        scores = np.tensordot(weights, logits, axes=1)
+        losses = logsumexp(scores, axis=1) - scores[is_label]
+        residuals = sample_weight[:, None] * (softmax(scores, axis=1) - is_label)
+        slopes = (logits * residuals).sum(axis=(1, 2))
+        value = sample_weight @ losses + STRENGTH * (weights - prior * logs).sum()
+        return value, weights * slopes + STRENGTH * (weights - prior)
+
+    start = np.log(prior)
+    bounds = [(-30, 5)] * len(prior)
+    return np.exp(minimize(objective, start, jac=True, bounds=bounds).x)
+
+
+def choose_ridge_C(X, codes, weights, folds):
+    """Choose C of a logistic regression with an L2 penalty by the held-out log-loss.
+
+    The path of a fold ends with the second value in turn that is worse than another.
+
+    Parameters
+    ----------
+    X : csr_array of shape (n_samples, n_features), float64
+    codes : ndarray of shape (n_samples,), int
+        Class numbers. Each class has training samples in each fold.
+    weights : ndarray of shape (n_samples,), float64
+    folds : list of (training, test) pairs of ndarrays of sample numbers
+
+    Returns
+    -------
+    C : float
+    """
+    losses = np.full((len(folds), len(CS)), np.inf)
+    for of_fold, (train, test) in zip(losses, folds, strict=True):
+        model = LogisticRegression(warm_start=True, max_iter=1000, tol=1e-3)
+        for k, C in enumerate(CS):
+            model.set_params(C=C).fit(X[train], codes[train], weights[train])
+            logs = model.predict_log_proba(X[test])
+            own = logs[np.arange(len(test)), codes[test]]
+            of_fold[k] = -np.average(own, weights=weights[test])
+            if k > 1 and of_fold[k - 1 : k + 1].min() > of_fold[: k - 1].min():
+                break
+    return float(CS[losses.mean(axis=0).argmin()])

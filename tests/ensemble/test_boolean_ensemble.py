@@ -1,0 +1,178 @@
+"""The ensemble: weights of pools, held-out logits, frames, weights of samples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import BernoulliNB
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEnsembleClassifier,
+    BooleanGaussianProcessClassifier,
+)
+from sklboolean.ensemble._boolean_ensemble import fit_member
+from sklboolean.ensemble._pooling import (
+    CS,
+    STRENGTH,
+    centered_logits,
+    choose_ridge_C,
+    pool_weights,
+)
+
+SMALL = [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
+
+
+def frame(n_samples=90, seed=0):
+    """Numbers, categories and gaps, labelled by a conjunction of two columns."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, n_samples).astype(float)
+    color = rng.choice(["red", "blue", "green"], n_samples)
+    y = np.where((age > 40) & (color != "red"), "yes", "no")
+    age[rng.random(n_samples) < 0.1] = np.nan
+    return pd.DataFrame({"age": age, "color": color}), y
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 4), st.integers(0, 30))
+def test_weights_minimize_the_objective(seed, n_models, n_classes, n_samples):
+    """Written down by its definition, the objective is not lower anywhere near."""
+    rng = np.random.default_rng(seed)
+    probabilities = rng.dirichlet(np.ones(n_classes), (n_models, n_samples))
+    logits = np.array([centered_logits(table) for table in probabilities])
+    codes = rng.integers(n_classes, size=n_samples)
+    sample_weight, prior = rng.random(n_samples), rng.random(n_models) + 0.1
+
+    def objective(weights):
+        loss = 0.0
+        for i in range(n_samples):
+            scores = sum(w * logits[m, i] for m, w in enumerate(weights))
+            loss -= sample_weight[i] * log_softmax(scores)[codes[i]]
+        modes = prior / prior.sum()
+        return loss + STRENGTH * sum(weights - modes * np.log(weights))
+
+    found = pool_weights(logits, codes, sample_weight, prior)
+    assert (found > 0).all()
+    for _ in range(5):
+        other = found * np.exp(0.05 * rng.standard_normal(n_models))
+        assert objective(found) <= objective(other) + 1e-4
+
+
+def test_without_samples_weights_are_the_prior():
+    nothing = np.empty((3, 0, 2))
+    weights = pool_weights(nothing, np.empty(0, int), np.empty(0), np.array([1, 2, 1]))
+    np.testing.assert_allclose(weights, [0.25, 0.5, 0.25])
+
+
+def test_centered_logits_are_those_of_two_classes():
+    p = np.array([0.2, 0.5, 0.999])
+    logits = centered_logits(np.column_stack([1 - p, p]))
+    np.testing.assert_allclose(logits[:, 1] - logits[:, 0], logit(p))
+    assert np.isfinite(centered_logits(np.array([[0.0, 1.0]]))).all()
+
+
+def test_C_has_the_smallest_held_out_loss():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 4)).astype(float)
+    codes = (X[:, 0] + rng.random(60) > 0.8).astype(int)
+    weights = rng.random(60)
+    tests = [np.arange(k, 60, 3) for k in range(3)]
+    folds = [(np.setdiff1d(np.arange(60), test), test) for test in tests]
+
+    def loss(C):
+        losses = []
+        for train, test in folds:
+            w, s = weights[train], 2 * codes - 1
+
+            def objective(v, train=train, w=w, s=s, C=C):
+                margins = s[train] * (X[train] @ v[:-1] + v[-1])
+                return C * w @ np.logaddexp(0, -margins) + v[:-1] @ v[:-1] / 2
+
+            v = minimize(objective, np.zeros(5)).x
+            margins = s[test] * (X[test] @ v[:-1] + v[-1])
+            losses.append(np.average(np.logaddexp(0, -margins), weights=weights[test]))
+        return np.mean(losses)
+
+    losses = np.array([loss(C) for C in CS])
+    found = choose_ridge_C(X, codes, weights, folds)
+    assert losses[np.flatnonzero(found == CS)[0]] <= losses.min() + 1e-4
+
+
+def test_held_out_logits_are_of_models_that_did_not_see_the_samples():
+    X, y = np.random.default_rng(0).integers(0, 2, (20, 3)), np.arange(20) % 2
+    tests = [np.arange(0, 10), np.arange(10, 20)]
+    folds = [(tests[1], tests[0]), (tests[0], tests[1])]
+    _, logits = fit_member(BernoulliNB(), X, y, np.ones(20), folds, 0)
+    expected = [
+        BernoulliNB().fit(X[train], y[train]).predict_proba(X[test])
+        for train, test in folds
+    ]
+    np.testing.assert_allclose(logits, centered_logits(np.concatenate(expected)))
+    process, logits = fit_member(
+        BooleanGaussianProcessClassifier(max_iter=1), X, y, None, folds, 0
+    )
+    found = logits[:, 1] - logits[:, 0]
+    expected = process.calibration_slope_ * process.leave_one_out_
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_frame_is_learned_in_one_call():
+    X, y = frame(200)
+    model = BooleanEnsembleClassifier(random_state=0).fit(X[:120], y[:120])
+    assert model.score(X[120:], y[120:]) > 0.8
+    assert len(model.estimators_) == len(model.weights_) == 4
+    assert list(model.feature_names_in_) == ["age", "color"]
+    assert list(model.estimators_[2].columns_) == ["age", "color"]
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(logit(probabilities[:, 1]), model.decision_function(X))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), probabilities)
+
+
+def test_logits_are_the_weighted_sum_of_those_of_the_models():
+    X, y = frame()
+    model = BooleanEnsembleClassifier(SMALL, random_state=0).fit(X, y)
+    bits = model.encoder_.transform(X)
+    expected = sum(
+        w * logit(one.predict_proba(bits)[:, 1])
+        for w, one in zip(model.weights_, model.estimators_, strict=True)
+    )
+    np.testing.assert_allclose(model.decision_function(X), expected)
+
+
+def test_weights_are_relative_and_zeros_leave_samples_out():
+    X, y = frame()
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    weights[::3] = 0
+    one = BooleanEnsembleClassifier(SMALL, random_state=0)
+    small = one.fit(X, y, weights / weights.sum()).predict_proba(X)
+    rescaled = weights * (weights > 0).sum() / weights.sum()
+    np.testing.assert_allclose(one.fit(X, y, rescaled).predict_proba(X), small)
+    changed = np.where(weights > 0, y, "no")
+    np.testing.assert_allclose(one.fit(X, changed, rescaled).predict_proba(X), small)
+
+
+def test_of_more_than_a_thousand_samples_a_quarter_is_held_out_once():
+    X = np.random.default_rng(0).integers(0, 2, (1200, 3))
+    model = BooleanEnsembleClassifier([("p", AveragedPerceptron())], random_state=0)
+    folds = model._folds(X[:, 0], np.random.RandomState(0))
+    assert len(folds) == 1
+    assert len(folds[0][1]) == 300
+    assert len(model._folds(X[:1000, 0], np.random.RandomState(0))) == 5
+
+
+@pytest.mark.parametrize(
+    ("estimators", "y", "message"),
+    [
+        ([], [0, 0, 1, 1], "estimators must be a list"),
+        ([LogisticRegression()], [0, 0, 1, 1], "estimators must be a list"),
+        (SMALL, [0, 1, 2, 3], "one sample of each class"),
+    ],
+)
+def test_bad_input_is_named(estimators, y, message):
+    X = [[0, 1], [1, 0], [1, 1], [0, 0]]
+    with pytest.raises(ValueError, match=message):
+        BooleanEnsembleClassifier(estimators).fit(X, y)
