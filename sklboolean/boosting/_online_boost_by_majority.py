@@ -68,16 +68,12 @@ class BitPerceptron:
     @property
     def coef_(self):
         """The weights of the features."""
-        return self._average()[:-1]
+        return self._game.average(self._number)[:-1]
 
     @property
     def intercept_(self):
         """The constant."""
-        return float(self._average()[-1])
-
-    def _average(self):
-        game, i = self._game, self._number
-        return game.coef[i] - game.late[i] / max(game.weight_seen[i], 1.0e-300)
+        return float(self._game.average(self._number)[-1])
 
 
 class PartialFitLearner:
@@ -260,15 +256,29 @@ class BitGame(OnlineGame):
 
     Attributes
     ----------
-    coef, late : ndarray of shape (n_learners, n_columns), dtype float64
+    lines : ndarray of shape (2, n_columns + 2, n_learners), dtype float64
+        ``coef`` and ``late`` of all learners, as the compiled loop has them.
     weight_seen : ndarray of shape (n_learners,), dtype float64
         The averages are ``coef - late / weight_seen``.
     """
 
     def __init__(self, n_columns, n_learners, gamma, seed):
         super().__init__([None] * n_learners, gamma, seed)
-        self.coef = np.zeros((n_learners, n_columns))
-        self.late, self.weight_seen = np.zeros_like(self.coef), np.zeros(n_learners)
+        self.lines = np.zeros((2, n_columns + 2, n_learners))
+        self.weight_seen = np.zeros(n_learners)
+
+    def __setstate__(self, state):
+        if "coef" in state:  # saved before learners shared their lines
+            own = np.stack([state.pop("coef").T, state.pop("late").T])
+            zeros, totals = np.zeros_like(own[:, :1]), own.sum(axis=1, keepdims=True)
+            lines = np.concatenate([own, zeros, totals], axis=1)
+            state["lines"] = np.ascontiguousarray(lines)
+        self.__dict__.update(state)
+
+    def average(self, i):
+        """Compute the coefficients of the average hypothesis of a learner."""
+        coef, late = self.lines[:, :-2, i] + self.lines[:, -2:-1, i]
+        return coef - late / max(self.weight_seen[i], 1.0e-300)
 
     @property
     def estimators(self):
@@ -281,7 +291,7 @@ class BitGame(OnlineGame):
         n_correct, k = votes.copy(), len(self.n_shown)
         vote_and_learn(
             samples, signs, sample_weight, self._draw(len(signs)), self.gamma,
-            gammaln(np.arange(1, k + 1)), self.coef, self.late, self.weight_seen,
+            gammaln(np.arange(1, k + 1)), *self.lines, self.weight_seen,
             self.n_shown, self.weights_correct, self.weights_shown, votes, n_correct,
         )  # fmt: skip
         return votes, n_correct
@@ -289,15 +299,15 @@ class BitGame(OnlineGame):
     def votes(self, samples):
         """Sum the votes on each sample."""
         votes = np.zeros(len(samples), dtype=np.int64)
-        add_votes(samples, self.coef, self.late, self.weight_seen, votes)
+        add_votes(samples, *self.lines, self.weight_seen, votes)
         return votes
 
     def votes_of_each(self, samples):
         """Yield the votes of each perceptron."""
         for i in range(len(self.n_shown)):
             votes = np.zeros(len(samples), dtype=np.int64)
-            averages = self.coef, self.late, self.weight_seen
-            add_votes(samples, *(each[i : i + 1] for each in averages), votes)
+            lines = self.lines[:, :, i : i + 1].copy()
+            add_votes(samples, *lines, self.weight_seen[i : i + 1], votes)
             yield votes
 
 
@@ -341,9 +351,9 @@ class OnlineState:
             return
         for part in gen_batches(X.shape[0], max(1, n_most)):
             bits = X[part].toarray() if sparse.issparse(X) else X[part]
-            signed = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
-            signed[:, :-1] = np.where(bits > 0, 1, -1)
-            yield part, signed
+            samples = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
+            samples[:, :-1] = bits > 0
+            yield part, samples
 
     def learn(self, samples, codes, sample_weight):
         """Show samples to all games; weights are factors of those of the game."""
@@ -479,9 +489,10 @@ class OnlineBoostByMajority(
     How a stream is cut into calls of ``partial_fit`` makes no difference, to the last
     bit, if ``batch_size`` is 1 or the default estimator is used. Otherwise samples of a
     batch are voted on by the same hypotheses, and each call begins a new batch. Long
-    parts are faster: for each learner a call costs about 0.05 ms and a sample of 100
-    features 0.1 µs. Any other estimator costs two calls of scikit-learn for each
-    learner and batch, most of a millisecond.
+    parts are faster: for each learner a call costs about 0.05 ms and a sample with 15
+    true features 0.03 µs; where most are true, the false ones are read. Any other
+    estimator costs two calls of scikit-learn for each learner and batch, most of a
+    millisecond.
 
     A learner that was shown nothing abstains, and abstaining counts as an error. If the
     edges of the learners are at least ``gamma``, the share of mistakes on a long stream

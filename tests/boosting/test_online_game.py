@@ -145,15 +145,15 @@ def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_samples, seed):
     # A single learner is given all samples with their own weights.
     game, oracle = BitGame(n_features + 1, 1, 0.1, None), Perceptron(n_features + 1)
     ((_, rows),) = OnlineState([game]).parts(X, 1)
-    assert_array_equal(rows, np.hstack([2 * X - 1, np.ones((n_samples, 1))]))
+    assert_array_equal(rows, np.hstack([X, np.ones((n_samples, 1))]))
     votes, n_correct = game.learn(rows, signs, weights)
-    expected = []
-    for row, sign, weight in zip(rows.tolist(), signs, weights, strict=True):
+    expected, signed = [], 2 * rows.astype(int) - 1
+    for row, sign, weight in zip(signed.tolist(), signs, weights, strict=True):
         expected.append(oracle.vote(row))
         oracle.learn(row, int(sign), Fraction(weight))
     assert_array_equal(votes, expected)
     assert_array_equal(n_correct, votes == signs)
-    assert_array_equal(game.votes(rows), [oracle.vote(row) for row in rows.tolist()])
+    assert_array_equal(game.votes(rows), [oracle.vote(row) for row in signed.tolist()])
     average = np.array(oracle.total, dtype=float) / max(weights.sum(), 1e-300)
     (learner,) = game.estimators
     assert_allclose([*learner.coef_, learner.intercept_], average, atol=1e-12)
