@@ -66,6 +66,10 @@ class Progress:
         if self.context is not None:
             self.context.max_subtasks = None
 
+    def is_silent(self):
+        """Test if nobody is told: several steps may then be one."""
+        return self.context is None and not self.prints
+
     def step(self, text, set_attributes=None):
         """Report that a step ended.
 

@@ -409,7 +409,7 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
         learner = data.learner
         votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
         report = None
-        if progress is not None:
+        if progress is not None and not progress.is_silent():
             report = partial(self._report, progress, data)
         state = boost(learner, votes, schedule, rng, report, data.validation)
         if not state.hypotheses:

@@ -249,6 +249,11 @@ class BoostingState:
 
     def add_round(self, weights, trial):
         """Record a round and count its votes."""
+        self.record_round(weights, trial)
+        self.votes.add(trial.predicted if trial.has_edge() else None)
+
+    def record_round(self, weights, trial):
+        """Record what happened in a round, before its votes are counted."""
         k, error, required = self.k, self.schedule.target_error, np.nan
         has_edge = trial.has_edge()
         if k:
@@ -271,7 +276,26 @@ class BoostingState:
         self.n_failures = 0 if has_edge else self.n_failures + 1
         if has_edge:
             self.hypotheses.append(trial.hypothesis)
-        self.votes.add(trial.predicted if has_edge else None)
+
+    def play_compiled(self, learner, rng, *, measured):
+        """Play all rounds in compiled code; record them where they are reported."""
+        self.plan()
+        played = learner.play(self.schedule, self.gamma, rng, counted=measured)
+        for i in range(played.n_rounds):
+            edge, followed, _trained, self.gamma = played.record[:, i]
+            trial = Trial(played.hypotheses[i], None, edge, followed)
+            if measured:
+                counts = np.trim_zeros(played.counts[i], "b")
+                weights = self.votes.weights_of_states(counts, self.k, self.gamma)
+                self.record_round(weights, trial)
+            elif trial.has_edge():
+                self.hypotheses.append(trial.hypothesis)
+            self.votes.count_round(trial.has_edge())
+        self.votes.correct[:] = played.right
+        self.best_failure = played.hypotheses[-1]
+        self.failed_edge = float(played.record[0, -1])
+        if played.n_rounds < self.k:
+            self.termination = "no_weight_left"
 
 
 class Validation:
@@ -353,6 +377,9 @@ def boost(
         With ``weak_failure="raise"``.
     """
     state = BoostingState(votes, schedule)
+    is_watched = report is not None or validation is not None
+    if not is_watched and learner.returns_edge and learner.plays(schedule):
+        state.play_compiled(learner, rng, measured=measured)
     while not state.is_over():
         state.plan()
         weights = votes.weights(state.k, state.gamma, measured=measured)

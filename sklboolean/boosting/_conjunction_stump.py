@@ -97,10 +97,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     conjunction : Conjunction
     """
     sums, n_features = ClassSums(columns, signs, weights), columns.n_features
-    if width is None:
-        # All literals of few features, fewer of many: a round stays quick.
-        most = MOST_EXTENSIONS // n_features
-        width = min(2 * n_features, max(FEWEST_EXTENDED, most))
+    width = width_of_beam(width, n_features)
     gain, literals = sums.totals.max(), ()
     sides = sums.totals.argmax(), sums.totals.argmax()
     beam = Beam.of_constant(columns, sums.totals)
@@ -118,6 +115,15 @@ def best_conjunction(columns, signs, weights, max_literals, width):
         if length < max_literals:
             beam = beam.extended(columns, covered, gains, width)
     return Conjunction(literals, *map(int, sides), sums.edge(int(gain)))
+
+
+def width_of_beam(width, n_features):
+    """Choose how many conjunctions are extended where it is not given.
+
+    All literals of few features, fewer of many: a round stays quick.
+    """
+    most = max(FEWEST_EXTENDED, MOST_EXTENSIONS // n_features)
+    return min(2 * n_features, most) if width is None else width
 
 
 def literal_of(column, n_features):

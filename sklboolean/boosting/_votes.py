@@ -4,7 +4,7 @@ Several classes can be games of two classes, each with votes of its own.
 """
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -110,11 +110,9 @@ class MajorityVotes:
 
     def add(self, predicted):
         """Count the votes of a hypothesis; None is a round without a hypothesis."""
-        self.n_rounds += 1
+        self.count_round(predicted is not None)
         if predicted is None:
-            self.n_aborted += 1
             return
-        self.n_votes += 1
         hits = predicted == self.codes
         self.correct += hits
         if self.wrong is not None:
@@ -122,6 +120,12 @@ class MajorityVotes:
             votes = self.wrong[misses, predicted[misses]] + 1
             self.wrong[misses, predicted[misses]] = votes
             self.most_wrong[misses] = np.maximum(self.most_wrong[misses], votes)
+
+    def count_round(self, has_hypothesis):
+        """Count a round, not its votes."""
+        self.n_rounds += 1
+        self.n_votes += has_hypothesis
+        self.n_aborted += not has_hypothesis
 
     def of_classes(self, samples):
         """Count the votes for each class on some samples, a slice."""
@@ -161,13 +165,15 @@ class MajorityVotes:
         other_votes = self.n_votes - self.correct - self.most_wrong
         return 2 * self.correct + other_votes, 1
 
-    def level_shares(self):
+    def level_shares(self, counts=None):
         """Compute the levels that occur, the coins included, and their shares.
 
-        The coin of a round without a hypothesis raises the level by 2 or 0.
+        The coin of a round without a hypothesis raises the level by 2 or 0. ``counts``
+        are the samples in each state, None: now.
         """
-        states, unit = self.states()
-        counts = np.bincount(states, weights=self.sample_weight)
+        unit = 2 if self.wrong is None else 1
+        if counts is None:
+            counts = np.bincount(self.states()[0], weights=self.sample_weight)
         if self.n_aborted:
             coins = np.zeros(2 // unit * self.n_aborted + 1)
             heads = np.arange(self.n_aborted + 1)
@@ -194,8 +200,14 @@ class MajorityVotes:
         if not k:
             states = np.zeros(len(self.codes), dtype=np.int64)
             return RoundWeights(np.ones(1), states, self.sample_weight)
-        states, unit = self.states()
+        states, _unit = self.states()
         counts = np.bincount(states, weights=self.sample_weight)
+        weights = self.weights_of_states(counts, k, gamma, measured=measured)
+        return replace(weights, states=states)
+
+    def weights_of_states(self, counts, k, gamma, *, measured=True):
+        """Compute the same, without ``states``, from the samples in each state."""
+        unit = 2 if self.wrong is None else 1
         occur = np.flatnonzero(counts)
         levels, shares = unit * occur, counts[occur] / counts[occur].sum()
         relative, log_largest = relative_weights(
@@ -204,24 +216,22 @@ class MajorityVotes:
         table = np.zeros(len(counts))
         acceptance = float(shares @ relative)
         if acceptance == 0:  # all is decided, or what is open has no weight
-            return RoundWeights(table, states, self.sample_weight)
+            return RoundWeights(table, None, self.sample_weight)
         table[occur] = np.rint(STEPS * relative) / STEPS
         mean = float(np.exp(log_largest)) * acceptance
+        weights = RoundWeights(
+            table, None, self.sample_weight, mean, np.nan, acceptance
+        )
         if not measured:
-            return RoundWeights(
-                table, states, self.sample_weight, mean, np.nan, acceptance
-            )
+            return weights
         some = relative > 0
         drawn = shares[some] * relative[some] / acceptance
         divergence = float(drawn @ np.log(relative[some] / acceptance))
         if self.n_aborted:
-            levels, shares = self.level_shares()
+            levels, shares = self.level_shares(counts)
         missing = (k - levels) // 2
         potential = float(shares @ binomial_cdf(missing, k - self.n_rounds, gamma))
-        return RoundWeights(
-            table, states, self.sample_weight, mean, max(0.0, divergence), acceptance,
-            potential,
-        )  # fmt: skip
+        return replace(weights, divergence=max(0.0, divergence), potential=potential)
 
 
 def vote_margins(votes):

@@ -6,10 +6,12 @@ distribution to it by sample weights or by resampling.
 """
 
 from copy import copy
+from functools import partial
 from operator import attrgetter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import gammaln
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
@@ -21,12 +23,16 @@ from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.validation import as_boolean, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
+    Conjunction,
     ConjunctionStump,
     best_conjunction,
     truth_of_conjunction,
+    width_of_beam,
 )
+from sklboolean.boosting._game import play_rounds
 from sklboolean.boosting._stump import (
     BooleanStump,
+    Stump,
     StumpColumns,
     best_stump,
     class_signs,
@@ -36,6 +42,7 @@ from sklboolean.boosting._stump import (
 
 LEAST_FOR_THREADS = 2**26  # bits: a pass over them takes about a millisecond
 ROUNDING = 2.0**-40  # smaller relative errors are rounding
+MOST_COMPILED = 2001  # rounds of a compiled game, whose states of all rounds are kept
 
 
 class WeakLearner(Protocol):
@@ -76,6 +83,31 @@ class WeakLearner(Protocol):
 
     def predict_codes(self, hypothesis):
         """Predict the class number of each training sample."""
+
+
+class PlayedRounds(NamedTuple):
+    """The rounds of a compiled game.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Less than planned when no weight is left.
+    right : ndarray of shape (n_samples,), int
+        Number of right votes on each sample.
+    hypotheses : list
+        One for each round, and the best one of those without an edge.
+    record : ndarray of shape (4, k + 1), float64
+        The edge in each round, the edge that is followed, that on the training samples,
+        and gamma. In the last column the edges of the last hypothesis.
+    counts : ndarray of shape (k + 1, k + 2), int64
+        The samples in each state before each round, where they are asked for.
+    """
+
+    n_rounds: int
+    right: np.ndarray
+    hypotheses: list
+    record: np.ndarray
+    counts: np.ndarray
 
 
 class StumpWeakLearner:
@@ -124,6 +156,50 @@ class StumpWeakLearner:
             part.sample_weight = None if weights is None else weights[samples]
         return part
 
+    def plays(self, schedule):
+        """Test if all rounds of a schedule can be played by compiled code."""
+        return (
+            self.n_classes == 2
+            and self.sample_weight is None
+            and schedule.n_rounds is not None
+            and schedule.n_rounds <= MOST_COMPILED
+            and schedule.weak_failure == "abort"
+            and schedule.max_tries == 1
+        )
+
+    def play(self, schedule, gamma, rng, *, counted):
+        """Play the rounds of a schedule, from its first gamma, as `boost` does.
+
+        ``counted`` keeps the number of samples in each state before each round.
+        """
+        n_samples, k = len(self.codes), schedule.n_rounds
+        max_literals, width = self.beam()
+        octets = np.zeros(4 * -(-n_samples // 32), dtype=np.uint8)
+        octets[: -(-n_samples // 8)] = np.packbits(self.codes, bitorder="little")
+        labels = octets.view("<u4").astype(np.uint32)
+        right = np.zeros(32 * len(labels), dtype=np.uint16)
+        counts = np.zeros((k + 1 if counted else 2, k + 2), dtype=np.int64)
+        tests = np.full((k + 1, 2 + max_literals), -1, dtype=np.int64)
+        record = np.zeros((4, k + 1))
+        n_rounds = play_rounds(
+            self.columns, labels, max_literals, width, k, gamma,
+            0 if schedule.gamma else schedule.recent, schedule.caution,
+            schedule.holdout or 0.0, schedule.follow_holdout,
+            partial(rng.randint, 2**16, size=n_samples, dtype=np.uint16),
+            gammaln(np.arange(1, k + 2)), right, counts, tests, record,
+        )  # fmt: skip
+        hypotheses = list(map(self.hypothesis, tests.tolist(), record[2].tolist()))
+        return PlayedRounds(n_rounds, right[:n_samples], hypotheses, record, counts)
+
+    def beam(self):
+        """Return the largest number of literals, and of conjunctions to extend."""
+        return 1, 1
+
+    def hypothesis(self, test, edge):
+        """Make a stump of its classes and literals, as a compiled game has them."""
+        if_false, if_true, literal = test
+        return Stump(literal >> 1, if_false, if_true, edge)
+
     def fit(self, weights, rng, round_weights=None):
         """Find the best `Stump`."""
         if self.n_draws is not None:
@@ -157,6 +233,17 @@ class StumpWeakLearner:
 
 class ConjunctionWeakLearner(StumpWeakLearner):
     """The best conjunction in each round, over the same columns of bits."""
+
+    def beam(self):
+        """Return the largest number of literals, and of conjunctions to extend."""
+        given, n_features = self.estimator, self.n_features
+        width = width_of_beam(given.width, n_features)
+        return min(given.max_literals, n_features), width
+
+    def hypothesis(self, test, edge):
+        """Make a conjunction of its classes and literals."""
+        literals = tuple(literal for literal in test[2:] if literal >= 0)
+        return Conjunction(literals, *test[:2], edge)
 
     def best(self, weights):
         """Find the best `Conjunction`."""

@@ -402,7 +402,10 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
 
 
 class RecordingStumps(StumpWeakLearner):
-    """Stumps, and the weights that they were fitted to."""
+    """Stumps, and the weights that they were fitted to, in Python."""
+
+    def plays(self, schedule):
+        return False
 
     def fit(self, weights, rng, round_weights=None):
         self.shown.append(weights.copy())
