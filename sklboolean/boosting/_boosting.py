@@ -278,7 +278,9 @@ class BoostingState:
             self.hypotheses.append(trial.hypothesis)
 
     def play_compiled(self, learner, rng, *, measured):
-        """Play all rounds in compiled code; record them where they are reported."""
+        """Play all rounds in compiled code, where it can; record those of a report."""
+        if not (learner.returns_edge and learner.plays(self.schedule)):
+            return
         self.plan()
         played = learner.play(self.schedule, self.gamma, rng, counted=measured)
         for i in range(played.n_rounds):
@@ -377,8 +379,7 @@ def boost(
         With ``weak_failure="raise"``.
     """
     state = BoostingState(votes, schedule)
-    is_watched = report is not None or validation is not None
-    if not is_watched and learner.returns_edge and learner.plays(schedule):
+    if report is None and validation is None:
         state.play_compiled(learner, rng, measured=measured)
     while not state.is_over():
         state.plan()

@@ -271,8 +271,7 @@ class BitGame(OnlineGame):
         if "coef" in state:  # saved before learners shared their lines
             own = np.stack([state.pop("coef").T, state.pop("late").T])
             zeros, totals = np.zeros_like(own[:, :1]), own.sum(axis=1, keepdims=True)
-            lines = np.concatenate([own, zeros, totals], axis=1)
-            state["lines"] = np.ascontiguousarray(lines)
+            state["lines"] = np.concatenate([own, zeros, totals], axis=1).copy()
         self.__dict__.update(state)
 
     def average(self, i):
@@ -296,19 +295,17 @@ class BitGame(OnlineGame):
         )  # fmt: skip
         return votes, n_correct
 
-    def votes(self, samples):
-        """Sum the votes on each sample."""
+    def votes(self, samples, learners=slice(None)):
+        """Sum the votes of all learners, or of some, on each sample."""
         votes = np.zeros(len(samples), dtype=np.int64)
-        add_votes(samples, *self.lines, self.weight_seen, votes)
+        lines = np.ascontiguousarray(self.lines[:, :, learners])
+        add_votes(samples, *lines, self.weight_seen[learners], votes)
         return votes
 
     def votes_of_each(self, samples):
         """Yield the votes of each perceptron."""
         for i in range(len(self.n_shown)):
-            votes = np.zeros(len(samples), dtype=np.int64)
-            lines = self.lines[:, :, i : i + 1].copy()
-            add_votes(samples, *lines, self.weight_seen[i : i + 1], votes)
-            yield votes
+            yield self.votes(samples, slice(i, i + 1))
 
 
 class OnlineState:
