@@ -24,6 +24,7 @@ from sklboolean.kernels._kernels import (
     dnf_kernel,
     tanimoto_kernel,
 )
+from sklboolean.kernels._nearest import nearest
 from sklboolean.kernels._relevance_kernel import RelevanceKernel
 
 __all__ = [
@@ -45,5 +46,6 @@ __all__ = [
     "conjunction_kernel",
     "disjunction_kernel",
     "dnf_kernel",
+    "nearest",
     "tanimoto_kernel",
 ]

@@ -110,7 +110,7 @@ class SampleLayout:
         return rows if self.groups is None else replace(rows, groups=self.groups)
 
 
-def lay_out_pair(X, Y, binarize):
+def lay_out_rows(X, Y, binarize, names=("X", "Y")):
     """Check two tables of samples and lay them out for counting.
 
     Parameters
@@ -118,30 +118,31 @@ def lay_out_pair(X, Y, binarize):
     X, Y : as given by the user
         ``Y=None``: the same as ``X``.
     binarize : float or None
+    names : pair of str
+        What errors call them.
 
     Returns
     -------
-    rows : BitRows
-    columns : BitColumns
+    rows, others : BitRows
     max_ones : int
         Largest number of true features in a sample.
     """
     check_binarize(binarize)
-    A, n_features = check_boolean_array(X, "X", binarize)
-    B, n_features_Y = (
-        (A, n_features) if Y is None else check_boolean_array(Y, "Y", binarize)
+    A, n_features = check_boolean_array(X, names[0], binarize)
+    B, n_others = (
+        (A, n_features) if Y is None else check_boolean_array(Y, names[1], binarize)
     )
-    if n_features != n_features_Y:
+    if n_features != n_others:
         raise ValueError(
-            f"X has {n_features} features and Y has {n_features_Y}. Both must have the "
-            "same columns."
+            f"{names[0]} has {n_features} features and {names[1]} has {n_others}. Both "
+            "must have the same columns."
         )
     as_sparse = sparse.issparse(A) or sparse.issparse(B)
     layout = SampleLayout(B, n_features, as_sparse, with_groups=False)
     rows = layout.rows(A)
     others = rows if A is B else layout.rows(B)
     max_ones = max(rows.ones.max(initial=0), others.ones.max(initial=0))
-    return rows, BitColumns.from_rows(others), int(max_ones)
+    return rows, others, int(max_ones)
 
 
 def make_evaluator(config, table=None, n_jobs=None):

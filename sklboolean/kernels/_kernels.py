@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklboolean._core._popcount import CountMap
+from sklboolean._core.bits import BitColumns
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean.kernels._count_table import (
     CountTable,
@@ -34,7 +35,7 @@ from sklboolean.kernels._evaluators import (
     CountEvaluator,
     FormulaEvaluator,
     PairFormula,
-    lay_out_pair,
+    lay_out_rows,
     normalized_matrix,
 )
 
@@ -90,17 +91,11 @@ class BooleanKernel(BaseEstimator):
 
     def _matrix(self, X, Y, dtype, out):
         """Compute the kernel, however large its values."""
-        rows, columns, max_ones = lay_out_pair(X, Y, self.binarize)
+        rows, others, max_ones = lay_out_rows(X, Y, self.binarize)
+        columns = BitColumns.from_rows(others)
         formula = self.formula(rows.n_features, max_ones)
         out = _make_room((len(rows), len(columns)), dtype, out)
-        if self._is_normalized:
-            return normalized_matrix(
-                formula, rows, columns, out, symmetric=Y is None, n_jobs=self.n_jobs
-            )
-        is_pair = isinstance(formula, PairFormula)
-        evaluator = FormulaEvaluator if is_pair else CountEvaluator
-        evaluator = evaluator(formula, rows.n_features, n_jobs=self.n_jobs)
-        return evaluator.matrix(rows, columns, symmetric=Y is None, out=out)
+        return evaluate(self, formula, rows, columns, out, symmetric=Y is None)
 
     @property
     def _is_normalized(self):
@@ -157,6 +152,31 @@ class BooleanKernel(BaseEstimator):
 
     def _weights(self, n_features, table):
         return table.length_weights(monotone=table.count == "common")
+
+
+def evaluate(kernel, formula, rows, columns, out, *, symmetric=False):
+    """Write a kernel between laid-out samples into ``out``, and return it.
+
+    Parameters
+    ----------
+    kernel : BooleanKernel
+    formula : CountTable or PairFormula
+        The formula of the kernel, for these sizes.
+    rows : BitRows
+    columns : BitColumns
+    out : ndarray of shape (n_rows, n_columns), float64 or float32
+    symmetric : bool
+        Whether rows and columns are the same samples.
+    """
+    options = {"symmetric": symmetric, "out": out}
+    if kernel._is_normalized:
+        return normalized_matrix(
+            formula, rows, columns, n_jobs=kernel.n_jobs, **options
+        )
+    is_pair = isinstance(formula, PairFormula)
+    evaluator = FormulaEvaluator if is_pair else CountEvaluator
+    evaluator = evaluator(formula, rows.n_features, n_jobs=kernel.n_jobs)
+    return evaluator.matrix(rows, columns, **options)
 
 
 def _make_room(shape, dtype, out):
