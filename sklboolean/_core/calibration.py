@@ -41,6 +41,14 @@ def predicted_codes(scores, *, tie=0):
     return (scores >= 0 if tie else scores > 0).astype(np.intp)
 
 
+def places_in_class(codes):
+    """Count for each sample the earlier ones of its class."""
+    order, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - (np.cumsum(counts) - counts)[codes[order]]
+    return place
+
+
 def held_out_parts(codes, weights):
     """Split distinct samples: a quarter for a second model, the others to calibrate it.
 
@@ -60,10 +68,7 @@ def held_out_parts(codes, weights):
     training, testing : ndarrays of shape (n_samples,), float64
         Parts of the weights. ``testing`` is 0 from the 1001st sample on.
     """
-    order = np.argsort(codes, kind="stable")
-    n_before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - n_before[codes[order]]
+    place = places_in_class(codes)
     copies = weights / min(1.0, weights.mean())
     share = np.where(copies < 4, place % 4 == 0, copies // 4 / copies)
     training, testing = weights * share, weights * (1 - share)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, logsumexp, rel_entr
 from sklearn.base import DensityMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
@@ -18,12 +18,14 @@ from sklboolean._core.validation import (
     KEPT_DTYPES,
     column_of,
     validate_data_or_bits,
+    validate_data_strict,
     warn_of_lost_columns,
     warn_user,
     without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._queries import QueryMixin
+from sklboolean.preprocessing._frames import frame_like, is_frame
 
 MAX_COMPLETIONS = 4096  # of a sample that are compared
 N_STARTS = 16  # of ascents to the most probable completion, besides the means
@@ -93,6 +95,12 @@ def all_signs(n_bits):
     return (2 * bits - 1).astype(np.int8)
 
 
+def packed_signs(signs):
+    """Pack signs to two bits each: whether it is true, and whether it is false."""
+    both = np.packbits(signs > 0, axis=1), np.packbits(signs < 0, axis=1)
+    return np.concatenate(both, axis=1)
+
+
 def merge_equal_samples(keys, weights=None):
     """Find the distinct samples of a data set, in the order of their bytes.
 
@@ -102,7 +110,7 @@ def merge_equal_samples(keys, weights=None):
     Parameters
     ----------
     keys : C-contiguous ndarray of shape (n_samples, n_columns)
-        Samples with equal bytes are equal.
+        Samples with equal bytes are equal. Signs, which are int8, are packed to bits.
     weights : ndarray of shape (n_samples,) or None
         None: 1 for each sample.
 
@@ -113,6 +121,8 @@ def merge_equal_samples(keys, weights=None):
     totals : ndarray of shape (n_distinct,)
         Sum of the weights of each group.
     """
+    if keys.dtype == np.int8 and keys.size:
+        keys = apply_in_blocks(packed_signs, keys)
     samples = keys.view(f"V{keys.itemsize * keys.shape[1]}").ravel()
     _, first, group = np.unique(samples, return_index=True, return_inverse=True)
     return first, np.bincount(group.ravel(), weights, len(first))
@@ -148,6 +158,20 @@ def grow(sizes, log_likelihoods, weights):
     return best
 
 
+def doublings(largest):
+    """List 1, 2, 4 and so on up to a number."""
+    return (2**k for k in range(int(largest).bit_length()))
+
+
+def refuse_auto(n_components):
+    """Refuse to choose a number of components by samples in several places."""
+    if isinstance(n_components, str):
+        raise ValueError(
+            f"fit_partitions needs a number as n_components; got {n_components!r}. "
+            "Choose it by fit on some thousand samples."
+        )
+
+
 def apply_in_blocks(function, samples):
     """Apply a function to blocks of samples and concatenate the results."""
     results = []
@@ -180,6 +204,19 @@ class UsesDensityMixin:
                 f"ChowLiuTree(); got {self.estimator!r}."
             )
         return self.estimator
+
+    def _read_features(self, X, y="no_validation", *, reset=False):
+        """Check samples as the density model accepts them, and labels if given."""
+        tags = get_tags(self).input_tags
+        return validate_data_strict(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse=["csr"] if tags.sparse else False,
+            dtype=KEPT_DTYPES,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
 
 
 class IncompleteDensityMixin(DensityMixin):
@@ -507,8 +544,9 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
 
         Returns
         -------
-        gains : ndarray of shape (n_samples, n_features), dtype float64
-            In nats, at least 0; 0 for known bits and in the chosen columns.
+        gains : ndarray or data frame of shape (n_samples, n_features), dtype float64
+            In nats, at least 0; 0 for known bits and in the chosen columns. A data
+            frame with the columns of X, if X is one of pandas or polars.
 
         References
         ----------
@@ -542,7 +580,7 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
             product = joint.sum(1, keepdims=True) * joint.sum(2, keepdims=True)
             # Rounding may leave a small negative sum.
             gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
-        return gains
+        return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
 
     def _complete_by_most_probable(self, signs, rng):
         """Replace the missing bits by their jointly most probable values."""

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import count, takewhile
 
 import numpy as np
 from scipy.special import logsumexp
@@ -41,8 +40,10 @@ from sklboolean._core.weights import (
 from sklboolean.density._base import (
     BinaryDensityMixin,
     apply_in_blocks,
+    doublings,
     grow,
     merge_equal_samples,
+    refuse_auto,
 )
 from sklboolean.density._em import (
     EMOptions,
@@ -296,8 +297,9 @@ class BernoulliMixture(
             n_components = self._choose_n_components(signs, weights, options, rng)
             options = replace(options, n_components=n_components)
         first, weights = merge_equal_samples(signs, weights)
+        signs = signs[first]  # the others need not be kept
         report = partial(self._report, progress, total)
-        self._fit_merged(signs[first], weights, total, options, rng, report)
+        self._fit_merged(signs, weights, total, options, rng, report)
 
     def _fit_merged(self, samples, weights, total, options, rng, report=None):
         if self._resumes():
@@ -327,8 +329,7 @@ class BernoulliMixture(
             )  # fmt: skip
             return posterior(result.mixture.log_joint(held_out))[1]
 
-        sizes = takewhile(lambda size: size <= len(signs), (2**k for k in count()))
-        return grow(sizes, log_likelihoods, of_held_out)
+        return grow(doublings(len(signs)), log_likelihoods, of_held_out)
 
     def _set_result(self, result, total):
         history = result.log_likelihoods
@@ -337,11 +338,7 @@ class BernoulliMixture(
 
     def _fit_samples(self, samples):
         options, rng = self._check_params(), check_random_state(self.random_state)
-        if self.n_components == "auto":
-            raise ValueError(
-                "fit_partitions needs a number as n_components; got 'auto'. Choose it "
-                "by fit on some thousand samples."
-            )
+        refuse_auto(self.n_components)
         weights = np.array([samples.total])
         self._fit_merged(samples, weights, samples.total, options, rng)
 

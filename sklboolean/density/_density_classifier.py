@@ -10,8 +10,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.calibration import places_in_class
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
 from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
@@ -42,9 +42,7 @@ def fold_shares(codes, weights):
     shares : ndarray of shape (n_samples, N_FOLDS), float64
         Part of the weight by which a sample is held out.
     """
-    counts, order = np.bincount(codes), np.argsort(codes, kind="stable")
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - (np.cumsum(counts) - counts)[codes[order]]
+    counts, place = np.bincount(codes), places_in_class(codes)
     shares = (place[:, None] % N_FOLDS == np.arange(N_FOLDS)).astype(np.float64)
     shares[counts[codes] == 1] = 0.0
     many = weights >= N_FOLDS
@@ -198,7 +196,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
             For invalid parameters and data. The state before the call is kept.
         """
         with restore_on_error(self):
-            X, y = self._read(X, y)
+            X, y = self._read_features(X, y, reset=True)
             weights = checked_weights(sample_weight, len(y), divides=True)
             known = np.flatnonzero(weights > 0)
             X, weights = X[known], relative_weights(weights[known])
@@ -274,18 +272,6 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         scores = [density.score_samples(X) for density in densities]
         return np.column_stack(scores) + self.class_log_prior_
 
-    def _read(self, X, y="no_validation"):
-        tags = get_tags(self).input_tags
-        return validate_data_strict(
-            self,
-            X,
-            y,
-            reset=not isinstance(y, str),
-            accept_sparse=["csr"] if tags.sparse else False,
-            dtype=KEPT_DTYPES,
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
-        )
-
     def predict_log_proba(self, X):
         """Compute the log-probability of each class.
 
@@ -303,7 +289,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
 
     def _calibrated_scores(self, X):
         check_is_fitted(self)
-        scores = self._scores(self.estimators_, self._read(X))
+        scores = self._scores(self.estimators_, self._read_features(X))
         return self.calibration_slope_ * scores + self.calibration_intercepts_
 
     def predict_proba(self, X):

@@ -4,7 +4,6 @@ import warnings
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, takewhile
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -36,8 +35,10 @@ from sklboolean.density._base import (
     UsesDensityMixin,
     all_signs,
     apply_in_blocks,
+    doublings,
     grow,
     merge_equal_samples,
+    refuse_auto,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
@@ -316,11 +317,7 @@ class DensityMixture(
 
     def _fit_samples(self, samples):
         self._check_params()
-        if self.n_components == "auto":
-            raise ValueError(
-                "fit_partitions needs a number as n_components; got 'auto'. Choose it "
-                "by fit on some thousand samples."
-            )
+        refuse_auto(self.n_components)
         groups = getattr(self.estimator, "feature_groups", None)
         nested = isinstance(samples, SharedSamples) or isinstance(
             self.estimator, DensityMixture
@@ -360,8 +357,7 @@ class DensityMixture(
             trials[n_components] = mixture
             return mixture.score_samples(X[apart])
 
-        sizes = takewhile(lambda size: size <= largest, (2**k for k in count()))
-        return trials[grow(sizes, log_likelihoods, weights[apart])]
+        return trials[grow(doublings(largest), log_likelihoods, weights[apart])]
 
     def _fit_families(self, signs, weights, rng, progress):
         """Combine default components with a tree and products, by held-out samples."""

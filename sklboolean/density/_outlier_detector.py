@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_real
-from sklboolean._core.validation import KEPT_DTYPES, validate_data_strict
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import (
@@ -208,16 +207,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
                 )
             ]
             return bits, np.column_stack(is_new)
-        tags = get_tags(self).input_tags
-        X = validate_data_strict(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=["csr"] if tags.sparse else False,
-            dtype=KEPT_DTYPES,
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
-        )
-        return X, None
+        return self._read_features(X, reset=reset), None
 
     def score_samples(self, X):
         """Compute the log-likelihood of each sample.

@@ -16,7 +16,7 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import NUMBER
-from sklboolean._core.parameters import check_integer
+from sklboolean._core.parameters import check_integer, check_real
 
 MAX_TERMS = 4096  # branches of a query
 MAX_DEPTH = 50  # of nested parentheses
@@ -461,17 +461,66 @@ class QueryMixin:
         """
         check_is_fitted(self)
         if np.ndim(event) == 0:
-            return self._probability(event, given)
+            return self._probability(self._parse(event, "event"), given)
         conditions = [given] * len(event) if np.ndim(given) == 0 else given
         if len(conditions) != len(event):
             raise ValueError(
                 f"given must be one condition, or one for each of {len(event)} events; "
                 f"got {len(conditions)}."
             )
-        return np.array(list(map(self._probability, event, conditions)), dtype=float)
+        formulas = [self._parse(each, "event") for each in event]
+        return np.array(list(map(self._probability, formulas, conditions)), dtype=float)
+
+    def expected_counts(self, rows, columns, *, n_samples=1000, given=None):
+        """Compute the expected number of samples of each combination of conditions.
+
+        Parameters
+        ----------
+        rows, columns : list of str
+            Conditions as for ``query``, each of which becomes a row or a column.
+        n_samples : float, default=1000
+            Number of samples that are spread over all combinations, above 0.
+        given : str or None, default=None
+            A condition that all of them satisfy. None: no condition.
+
+        Returns
+        -------
+        counts : pandas.DataFrame of shape (n_rows, n_columns), dtype float64
+            As exact as ``query``. They sum up to ``n_samples`` if exactly one row and
+            one column holds in each sample.
+
+        Raises
+        ------
+        ValueError
+            As from ``query``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklboolean import ChowLiuTree
+        >>> X = pd.DataFrame({"wet": [0, 0, 1, 1, 1], "cold": [0, 0, 0, 1, 1]})
+        >>> tree = ChowLiuTree(alpha=1e-9).fit(X)
+        >>> tree.expected_counts(["wet", "not wet"], ["cold"], n_samples=5).round(1)
+                 cold
+        wet       2.0
+        not wet   0.0
+        """
+        import pandas
+
+        check_is_fitted(self)
+        total = check_real(n_samples, "n_samples", 0.0, strict=True)
+        across = [self._parse(column, "columns") for column in columns]
+        counts = [
+            [
+                total * self._probability(Junction(False, (down, each)), given)
+                for each in across
+            ]
+            for down in (self._parse(row, "rows") for row in rows)
+        ]
+        return pandas.DataFrame(counts, index=rows, columns=columns, dtype=float)
 
     def _probability(self, event, given):
-        _, logs, truths = self._terms(given, self._parse(event, "event"))
+        _, logs, truths = self._terms(given, event)
         return min(float(softmax(logs)[truths].sum()), 1.0)  # rounding
 
     def _parse(self, text, argument):

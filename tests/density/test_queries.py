@@ -105,6 +105,32 @@ def test_samples_satisfy_the_condition_and_follow_the_table(model):
     np.testing.assert_allclose(counts, shares, atol=0.035)
 
 
+def test_expected_counts_are_those_of_the_table(model):
+    rows, columns = ["a", "not a", "b or c"], ["d", "not d and e"]
+    counts = model.expected_counts(rows, columns, n_samples=50, given="b or not c")
+    table = np.exp(model.score_samples(pd.DataFrame(ROWS, columns=NAMES)))
+    known = holds("b or not c")
+    for row in rows:
+        for column in columns:
+            both = table[holds(row) & holds(column) & known].sum()
+            expected = 50 * both / table[known].sum()
+            assert counts.loc[row, column] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="n_samples"):
+        model.expected_counts(["a"], ["b"], n_samples=0)
+
+
+def test_information_gain_of_a_data_frame_has_its_columns():
+    tree = ChowLiuTree().fit(samples())
+    nothing = samples(2) * np.nan
+    gains = tree.information_gain(nothing, ["b"])
+    assert list(gains.columns) == NAMES
+    assert gains.index.equals(nothing.index)
+    of_array = ChowLiuTree().fit(samples().to_numpy())
+    of_array = of_array.information_gain(nothing.to_numpy(), [1])
+    np.testing.assert_array_equal(gains.to_numpy(), of_array)
+    assert gains.iloc[0].idxmax() == "a"  # b is a noisy copy of a
+
+
 def test_batches_are_single_queries():
     tree = ChowLiuTree().fit(samples())
     singles = [tree.query("a", "b"), tree.query("c or d", "b")]
