@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         ConjunctionRegressor,
         OptimalRuleSet,
         RuleClassifier,
+        ScorecardClassifier,
     )
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "QueryByCommittee",
     "RuleClassifier",
     "SampledCombinationMachine",
+    "ScorecardClassifier",
     "Winnow",
     "show_versions",
 ]
@@ -119,7 +121,7 @@ _ESTIMATORS = {
     "preprocessing": ("BooleanEncoder", "ConjunctionFeatures"),
     "rules": (
         "ConjunctionLogisticRegression", "ConjunctionRegressor", "OptimalRuleSet",
-        "RuleClassifier",
+        "RuleClassifier", "ScorecardClassifier",
     ),
     "theory": (),
 }  # fmt: skip

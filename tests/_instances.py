@@ -53,6 +53,7 @@ from sklboolean import (
     QueryByCommittee,
     RuleClassifier,
     SampledCombinationMachine,
+    ScorecardClassifier,
     Winnow,
 )
 from sklboolean.active_learning import (
@@ -439,6 +440,10 @@ CASES = {
         ConjunctionRegressor(C=3.0, max_literals=1, tol=1e-10)
     ),
     "optimal_rule_set": Case(OptimalRuleSet(), {"max_literals": 2}),
+    "scorecard_classifier": Case(ScorecardClassifier(), {"max_points": 2}),
+    "scorecard_classifier_pairs": Case(
+        ScorecardClassifier(3, max_literals=2, class_weight="balanced")
+    ),
     "rule_classifier": Case(RuleClassifier(), {"max_rules": 3}),
     "rule_classifier_svc": Case(
         RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=0.8)

@@ -15,12 +15,14 @@ from sklboolean.rules import (
     ConjunctionRegressor,
     OptimalRuleSet,
     RuleClassifier,
+    ScorecardClassifier,
 )
 
 CLASSIFIERS = (
     AveragedPerceptron, BooleanStump, BoostByMajority, ConjunctionClassifier,
     ConjunctionLogisticRegression, ConjunctionStump, ConsistentHalfspace,
-    FilteringBoostByMajority, OptimalRuleSet, RuleClassifier, Winnow,
+    FilteringBoostByMajority, OptimalRuleSet, RuleClassifier, ScorecardClassifier,
+    Winnow,
 )  # fmt: skip
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -44,7 +46,8 @@ def register_converters():
     Notes
     -----
     There are converters for `AveragedPerceptron`, `Winnow` and `ConsistentHalfspace`,
-    `RuleClassifier`, `OptimalRuleSet` and `ConjunctionClassifier`,
+    `RuleClassifier`, `OptimalRuleSet`, `ScorecardClassifier` and
+    `ConjunctionClassifier`,
     `ConjunctionLogisticRegression` and `ConjunctionRegressor`, `BooleanStump` and
     `ConjunctionStump`, `BoostByMajority` and `FilteringBoostByMajority` of these
     stumps, `BooleanEncoder`, and `ConjunctionFeatures`.

@@ -9,6 +9,7 @@ from sklboolean.rules._optimal_rule_set import OptimalRuleSet
 from sklboolean.rules._rule_classifier import RuleClassifier
 from sklboolean.rules._rule_set import DNF, RuleEnsemble
 from sklboolean.rules._rules import Rule, RuleList
+from sklboolean.rules._scorecard_classifier import ScorecardClassifier
 from sklboolean.rules._top_conjunctions import conjunction_weight, top_conjunctions
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "RuleClassifier",
     "RuleEnsemble",
     "RuleList",
+    "ScorecardClassifier",
     "conjunction_weight",
     "extract_dnf",
     "top_conjunctions",

@@ -1,0 +1,330 @@
+"""ScorecardClassifier: integer points for a few conditions."""
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
+from sklboolean._core.bits import as_words, unpack_words
+from sklboolean._core.conjunction_search import encode_groups
+from sklboolean._core.formula import Columns, WeightedSum, class_labels
+from sklboolean._core.formulas import conjunction_text, html_table
+from sklboolean._core.labels import check_two_classes, encode_classes
+from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import validate_boolean
+from sklboolean._core.weights import (
+    check_class_totals,
+    check_finite_sum,
+    check_sample_weight,
+    class_weights,
+)
+from sklboolean.rules._column_generation import ConjunctionSpace, ConjunctionSum
+from sklboolean.rules._exports import RulesMixin
+from sklboolean.rules._rules import Rule, names_of, numbers_of
+from sklboolean.rules._scorecard_points import choose_points
+from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
+
+MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
+
+
+class ScorecardClassifier(
+    RulesMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+):
+    """Scorecard: integer points for a few conditions, added up to a probability.
+
+    A condition is a feature or, with ``max_literals=2``, also a pair of features or
+    their negations that hold together. A sample gets the points of the conditions that
+    it satisfies. Its log-odds are a multiple of their sum plus an intercept. Behind a
+    `BooleanEncoder` conditions read like ``age <= 44.5``.
+
+    Parameters
+    ----------
+    max_conditions : int, default=10
+        Maximum number of conditions, up to 62. Fewer are used when no further one
+        lowers the loss by its price; see Notes.
+    max_points : int, default=5
+        Maximum absolute points of a condition.
+    max_literals : {1, 2}, default=1
+        1: conditions are features. 2: pairs of features and their negations, too, which
+        pays off with thousands of samples or with strong interactions.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
+        proportion to class frequencies.
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        A label for each feature; features of one label are never a pair. None: the
+        levels of one column of `BooleanEncoder`, found by their names, share a label.
+    binarize : float or None, default=0.0
+        Threshold for binarizing: values above it are true. None: X must hold zeros and
+        ones.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Class labels. Points are for the second.
+    conditions_ : list of tuples of (feature, value) pairs
+        Conditions, largest absolute points first.
+    points_ : ndarray of shape (n_conditions,), dtype int64
+        Points of each condition, without a common factor.
+    intercept_ : float
+        Points of a sample that satisfies no condition.
+    calibration_slope_ : float
+        Log-odds of one point.
+    coverages_ : ndarray of shape (n_conditions,), dtype int64
+        Number of training samples that satisfy each condition.
+    loss_ : float
+        Mean log-loss on the training samples, by their weights.
+    gap_ : float
+        How much lower the training loss of another card could be: no card of such
+        conditions, of any number and with any real weights whose absolute values in
+        log-odds add up to no more than those of this card, has a mean log-loss below
+        ``loss_ - gap_``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Column names, when X has them.
+
+    See Also
+    --------
+    ConjunctionLogisticRegression : Real weights for any number of conjunctions.
+    RuleClassifier : A list of rules, of which one decides.
+
+    Notes
+    -----
+    Conditions are added one at a time: of all features and pairs the one that lowers
+    the log-loss most, with a ridge penalty of half the squared weights and a price of
+    ``log(n_features) / 2`` for a feature and four times as much for a pair. After each
+    step every condition is exchanged for another where this lowers the objective. The
+    weights are then rounded to integers at several scales. Single points are added and
+    taken while the objective falls, each time with the best scale and intercept.
+
+    ``gap_`` is by duality: the least loss of all sums of conditions whose weights are
+    as small as those of the card is a convex problem, of which `ColumnGeneration` gives
+    a bound over all conditions. It covers what was lost by few conditions, by integers
+    and by a search that is not exhaustive, and so it is small only where a few
+    conditions suffice.
+
+    The time grows with the number of samples times the square of the number of
+    features; with ``max_literals=1`` with their product.
+
+    References
+    ----------
+    Liu, Zhong, Li, Seltzer, Rudin. "FasterRisk: Fast and Accurate Interpretable Risk
+    Scores". NeurIPS 2022 (points at several scales).
+
+    Ustun, Rudin. "Learning Optimized Risk Scores". JMLR 20, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklboolean import BooleanEncoder, ScorecardClassifier
+    >>> from sklboolean.datasets import load_recurrence
+    >>> X, y = load_recurrence(return_X_y=True, as_frame=True)
+    >>> card = make_pipeline(BooleanEncoder(), ScorecardClassifier(max_conditions=3))
+    >>> card.fit(X, y)[-1].points_.tolist()
+    [5, -5, -4]
+    """
+
+    def __init__(
+        self, max_conditions=10, *, max_points=5, max_literals=1, class_weight=None,
+        feature_groups=None, binarize=0.0,
+    ):  # fmt: skip
+        self.max_conditions = max_conditions
+        self.max_points = max_points
+        self.max_literals = max_literals
+        self.class_weight = class_weight
+        self.feature_groups = feature_groups
+        self.binarize = binarize
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose conditions and points.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weight of the loss of each sample. None: 1.
+
+        Returns
+        -------
+        self : ScorecardClassifier
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, and when all samples of a class have weight
+            0. An earlier fit is kept.
+        """
+        with restore_on_error(self):
+            check_integer(self.max_conditions, "max_conditions", 1, MOST_CONDITIONS)
+            check_integer(self.max_points, "max_points", 1, 1000)
+            check_integer(self.max_literals, "max_literals", 1, 2)
+            samples, y = validate_boolean(self, X, y)
+            check_two_classes(y)
+            self.classes_, codes = encode_classes(y)
+            weights = self._weights(codes, sample_weight)
+            groups = encode_groups(
+                self.feature_groups,
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
+            is_used = weights > 0
+            words, weights = as_words(samples)[is_used], weights[is_used]
+            features = unpack_words(words, self.n_features_in_).astype(bool)
+            search = ConditionSearch(
+                features, codes[is_used] * 1.0, weights, self.max_literals, groups
+            )
+            card, best = None, search.fitted(())
+            while card is None or best.objective < card.objective:
+                card = best
+                is_full = len(card.conditions) >= self.max_conditions
+                best = search.exchanged(card if is_full else search.extended(card))
+            self._set_points(search, card)
+            self._set_gap(search, words, groups)
+        return self
+
+    def _weights(self, codes, sample_weight):
+        """Multiply the weights of samples and classes."""
+        weights = check_sample_weight(sample_weight, len(codes))
+        factors = class_weights(self.class_weight, self.classes_, codes, weights)
+        weights = check_finite_sum(weights * factors[codes])
+        check_class_totals(self.classes_, codes, weights)
+        return weights
+
+    def _set_points(self, search, card):
+        """Round the weights of a card and set the fitted attributes."""
+        points, scale, intercept = np.zeros(0, dtype=np.int64), 1.0, card.weights[0]
+        counts = search.counts(card.conditions)
+        if len(card.conditions):
+            points, scale, intercept = choose_points(
+                counts, card.weights, self.max_points
+            )
+        losses = counts.losses(scale * (counts.rows @ points) + intercept)
+        self.loss_ = float(losses / counts.both.sum())
+        order = np.argsort(-np.abs(points), kind="stable")[: np.count_nonzero(points)]
+        self.conditions_ = [card.conditions[k] for k in order]
+        self.points_, self.calibration_slope_ = points[order], scale
+        self.intercept_ = float(intercept / scale)
+        self.coverages_ = np.array(
+            [np.count_nonzero(search.cover(one)) for one in self.conditions_], np.int64
+        )
+        self._state = ConjunctionSum(
+            tuple(self.conditions_),
+            self.points_[None].astype(np.float64),
+            np.array([self.intercept_]),
+        )
+
+    def _set_gap(self, search, words, groups):
+        """Bound the loss of other cards whose weights are as small."""
+        total = self.calibration_slope_ * np.abs(self.points_).sum()
+        self.gap_ = 0.0
+        if not total:
+            return
+        space = ConjunctionSpace(
+            self.n_features_in_, self.max_literals, False, 1.0, groups
+        )
+        scores = self.calibration_slope_ * self._state.scores(words)[:, 0]
+        residuals = search.sample_weight * (search.targets - expit(scores))
+        largest = np.abs(search.sums(residuals)).max()
+        bound = least_loss(search, words, space, total, 1 / max(largest, 1e-9))
+        self.gap_ = max(self.loss_ - bound / search.sample_weight.sum(), 0.0)
+
+    def decision_function(self, X):
+        """Add up the points.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,), dtype float64
+            Points and ``intercept_``. Times ``calibration_slope_`` they are the
+            log-odds of the second class.
+        """
+        check_is_fitted(self)
+        return self._state.scores(validate_boolean(self, X, reset=False))[:, 0]
+
+    def reasons(self, X):
+        """List the points that each sample lost, and why.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        reasons : list of n_samples lists of str
+            Such as "lost 3 points: income <= 20", the most points first. A sample loses
+            the points of conditions that it does not satisfy, and those of conditions
+            with negative points that it satisfies.
+        """
+        check_is_fitted(self)
+        words = as_words(validate_boolean(self, X, reset=False))
+        texts = [
+            self._lost_text(condition, points)
+            for condition, points in zip(
+                self.conditions_, self.points_.tolist(), strict=True
+            )
+        ]
+        is_lost = self._state.satisfied(words) == (self.points_ < 0)
+        return [[texts[k] for k in np.flatnonzero(sample)] for sample in is_lost]
+
+    def _lost_text(self, condition, points):
+        """Write how many points are lost, and for what."""
+        is_negated, names = points > 0, self._names()
+        if is_negated and len(condition) == 1:
+            [(feature, value)] = condition
+            condition, is_negated = [(feature, not value)], False
+        text = conjunction_text(condition, names)
+        text = f"not ({text})" if is_negated else text
+        return f"lost {abs(points)} point{'s' * (abs(points) > 1)}: {text}"
+
+    @property
+    def rules_(self):
+        """The conditions as a list of `Rule`, whose weights are points."""
+        check_is_fitted(self)
+        names = self._names()
+        return [
+            Rule(
+                one, float(points), float(points), int(n), names=names_of(one, names)
+            )
+            for one, points, n in zip(
+                self.conditions_, self.points_, self.coverages_, strict=True
+            )
+        ]  # fmt: skip
+
+    def _formula(self):
+        return WeightedSum(
+            Columns.of(self, self.binarize),
+            self._state.conjunctions,
+            self._state.coefficients,
+            self._state.intercepts,
+            class_labels(self),
+            slope=self.calibration_slope_,
+        )
+
+    def _rules_html(self):
+        names = self._names()
+        rows = [
+            [rule.to_text(names), *numbers_of(rule, "weight", "coverage")]
+            for rule in self.rules_
+        ]
+        caption = (
+            f"Points for {self.classes_[1]}; its log-odds are "
+            f"{self.calibration_slope_:.4g} times the sum of {self.intercept_:+.4g} "
+            "and the points of all conditions that hold"
+        )
+        return html_table(caption, ["condition", "points", "coverage"], rows)

@@ -1,0 +1,166 @@
+"""Weights and integer points of given conditions, by samples counted by pattern.
+
+A sample matters by its class and by the conditions that it satisfies: its pattern. The
+objective is the log-loss, summed up over samples, plus half the squared weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+RIDGE = 1.0
+MAX_STEPS = 50  # of Newton's method
+TOL = 1e-9  # of a step, as a fraction of the weight of the samples
+# Scales that the weights are rounded at, for each point; roundings that are improved.
+N_SCALES, N_IMPROVED = 4, 3
+
+
+@dataclass(frozen=True)
+class PatternCounts:
+    """The patterns of the samples, and the weight of each class in them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_patterns, n_conditions), float64
+        Ones where a condition holds.
+    second, both : ndarrays of shape (n_patterns,)
+        Weight of the samples of the second class, and of both.
+    codes : ndarray of shape (n_samples,), int
+        The pattern of each sample.
+    """
+
+    rows: np.ndarray
+    second: np.ndarray
+    both: np.ndarray
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, covers, targets, sample_weight):
+        """Count samples of at most 62 conditions that each satisfies."""
+        numbers = covers @ 2 ** np.arange(covers.shape[1], dtype=np.int64)
+        _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+        return cls(
+            covers[first].astype(np.float64),
+            np.bincount(codes, sample_weight * targets),
+            np.bincount(codes, sample_weight),
+            codes,
+        )
+
+    def losses(self, scores):
+        """Sum up the log-loss of scores of shape (n_patterns, ...)."""
+        first = self.both - self.second
+        return self.second @ np.logaddexp(0, -scores) + first @ np.logaddexp(0, scores)
+
+    def fit_weights(self, start):
+        """Minimize over the intercept and the weights, by Newton's method.
+
+        Returns
+        -------
+        weights : ndarray of shape (1 + n_conditions,)
+            The intercept is the first.
+        objective : float
+        """
+        columns = np.column_stack([np.ones(len(self.rows)), self.rows])
+        ridge = np.r_[0.0, np.full(self.rows.shape[1], RIDGE)]
+
+        def objective(weights):
+            return self.losses(columns @ weights) + ridge @ weights**2 / 2
+
+        weights, value = start, objective(start)
+        for _ in range(MAX_STEPS):
+            means = expit(columns @ weights)
+            slope = columns.T @ (self.both * means - self.second) + ridge * weights
+            curvatures = self.both * means * (1 - means)
+            hessian = (columns.T * curvatures) @ columns + np.diag(ridge)
+            step = np.linalg.lstsq(hessian, slope, rcond=None)[0]
+            if slope @ step <= TOL * self.both.sum():
+                break
+            length = 1.0
+            while objective(weights - length * step) > value and length > TOL:
+                length /= 2
+            weights = weights - length * step
+            value = objective(weights)
+        return weights, float(value)
+
+    def fit_scales(self, points, scales, intercepts, n_steps):
+        """Fit a scale and an intercept to each of several lists of points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_lists, n_conditions)
+        scales, intercepts : ndarrays of shape (n_lists,)
+            Where to start.
+        n_steps : int
+            Steps of Newton's method; a step that is too long for a list is left out.
+
+        Returns
+        -------
+        objectives, scales, intercepts : ndarrays of shape (n_lists,)
+        """
+        totals, ridge = self.rows @ points.T, RIDGE * (points**2).sum(axis=1)
+
+        def objectives(scales, intercepts):
+            losses = self.losses(scales * totals + intercepts)
+            return losses + ridge * scales**2 / 2
+
+        values = objectives(scales, intercepts)
+        for _ in range(n_steps):
+            means = expit(scales * totals + intercepts)
+            excess = self.both[:, None] * means - self.second[:, None]
+            curvatures = self.both[:, None] * means * (1 - means)
+            slope = excess.sum(axis=0)
+            of_scale = (totals * excess).sum(axis=0) + ridge * scales
+            sums = np.maximum(curvatures.sum(axis=0), np.finfo(float).tiny)
+            means = (totals * curvatures).sum(axis=0) / sums
+            spreads = ((totals - means) ** 2 * curvatures).sum(axis=0) + ridge
+            step = (of_scale - means * slope) / spreads
+            tried = scales - step, intercepts - (slope / sums - means * step)
+            is_better = (of_tried := objectives(*tried)) < values
+            scales = np.where(is_better, tried[0], scales)
+            intercepts = np.where(is_better, tried[1], intercepts)
+            values = np.where(is_better, of_tried, values)
+        return values, scales, intercepts
+
+
+def choose_points(counts, weights, max_points):
+    """Round weights to integers and improve them by one point at a time.
+
+    Returns
+    -------
+    points : ndarray of shape (n_conditions,), int64
+        Without a common factor.
+    scale, intercept : float
+        The log-odds are ``scale`` times the points that a sample has, and the
+        intercept.
+    """
+    size = np.abs(weights[1:]).max()
+    factors = np.linspace(1, max_points, N_SCALES * max_points)
+    rounded = np.rint(weights[1:] / size * factors[:, None]).astype(np.int64)
+    rounded = np.unique(rounded, axis=0)
+    scales = rounded @ weights[1:] / (rounded**2).sum(axis=1)
+    fits = counts.fit_scales(rounded, scales, np.full(len(rounded), weights[0]), 8)
+    best = min(
+        (
+            _improved(counts, rounded[k], [values[k] for values in fits], max_points)
+            for k in np.argsort(fits[0], kind="stable")[:N_IMPROVED]
+        ),
+        key=lambda card: card[1],
+    )
+    points, _, scale, intercept = best
+    divisor = int(np.gcd.reduce(points)) * (1 if scale > 0 else -1)
+    return points // divisor, float(scale * divisor), float(intercept)
+
+
+def _improved(counts, points, fit, max_points):
+    """Add or take a point of one condition, the best, while the objective falls."""
+    steps = np.eye(len(points), dtype=np.int64)
+    while True:
+        tried = np.concatenate([points + steps, points - steps])
+        tried = tried[(np.abs(tried).max(axis=1) <= max_points) & tried.any(axis=1)]
+        starts = [np.full(len(tried), value) for value in fit[1:]]
+        fits = counts.fit_scales(tried, *starts, 3)
+        best = fits[0].argmin()
+        if fits[0][best] >= fit[0] - TOL * counts.both.sum():
+            return points, *fit
+        points, fit = tried[best], [values[best] for values in fits]

@@ -1,0 +1,191 @@
+"""Conditions of a scorecard: added one by one, each exchanged where another is better.
+
+The objective is that of `PatternCounts` plus a price for each condition: half the
+logarithm of the number of features, and four times as much for a pair, of which there
+are many more. What a condition would change is estimated for all of them at once, by
+a Newton step, from sums of residuals and curvatures over the samples that satisfy it.
+"""
+
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+from scipy.special import expit
+
+from sklboolean.rules._column_generation import ColumnGeneration
+from sklboolean.rules._scorecard_points import RIDGE, PatternCounts
+
+N_TRIED = 4  # conditions that are fitted, of those estimated
+LEAST_SPREAD = 1e-5  # of a condition: rarer ones are left out
+# Values of C of which the bound is the best; their tolerance, and work of each.
+N_BOUNDS, BOUND_TOL, BOUND_WORK = 5, 1e-3, 1e9
+
+
+@dataclass(frozen=True)
+class Card:
+    """Conditions with real weights.
+
+    Attributes
+    ----------
+    conditions : tuple of tuples of (feature, value) pairs
+    weights : ndarray of shape (1 + n_conditions,)
+        The intercept is the first.
+    objective : float
+    scores : ndarray of shape (n_samples,)
+    """
+
+    conditions: tuple
+    weights: np.ndarray
+    objective: float
+    scores: np.ndarray
+
+
+class ConditionSearch:
+    """Training samples and the conditions of one or two literals.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features), bool
+    targets : ndarray of shape (n_samples,), float64
+        1 for the second class, else 0.
+    sample_weight : ndarray of shape (n_samples,)
+        Above 0.
+    max_literals : {1, 2}
+    groups : ndarray of shape (n_features,), int
+        Features of one group are never a pair.
+    """
+
+    def __init__(self, features, targets, sample_weight, max_literals, groups):
+        n_features = features.shape[1]
+        self.features, self.floats = features, features.astype(np.float32)
+        self.targets, self.sample_weight = targets, sample_weight
+        self.has_pairs, self._covers = max_literals == 2, {}
+        price = np.log(max(n_features, 2)) / 2
+        self.prices = {1: price, 2: 4 * price}
+        if self.has_pairs:
+            single = np.eye(n_features, dtype=bool)
+            may_pair = groups[:, None] != groups
+            first = np.triu(may_pair, 1)
+            self._is_allowed = np.array([first | single, may_pair, first])
+            self._price = np.where(single, price, 4 * price)
+        else:
+            self._is_allowed, self._price = np.ones(n_features, dtype=bool), price
+
+    def cover(self, condition):
+        """Mark the samples that satisfy a condition."""
+        if condition not in self._covers:
+            values = [self.features[:, j] == value for j, value in condition]
+            self._covers[condition] = np.logical_and.reduce(values)
+        return self._covers[condition]
+
+    def counts(self, conditions):
+        """Count the samples by the conditions that they satisfy."""
+        covers = np.zeros((len(self.targets), len(conditions)), dtype=bool)
+        for k, condition in enumerate(conditions):
+            covers[:, k] = self.cover(condition)
+        return PatternCounts.of(covers, self.targets, self.sample_weight)
+
+    def fitted(self, conditions, start=None):
+        """Fit the weights of some conditions."""
+        counts = self.counts(conditions)
+        start = np.zeros(1 + len(conditions)) if start is None else start
+        weights, objective = counts.fit_weights(start)
+        objective += sum(self.prices[len(condition)] for condition in conditions)
+        scores = weights[0] + counts.rows @ weights[1:]
+        return Card(tuple(conditions), weights, objective, scores[counts.codes])
+
+    def residuals(self, card):
+        """Compute what the samples add to the slope of the loss, with another sign."""
+        return self.sample_weight * (self.targets - expit(card.scores))
+
+    def sums(self, values):
+        """Sum up values of samples over those that satisfy each condition.
+
+        Returns
+        -------
+        sums : ndarray of shape (3, n_features, n_features) or (n_features,)
+            Of pairs of features of which both hold, the first, or none; on the diagonal
+            of the first of these three, of single features.
+        """
+        unit = np.abs(values).max() or 1.0
+        scaled = (values / unit).astype(np.float32)
+        if not self.has_pairs:
+            return unit * (scaled @ self.floats).astype(np.float64)
+        both = ((self.floats.T * scaled) @ self.floats).astype(np.float64)
+        single, total = both.diagonal()[:, None], float(scaled.sum(dtype=np.float64))
+        neither = total - single - single.T + both
+        return unit * np.array([both, single - both, neither])
+
+    def promising(self, card):
+        """List the conditions that may lower the objective most, if any may."""
+        probabilities = expit(card.scores)
+        curvatures = self.sample_weight * probabilities * (1 - probabilities)
+        spreads, total = self.sums(curvatures), curvatures.sum()
+        spreads *= 1 - spreads / (total or 1.0)
+        sums = self.sums(self.residuals(card))
+        gains = sums * (sums / (2 * (spreads + RIDGE))) - self._price
+        gains[~self._is_allowed | (spreads <= LEAST_SPREAD * total)] = -np.inf
+        n_listed = min(N_TRIED + len(card.conditions), gains.size)
+        places = np.argpartition(-gains, n_listed - 1, axis=None)[:n_listed]
+        places = places[np.argsort(-gains.flat[places], kind="stable")]
+        listed = [self._condition(p) for p in places if gains.flat[p] > 0]
+        return [one for one in listed if one not in card.conditions][:N_TRIED]
+
+    def _condition(self, place):
+        """Return the condition at a place of the sums."""
+        if not self.has_pairs:
+            return ((int(place), True),)
+        kind, first, second = np.unravel_index(place, self._is_allowed.shape)
+        if first == second:
+            return ((int(first), True),)
+        return tuple(sorted([(int(first), kind < 2), (int(second), kind < 1)]))
+
+    def extended(self, card):
+        """Add the best condition to a card; the card itself where none is worth it."""
+        start = np.r_[card.weights, 0.0]
+        longer = [
+            self.fitted((*card.conditions, condition), start)
+            for condition in self.promising(card)
+        ]
+        return min([card, *longer], key=attrgetter("objective"))
+
+    def exchanged(self, card):
+        """Leave out each condition in turn, or exchange it, where this is better."""
+        for condition in card.conditions:
+            kept = [k for k, one in enumerate(card.conditions) if one != condition]
+            shorter = self.fitted(
+                tuple(card.conditions[k] for k in kept),
+                np.r_[card.weights[0], card.weights[1:][kept]],
+            )
+            card = min(card, self.extended(shorter), key=attrgetter("objective"))
+        return card
+
+
+def least_loss(search, words, space, total, C):
+    """Bound the loss of all weighted sums of conditions whose weights are small.
+
+    For each C the least of ``C * loss + sum of absolute weights`` is bounded by duality
+    from below. Where the weights add up to no more than ``total``, the loss is so at
+    least that, minus ``total``, over C.
+
+    Parameters
+    ----------
+    search : ConditionSearch
+    words : ndarray of uint64 words
+        The same samples.
+    space : ConjunctionSpace
+    total : float
+    C : float
+        The first one.
+    """
+    targets, bound = search.targets[None], 0.0
+    model = ColumnGeneration(words, search.sample_weight, targets, "logistic", space)
+    model.add_features()
+    for _ in range(N_BOUNDS):
+        model.minimize(C, BOUND_TOL, exact=True, max_work=BOUND_WORK)
+        bound = max(bound, (model.objective - model.gap - total) / C)
+        size = np.abs(model.coefficients[:, 1:]).sum()
+        if abs(size - total) < 0.05 * total:
+            break
+        C *= np.clip(total / (size or 1e-9), 0.25, 4)
+    return bound

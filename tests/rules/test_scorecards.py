@@ -1,0 +1,233 @@
+"""Scorecards: sums, fits and points by definition, and a gap that no card is beyond."""
+
+from html import unescape
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import BooleanEncoder, ScorecardClassifier
+from sklboolean.inspection import shapley_values
+from sklboolean.rules._scorecard_points import RIDGE, PatternCounts, choose_points
+from sklboolean.rules._scorecard_search import ConditionSearch
+
+
+def random_data(seed, n_samples=40, n_features=4):
+    """Bits, labels of a noisy sum of a feature and a pair, and weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_samples, n_features)) < rng.uniform(0.2, 0.8, n_features)
+    scores = 2.0 * X[:, 0] - 2.0 * (X[:, 1] & ~X[:, 2]) + rng.logistic(size=n_samples)
+    y = scores > np.median(scores)
+    y[:2] = [False, True]
+    return X, y, rng.integers(1, 4, n_samples) * 1.0
+
+
+def all_conditions(n_features, max_literals):
+    """Every feature, and every pair of literals."""
+    conditions = [((j, True),) for j in range(n_features)]
+    for first, second in combinations(range(n_features), 2):
+        for a, b in product([False, True], repeat=2):
+            conditions.append(((first, a), (second, b)))
+    return conditions if max_literals == 2 else conditions[:n_features]
+
+
+def satisfied(X, condition):
+    return np.all([X[:, j] == value for j, value in condition], axis=0)
+
+
+def log_losses(y, scores):
+    return np.logaddexp(0, np.where(y, -scores, scores))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
+def test_sums_and_promising_conditions_by_definition(seed, max_literals):
+    X, y, weights = random_data(seed)
+    groups = np.array([0, 0, 1, 2])
+    search = ConditionSearch(X, y * 1.0, weights, max_literals, groups)
+    values = np.random.default_rng(seed).normal(size=len(y))
+    sums = search.sums(values)
+    assert sums.size == (48 if max_literals == 2 else 4)
+    for place in range(sums.size):
+        kind, first, second = np.unravel_index(place, (3, 4, 4))
+        if first != second or not kind:
+            expected = values[satisfied(X, search._condition(place))].sum()
+            np.testing.assert_allclose(sums.flat[place], expected, atol=1e-5)
+
+    card = search.fitted((((0, True),),))
+    curvatures = weights * expit(card.scores) * expit(-card.scores)
+    residuals = weights * (y - expit(card.scores))
+    gains = {}
+    for condition in all_conditions(4, max_literals):
+        covers = satisfied(X, condition)
+        spread = curvatures @ covers - (curvatures @ covers) ** 2 / curvatures.sum()
+        gain = (residuals @ covers) ** 2 / (2 * (spread + RIDGE))
+        gains[condition] = gain - np.log(4) / 2 * len(condition) ** 2
+    apart = [one for one in gains if [j for j, _ in one] != [0, 1]]
+    best = sorted(apart, key=lambda one: -gains[one])
+    best = [one for one in best if gains[one] > 0 and one != ((0, True),)][:4]
+    promising = search.promising(card)
+    np.testing.assert_allclose(
+        [gains[one] for one in promising], [gains[one] for one in best], rtol=1e-4
+    )
+
+
+@settings(deadline=None, max_examples=6)
+@given(st.integers(0, 2**32 - 1))
+def test_weights_and_scales_minimize_the_objective(seed):
+    X, y, sample_weight = random_data(seed)
+    counts = PatternCounts.of(X, y * 1.0, sample_weight)
+    np.testing.assert_array_equal(counts.rows[counts.codes], X)
+
+    def objective(weights):
+        losses = sample_weight @ log_losses(y, weights[0] + X @ weights[1:])
+        return losses + RIDGE * (weights[1:] @ weights[1:]) / 2
+
+    weights, value = counts.fit_weights(np.zeros(5))
+    np.testing.assert_allclose(value, objective(weights), rtol=1e-12)
+    best = minimize(objective, np.zeros(5), options={"gtol": 1e-8})
+    np.testing.assert_allclose(value, best.fun, rtol=1e-7)
+
+    points, scale, intercept = choose_points(counts, weights, 4)
+    assert points.any()
+    assert np.abs(points).max() <= 4
+    assert scale > 0
+    assert np.gcd.reduce(points) == 1
+    value = objective(np.r_[intercept, scale * points])
+
+    def best_of(points):
+        return minimize(
+            lambda pair: objective(np.r_[pair[0], pair[1] * points]),
+            [intercept, scale],
+            options={"gtol": 1e-8},
+        ).fun
+
+    np.testing.assert_allclose(value, best_of(points), rtol=1e-6)
+    for step in np.concatenate([np.eye(4), -np.eye(4)]):  # no single point is better
+        if np.abs(points + step).max() <= 4:
+            assert best_of(points + step) >= value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("max_literals", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_card_is_beyond_the_gap(seed, max_literals):
+    X, y, sample_weight = random_data(seed, 60, 3)
+    model = ScorecardClassifier(2, max_points=2, max_literals=max_literals)
+    model.fit(X, y, sample_weight)
+    assert 1 <= len(model.conditions_) <= 2
+    assert np.abs(model.points_).max() <= 2
+    scores = model.calibration_slope_ * model.decision_function(X)
+    loss = np.average(log_losses(y, scores), weights=sample_weight)
+    np.testing.assert_allclose(model.loss_, loss, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(scores))
+    total = model.calibration_slope_ * np.abs(model.points_).sum()
+    conditions = all_conditions(3, max_literals)
+    covers = np.column_stack([satisfied(X, one) for one in conditions]).astype(float)
+    columns = np.hstack([covers, -covers])
+
+    def relaxed(weights):  # real weights of all conditions, as positive parts
+        scores = weights[0] + columns @ weights[1:]
+        slopes = sample_weight * (expit(scores) - y) / sample_weight.sum()
+        value = np.average(log_losses(y, scores), weights=sample_weight)
+        return value, np.r_[slopes.sum(), slopes @ columns]
+
+    best = minimize(
+        relaxed, np.zeros(1 + columns.shape[1]), jac=True, method="SLSQP",
+        bounds=[(None, None)] + [(0, None)] * columns.shape[1],
+        constraints={"type": "ineq", "fun": lambda w: total - w[1:].sum()},
+        options={"ftol": 1e-12, "maxiter": 500},
+    )  # fmt: skip
+    bound = model.loss_ - model.gap_
+    assert bound <= best.fun + 1e-7
+    assert bound >= best.fun - 0.01  # and it is not far below
+
+
+def test_the_card_that_made_the_labels_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.random((4000, 12)) < 0.5
+    points = 3 * X[:, 2] - 2 * X[:, 5] + X[:, 7] + 2 * (X[:, 0] & ~X[:, 9])
+    y = rng.random(4000) < expit(0.8 * (points - 1.5))
+    model = ScorecardClassifier(max_points=3, max_literals=2).fit(X, y)
+    card = dict(zip(model.conditions_, model.points_.tolist(), strict=True))
+    assert card == {
+        ((2, True),): 3, ((5, True),): -2, ((7, True),): 1,
+        ((0, True), (9, False)): 2,
+    }  # fmt: skip
+    np.testing.assert_allclose(model.calibration_slope_, 0.8, atol=0.1)
+    np.testing.assert_allclose(model.intercept_, -1.5, atol=0.3)
+
+
+def test_reasons_texts_and_exports():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    card = make_pipeline(
+        BooleanEncoder(n_bins=4), ScorecardClassifier(3, max_literals=2)
+    )
+    card.fit(X, y)
+    model, bits = card[-1], card[0].transform(X)
+    lost = [
+        sum(int(text.split()[1]) for text in texts) for texts in model.reasons(bits)
+    ]
+    best = model.points_[model.points_ > 0].sum() + model.intercept_
+    np.testing.assert_allclose(best - lost, model.decision_function(bits))
+    text, html = model.to_text(), unescape(model._repr_html_())
+    for condition, points in zip(model.rules_, model.points_, strict=True):
+        assert f"{points:+d}  {condition.to_text()}" in text
+        assert condition.to_text() in html
+    assert "points" in html
+    shapley = shapley_values(card, X.head(2), X)
+    np.testing.assert_allclose(
+        shapley.scores(), card.decision_function(X.head(2)), atol=1e-9
+    )
+
+
+def test_texts_of_reasons():
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 30, axis=0)
+    y = (X[:, 0] - X[:, 1] + np.tile([0, 0, 0.9], 40)) > 0
+    model = ScorecardClassifier(max_points=1).fit(X, y)
+    assert model.points_.tolist() in ([1, -1], [-1, 1])
+    first, second = model.reasons([[0, 1], [1, 0]])
+    assert sorted(first) == ["lost 1 point: not x0", "lost 1 point: x1"]
+    assert second == []
+    X = X[:, [0, 1, 1]]
+    y = (X[:, 0] & ~X[:, 1] & 1) ^ (np.arange(120) % 10 == 0)
+    model = ScorecardClassifier(1, max_literals=2).fit(X, y)
+    assert model.reasons([[1, 1, 1]]) == [["lost 1 point: not (x0 and not x1)"]]
+
+
+def test_no_condition_and_weights():
+    X, y, weights = random_data(0)
+    model = ScorecardClassifier().fit(np.zeros_like(X), y)
+    assert model.conditions_ == []
+    assert model.gap_ == 0.0
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
+    assert model.reasons(X[:2]) == [[], []]
+    weighted = ScorecardClassifier().fit(X, y, weights)
+    copies = ScorecardClassifier().fit(
+        np.repeat(X, weights.astype(int), axis=0), np.repeat(y, weights.astype(int))
+    )
+    assert weighted.conditions_ == copies.conditions_
+    np.testing.assert_array_equal(weighted.points_, copies.points_)
+    np.testing.assert_allclose(weighted.gap_, copies.gap_, atol=1e-3)
+    huge = ScorecardClassifier().fit(X, y, weights * 1e250)
+    assert np.isfinite(huge.decision_function(X)).all()
+    assert np.isfinite(huge.gap_)
+
+
+def test_errors_name_the_argument():
+    X, y, _ = random_data(0)
+    for name, value in (
+        ("max_conditions", 0), ("max_conditions", 63), ("max_points", 0),
+        ("max_literals", 3),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=name):
+            ScorecardClassifier(**{name: value}).fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight"):
+        ScorecardClassifier().fit(X, y, y * 1.0)
+    with pytest.raises(ValueError, match="multiclass"):
+        ScorecardClassifier().fit(X, np.arange(len(y)) % 3)
