@@ -32,10 +32,15 @@ class ShapleyValues:
         The samples as they were given; None if their columns are not those explained.
     index : sequence
         Names of the samples: the index of a data frame, else their numbers.
-    interactions : ndarray of shape (n_samples, n_columns, n_columns, n_outputs) or None
-        Shares of pairs of columns in the values, if they were computed; with one
-        output, without the last axis. They are symmetric, and each row adds up to the
-        value of its column.
+    interactions : ndarray or None, default=None
+        Shares of pairs of columns in the values, if they were computed: of shape
+        (n_samples, n_columns, n_columns, n_outputs); with one output, without the last
+        axis.
+
+    Attributes
+    ----------
+    interactions : ndarray or None
+        Symmetric in the columns; each row adds up to the value of its column.
 
     See Also
     --------
