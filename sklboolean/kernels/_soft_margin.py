@@ -29,7 +29,7 @@ from sklboolean.kernels._evaluators import (
     SampleLayout,
     too_large_message,
 )
-from sklboolean.kernels._smo import solve_block
+from sklboolean.kernels._smo import find_movable, solve_block
 
 # A block is solved to this part of the gap of all samples.
 BLOCK_PRECISION = 0.1
@@ -165,11 +165,12 @@ class BitKernel:
 
     def matrix(self, rows):
         """Evaluate the kernel between samples."""
-        K = self.evaluator.matrix(rows, self.columns(rows), symmetric=True)
-        scale = self._scale(rows)
-        if scale is not None:
-            K *= scale[:, None]
-            K *= scale
+        columns, scale = self.columns(rows), self._scale(rows)
+        if scale is not None and self.evaluator.table.count == "common":
+            return self.evaluator.matrix(rows, columns, symmetric=True, normalize=True)
+        K = self.evaluator.matrix(rows, columns, symmetric=True)
+        if scale is not None:  # the same of all samples
+            K *= scale[0] ** 2
         return K
 
     def _corner(self, weights, n_samples):
@@ -362,14 +363,11 @@ class BlockDescent:
 
     def measure_gap(self):
         """Compute the gap of the active samples."""
-        active, v = self.active, self.v[self.active]
-        positive = self.y[active] > 0
-        below = self.alpha[active] < self.box[active]
-        above = self.alpha[active] > 0
         # v of the samples that may move up, else inf, and down, else -inf.
-        self.up = np.where(np.where(positive, below, above), v, np.inf)
-        self.down = np.where(np.where(positive, above, below), v, -np.inf)
-        self.least, self.most = self.up.min(), self.down.max()
+        self.up, self.down = np.empty((2, len(self.active)))
+        self.least, self.most = find_movable(
+            self.active, self.y, self.box, self.alpha, self.v, self.up, self.down
+        )
         self.gap = self.most - self.least
         return self.gap
 

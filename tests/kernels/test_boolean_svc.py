@@ -22,6 +22,7 @@ from sklboolean.kernels import (
     TanimotoKernel,
     _soft_margin,
 )
+from sklboolean.kernels._smo import find_movable
 from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
 from tests.oracles import kernels as oracles
 
@@ -474,3 +475,21 @@ def test_one_heavy_sample_does_not_change_the_decay(least):
     model = BooleanSVC().fit(X, [0, 1, 1], sample_weight=[1.0, least, least])
     assert model.kernel_.decay == 1
     assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_may_move_as_their_bounds_allow(seed):
+    rng = np.random.default_rng(seed)
+    n = 40
+    y, box, v = rng.choice([-1.0, 1.0], n), rng.random(n), rng.standard_normal(n)
+    alpha = box * rng.choice([0.0, 0.5, 1.0], n)
+    active = rng.permutation(n)[:25]
+    up, down = np.empty((2, 25))
+    least, most = find_movable(active, y, box, alpha, v, up, down)
+    for i, own_up, own_down in zip(active, up, down, strict=True):
+        # What moves is y_i a_i.
+        rises = alpha[i] < box[i] if y[i] > 0 else alpha[i] > 0
+        falls = alpha[i] > 0 if y[i] > 0 else alpha[i] < box[i]
+        assert own_up == (v[i] if rises else np.inf)
+        assert own_down == (v[i] if falls else -np.inf)
+    assert (least, most) == (up.min(), down.max())
