@@ -7,6 +7,7 @@ import pytest
 from oracles.kernels import counting_kernel
 from scipy import sparse
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
+from sklboolean.kernels._smo import find_movable
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -22,7 +23,6 @@ from sklboolean.kernels import (
     TanimotoKernel,
     _soft_margin,
 )
-from sklboolean.kernels._smo import find_movable
 from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
 from tests.oracles import kernels as oracles
 
