@@ -22,6 +22,8 @@ from sklboolean.inspection._user_columns import only_encoder
 from sklboolean.preprocessing._encoded_columns import level_names
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
+MOST_COLUMNS = 30  # of a term: its script has integers of 32 bits
+
 
 def model_page(
     estimator, X, y, path=None, *, title=None, feature_names=None, max_samples=500
@@ -30,7 +32,9 @@ def model_page(
 
     The page is one HTML file. It lists the rules or weights, which can be sorted, shows
     the samples that satisfy a rule, and has a form in the columns of X. The form
-    computes the probability in the browser and lists what holds. The file needs no
+    computes the probability in the browser and lists what holds, finds the change of
+    one or two columns that turns the prediction, and shows what each column adds to a
+    weighted sum: its Shapley value against all samples of X. The file needs no
     network and no server. It contains the values of up to ``max_samples`` samples: take
     care with confidential data.
 
@@ -98,6 +102,11 @@ def model_page(
     names = FeatureNames(check_names(names, bits.shape[1]))
     compare_with_predictions(formula, bits, whole, X)
     used = sorted({feature for term in formula.terms for feature, _ in term})
+    samples = _sample_fields(transformers, X, y, bits, used, names, max_samples)
+    owners = {
+        feature: described["column"]
+        for feature, described in zip(used, samples["features"], strict=True)
+    }
     data = {
         "title": str(title or type(last).__name__),
         "about": (
@@ -106,7 +115,8 @@ def model_page(
         ),
         **_formula_fields(formula, used),
         "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
-        **_sample_fields(transformers, X, y, bits, used, names, max_samples),
+        "background": _background_counts(formula, bits, owners),
+        **samples,
     }
     if formula.classes is not None:
         data["y"] = [str(label) for label in data["y"]]
@@ -123,6 +133,7 @@ def _formula_fields(formula, used):
     fields = {
         "link": "first",
         "slope": 1.0,
+        "tie": getattr(formula, "tie", 0),
         "classes": classes and [str(label) for label in classes],
         "games": None,
         "outputs": [""],
@@ -154,6 +165,32 @@ def _formula_fields(formula, used):
     elif len(formula.weights) > 1:
         fields["outputs"] = fields["classes"]
     return fields
+
+
+def _background_counts(formula, bits, owners):
+    """Count all samples by the columns of each term whose literals they fail.
+
+    Returns
+    -------
+    counts : list of dict, or None
+        None for lists of rules, for games and where a term has more than 30 columns.
+        Each dict has the "columns" of a term and its "counts", pairs of a code, with a
+        bit for each of these columns, and a number of samples.
+    """
+    if isinstance(formula, FirstRule) or formula.games is not None:
+        return None
+    counts = []
+    for term in formula.terms:
+        columns = sorted({owners[feature] for feature, _ in term})
+        if len(columns) > MOST_COLUMNS:
+            return None
+        misses = np.zeros((len(bits), len(columns)), dtype=bool)
+        for feature, value in term:
+            misses[:, columns.index(owners[feature])] |= bits[:, feature] != value
+        codes = misses @ 2 ** np.arange(len(columns))
+        pairs = np.column_stack(np.unique(codes, return_counts=True)).astype(int)
+        counts.append({"columns": columns, "counts": pairs.tolist()})
+    return counts
 
 
 def _sample_fields(transformers, X, y, bits, used, names, max_samples):

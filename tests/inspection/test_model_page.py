@@ -26,9 +26,10 @@ from sklboolean import (
     FilteringBoostByMajority,
     QueryByCommittee,
     RuleClassifier,
+    ScorecardClassifier,
     Winnow,
 )
-from sklboolean.inspection import explain, model_page
+from sklboolean.inspection import counterfactuals, explain, model_page, shapley_values
 
 HOSTILE = '</script><script>document.title = 0</script>"><img src=x onerror=h()>'
 
@@ -63,6 +64,7 @@ MODELS = [
     ConjunctionLogisticRegression(C=1.0),
     AveragedPerceptron(random_state=0),
     BoostByMajority(random_state=0),
+    ScorecardClassifier(max_literals=2),
 ]
 
 
@@ -222,7 +224,7 @@ def test_models_that_are_refused(model, message):
 
 DRIVE = """
 <script>
-const results = [], SAMPLES = @SAMPLES@;
+const results = [], shapley = [], changes = [], turned = [], SAMPLES = @SAMPLES@;
 const set = (node, value, event) => {
   node.value = value; node.dispatchEvent(new Event(event, {bubbles: true})); };
 for (const sample of SAMPLES) {
@@ -237,6 +239,21 @@ for (const sample of SAMPLES) {
   });
   results.push([...document.querySelectorAll("[data-probability]")].map(
     (node) => Number(node.dataset.probability)));
+  const added = model.columns.map(() => 0);
+  for (const node of document.querySelectorAll("[data-column]"))
+    added[node.dataset.column] = Number(node.dataset.value);
+  const base = document.querySelector("[data-base]");
+  shapley.push([base ? Number(base.dataset.base) : null, added]);
+  if (shapley.length <= 25) {
+    byId("change").click();
+    const change = document.querySelector("[data-change]");
+    changes.push(change ? JSON.parse(change.dataset.change) : []);
+    if (change) {
+      byId("change-result").querySelector("button").click();
+      const values = controls.map((control) => control.get());
+      turned.push([change.dataset.label, predicted(evaluate(values))]);
+    }
+  }
 }
 const covered = [];
 for (const row of model.rows.slice(0, 5)) {
@@ -251,7 +268,7 @@ for (const key of ["coverage", "precision"]) {
     (node) => model.rows[Number(node.dataset.row) - 1][key]);
 }
 const output = make("pre", JSON.stringify({results, covered, sorted,
-  title: document.title, images: document.images.length,
+  shapley, changes, turned, title: document.title, images: document.images.length,
   scripts: document.scripts.length}), document.body, {id: "output"});
 </script>
 """
@@ -278,3 +295,38 @@ def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_pa
     for key, values in seen["sorted"].items():
         assert values == sorted(values, reverse=True), key
     assert (seen["title"], seen["images"], seen["scripts"]) == ("Patients", 0, 3)
+    check_explanations(seen, data, pipeline, X)
+
+
+def check_explanations(seen, data, pipeline, X):
+    """Compare values by column and least changes of the page with those of Python."""
+    if data["background"] is not None:
+        shapley = shapley_values(pipeline, X)
+        places = [shapley.feature_names.index(one["name"]) for one in data["columns"]]
+        base, values = zip(*seen["shapley"], strict=True)
+        np.testing.assert_allclose(base, shapley.base_values, atol=1e-9)
+        np.testing.assert_allclose(values, shapley.values[:, places], atol=1e-9)
+    if data["games"]:
+        return
+    least = counterfactuals(pipeline, X.head(25)).changed.sum(axis=1)
+    n_changed = [len(change) for change in seen["changes"]]
+    np.testing.assert_array_equal(n_changed, np.where(least > 2, 0, least))
+    assert all(label == found for label, found in seen["turned"])
+
+
+def test_samples_are_counted_by_the_columns_that_they_fail():
+    X, y = patients()
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), MODELS[1]).fit(X, y)
+    data = data_of(model_page(pipeline, X, y))
+    coverage = {row["term"]: row["coverage"] for row in data["rows"]}
+    for k, (term, counted) in enumerate(
+        zip(data["terms"], data["background"], strict=True)
+    ):
+        columns = {data["features"][j]["column"] for j, _ in term}
+        assert counted["columns"] == sorted(columns)
+        counts = dict(counted["counts"])
+        assert sum(counts.values()) == len(X)
+        assert counts.get(0, 0) == coverage[k]
+        assert max(counts) < 2 ** len(columns)
+    rules = make_pipeline(BooleanEncoder(n_bins=4), MODELS[0]).fit(X, y)
+    assert data_of(model_page(rules, X, y))["background"] is None
