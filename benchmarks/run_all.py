@@ -35,6 +35,7 @@ ALONE = {
     "bench_active_learning", "bench_active_learning_peers", "bench_boolean_svc",
     "bench_boosting", "bench_conjunction_models", "bench_counterfactuals",
     "bench_kernel_perceptron", "bench_kernels", "bench_linear_model", "bench_nearest",
+    "bench_optimal_rules",
     "bench_preprocessing", "bench_rules", "bench_search", "bench_shapley",
     "bench_stream", "bench_waiting",
     # These use all cores.

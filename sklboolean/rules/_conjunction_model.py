@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
-from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
@@ -167,14 +166,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             Arguments of ``_set_units``, which goes back to the units of y.
         """
         words = as_words(X)
-        groups = encode_groups(
-            self.feature_groups,
-            self.n_features_in_,
-            getattr(self, "feature_names_in_", None),
-        )
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, self.monotone,
-            float(self.literal_cost), groups,
+            float(self.literal_cost), self._groups(),
         )  # fmt: skip
         self.scores_, best, solutions = None, 0, []
         halfway, until = self._ends()

@@ -21,6 +21,10 @@ from sklboolean._core.conjunction_search import satisfied_by
 # Conjunctions of each length that one search may add, and those that the inexact
 # searches extend, one after the other.
 N_ADDED, WIDTHS = 100, (64, 1024, None)
+# Conjunctions that the linear program is solved with first.
+N_TRIED = 1000
+# Scalings of dual values until no conjunction is worth more than its cost.
+MAX_SCALINGS = 3
 # Excess over the price, in weights of samples, that counts as rounding.
 TOL = 1e-6
 
@@ -138,14 +142,15 @@ def relax(problem, search, params, start=(), enough=np.inf):
     n_rules = np.count_nonzero(problem.positive)
     if problem.price(1) > 0:
         n_rules = min(n_rules, int(known_cost / problem.price(1)))
-    bound, widths = 0.0, list(WIDTHS)
+    has_tables = search.table(search.longest) is not None
+    bound, widths = 0.0, list(WIDTHS[-1:] if has_tables else WIDTHS)
     while True:
         duals = program.solve(params)
         if duals is None:
             return Relaxation(program, bound)
         value, width = float(duals.sum()), widths[0]
-        coefficients = program.coefficients(duals)
-        found, excess = _worth_adding(search, problem, coefficients, width, params)
+        found, excess = _worth_adding(search, program, duals, width, params)
+        n_added = program.add(found)
         if width is None:
             # Every rule of a DNF may lower its cost by the excess.
             lower = value - n_rules * excess
@@ -153,12 +158,33 @@ def relax(problem, search, params, start=(), enough=np.inf):
                 # Dual values are feasible when they are divided by this.
                 lower = max(lower, value / (1 + excess / problem.price(1)))
             bound = max(bound, min(problem.rounded(lower), known_cost))
-            if bound >= min(enough, value) or not program.add(found):
+            if bound >= min(enough, value) or not n_added:
                 return Relaxation(program, bound, duals, value - n_rules * excess)
-        elif not program.add(found):
+        elif not n_added:
             widths.pop(0)
+        if has_tables:
+            lower = _scaled_bound(search, program, duals, params) - n_rules * TOL
+            bound = max(bound, min(problem.rounded(lower), known_cost))
         if params.is_late():
             return Relaxation(program, bound)
+
+
+def _scaled_bound(search, program, duals, params):
+    """Bound the value of the program by dual values that are scaled to be feasible.
+
+    The conjunctions that are found on the way are added to the program.
+    """
+    for _ in range(MAX_SCALINGS):
+        worth = program.matrix() @ duals
+        ratios = np.array(program.costs) / np.maximum(worth, 1e-300)
+        duals = duals * min(1.0, ratios.min())
+        found, excess = _worth_adding(search, program, duals, None, params)
+        if excess <= TOL:
+            return float(duals.sum())
+        program.add(found)
+        if params.is_late():
+            break
+    return 0.0
 
 
 class Program:
@@ -187,6 +213,7 @@ class Program:
         self.weights = np.bincount(self.cell_of, problem.weights)
         self.capacities = self.weights[self.positive]
         self.conjunctions, self.costs, self.covers, self.place_of = [], [], [], {}
+        self.duals = np.zeros(len(self.capacities))
 
     def add(self, conjunctions):
         """Add conjunctions; return the number of those that are new, or cheaper."""
@@ -220,14 +247,33 @@ class Program:
         )
 
     def solve(self, params):
-        """Find the optimal dual values, or None when the time is over."""
+        """Find the optimal dual values, or None when the time is over.
+
+        The conjunctions that were nearest to being worth their cost the last time are
+        tried first, then all that are worth more than it.
+        """
+        matrix, costs = self.matrix(), np.array(self.costs)
+        reduced = costs - matrix @ self.duals
+        tried = np.zeros(len(costs), dtype=bool)
+        tried[np.argsort(reduced, kind="stable")[:N_TRIED]] = True
+        while True:
+            rows = np.flatnonzero(tried)
+            self.duals = self._solve(matrix[rows], costs[rows], params)
+            if self.duals is None:
+                return None
+            worth_more = matrix @ self.duals > costs + TOL
+            if not (worth_more & ~tried).any():
+                return self.duals
+            tried |= worth_more
+
+    def _solve(self, matrix, costs, params):
         capacities, options = self.capacities, {}
         if params.deadline is not None:
             options["time_limit"] = params.time_left()
         result = linprog(
-            -np.ones(len(capacities)), A_ub=self.matrix(), b_ub=np.array(self.costs),
+            -np.ones(len(capacities)), A_ub=matrix, b_ub=costs,
             bounds=np.column_stack([np.zeros(len(capacities)), capacities]),
-            method="highs", options=options,
+            method="highs-ds", options=options,
         )  # fmt: skip
         return None if result.x is None else np.clip(result.x, 0.0, capacities)
 
@@ -242,7 +288,7 @@ class Program:
         return share[self.cell_of]
 
 
-def _worth_adding(search, problem, coefficients, width, params):
+def _worth_adding(search, program, duals, width, params):
     """Find conjunctions whose sum exceeds their price.
 
     Returns
@@ -251,9 +297,9 @@ def _worth_adding(search, problem, coefficients, width, params):
     excess : float
         The largest sum less the price: of all conjunctions in an exact search.
     """
-    found, excess = [], 0.0
+    found, excess, coefficients = [], 0.0, program.coefficients(duals)
     for length in range(1, search.longest + 1):
-        price = problem.price(length)
+        price = program.problem.price(length)
         result = search.best(
             coefficients, n_rules=N_ADDED, sign="positive",
             length_weights=np.arange(length + 1) == length,

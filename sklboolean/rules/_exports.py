@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import VERSION, ExportMixin, import_pandas
 from sklboolean._core.formulas import python_label, shown
 
@@ -177,6 +178,10 @@ class RulesMixin(ExportMixin):
         """List the column names of X, if it had any."""
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(map(str, names))
+
+    def _groups(self):
+        """Number the groups of features, by their labels or by the column names."""
+        return encode_groups(self.feature_groups, self.n_features_in_, self._names())
 
     @property
     def feature_importances_(self):

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
-from sklboolean._core.conjunction_search import encode_groups, satisfied_by
+from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -166,12 +166,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         with restore_on_error(self):
             params = self._check_params()
             samples, y = validate_boolean(self, X, y)
-            groups = encode_groups(
-                self.feature_groups,
-                self.n_features_in_,
-                getattr(self, "feature_names_in_", None),
-            )
-            params = replace(params, feature_groups=groups)
+            params = replace(params, feature_groups=self._groups())
             self.classes_, codes = encode_classes(y)
             weights = checked_weights(sample_weight, len(codes))
             used = np.flatnonzero(weights)

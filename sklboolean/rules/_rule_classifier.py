@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of, unpack_words
-from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_choice, check_integer
@@ -233,12 +232,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)
             samples, y = validate_boolean(self, X, y)
-            groups = encode_groups(
-                self.feature_groups,
-                self.n_features_in_,
-                getattr(self, "feature_names_in_", None),
-            )
-            params = replace(params, feature_groups=groups)
+            params = replace(params, feature_groups=self._groups())
             self.classes_, codes = encode_classes(y)
             if self.certificate and len(self.classes_) > 2:
                 raise ValueError(
