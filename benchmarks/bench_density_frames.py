@@ -7,24 +7,31 @@ table of recurrences of this package. ECOD needs pyod.
 
 Anomalies, 5 % of each table: samples of the rarest class, or samples of which one or
 three values are replaced by those of other samples. Nobody tells the detectors which.
-Missing values: 20 % of the cells at random.
+Missing values: 20 % of the cells of 500 samples, at random.
 """
 
 import argparse
 import os
 import sys
+import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from _timing import print_header, print_table
-from sklearn.ensemble import IsolationForest
+from sklearn.ensemble import (
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
-from sklboolean import DensityOutlierDetector
+from sklboolean import DensityImputer, DensityOutlierDetector
 from sklboolean.datasets import load_recurrence
 
 try:
@@ -33,6 +40,7 @@ except ImportError:
     ECOD = None
 
 N_SEEDS, N_SAMPLES = 3, 600
+FORESTS = RandomForestClassifier, RandomForestRegressor
 
 
 def load_tables(folder):
@@ -105,6 +113,75 @@ def anomaly_tasks(frame, classes, seed):
         yield f"{n_values} replaced", *with_replaced_values(frame, n_values, rng)
 
 
+def fill_by_forests(frame, seed, n_trees=50, n_rounds=4):
+    """Fill gaps as missForest does: forests of all other columns, in turns.
+
+    Stekhoven, Buehlmann. "MissForest". Bioinformatics 28, 2012: columns with few gaps
+    first, until the change grows for numbers and for categories.
+    """
+    missing, filled = frame.isna(), fill_simply(frame)
+    numbers = list(frame.select_dtypes("number"))
+    order = [c for c in missing.sum().sort_values().index if missing[c].any()]
+    changes = np.inf, np.inf
+    for _ in range(n_rounds):
+        before = filled.copy()
+        for column in order:
+            others = filled.drop(columns=column)
+            X, gaps = pd.get_dummies(others).to_numpy(float), missing[column].to_numpy()
+            forest = FORESTS[column in numbers](n_trees, random_state=seed)
+            forest.fit(X[~gaps], filled[column][~gaps])
+            filled.loc[gaps, column] = forest.predict(X[gaps])
+        squares = ((filled[numbers] - before[numbers]) ** 2).to_numpy().sum()
+        changed = (filled != before).drop(columns=numbers).to_numpy().sum()
+        last, changes = changes, (squares, changed)
+        if squares >= last[0] and changed >= last[1]:
+            return before
+    return filled
+
+
+def fill_simply(frame):
+    """Fill gaps with medians and most frequent levels."""
+    medians = frame.select_dtypes("number").median()
+    return frame.fillna(frame.mode().iloc[0].to_dict() | medians.to_dict())
+
+
+def fill_numbers(frame, seed):
+    """Fill the gaps of numbers by linear regressions on all columns."""
+    numbers = list(frame.select_dtypes("number"))
+    X = pd.get_dummies(frame, dtype=float)
+    scale = X.std().replace(0, 1)
+    imputer = IterativeImputer(max_iter=5, random_state=seed)
+    values = imputer.fit_transform((X - X.mean()) / scale) * scale.to_numpy()
+    filled = fill_simply(frame)
+    filled[numbers] = (values + X.mean().to_numpy())[:, X.columns.get_indexer(numbers)]
+    return filled
+
+
+def fill_gaps(frame, seed):
+    """Yield for each imputer the error of numbers, wrong categories and CPU time."""
+    rng = np.random.default_rng(seed)
+    frame = frame.iloc[rng.permutation(len(frame))[:500]].reset_index(drop=True)
+    frame = frame.loc[:, frame.nunique() > 1]
+    others = list(frame.select_dtypes(exclude="number"))
+    frame[others] = frame[others].astype(object)
+    erased = (rng.random(frame.shape) < 0.2) & frame.notna()
+    gaps, numbers = frame.mask(erased), list(frame.columns.difference(others))
+    imputers = {
+        "DensityImputer": lambda: DensityImputer(random_state=seed).fit_transform(gaps),
+        "missForest": lambda: fill_by_forests(gaps, seed),
+        "IterativeImputer, numbers": lambda: fill_numbers(gaps, seed),
+        "median, most frequent": lambda: fill_simply(gaps),
+    }
+    for name, fill in imputers.items():
+        start = time.process_time()
+        filled = fill()
+        seconds = time.process_time() - start
+        squares = ((filled[numbers] - frame[numbers]) / frame[numbers].std()) ** 2
+        wrong = (filled[others] != frame[others]).to_numpy()[erased[others].to_numpy()]
+        error = np.sqrt(squares.where(erased[numbers]).mean().mean())
+        yield name, error, wrong.mean(), seconds
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small and meaningless")
@@ -113,7 +190,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     print_header("Data frames by density models")
-    cells = []
+    cells, fills = [], []
     for name, frame, classes in load_tables(options.data):
         if options.tables and name not in options.tables:
             continue
@@ -121,6 +198,7 @@ def main(arguments=None):
             for kind, samples, truth in anomaly_tasks(frame, classes, seed):
                 found = find_anomalies(samples, truth, seed)
                 cells += [(name, kind, *pair) for pair in found.items()]
+        fills += fill_gaps(frame, 0)
     table = pd.DataFrame(cells, columns=["table", "kind", "detector", "AUC"])
     means = table.pivot_table("AUC", "detector", "kind")
     means["mean"] = means.mean(axis=1)
@@ -128,6 +206,10 @@ def main(arguments=None):
         [name, *(f"{each:.3f}" for each in row)] for name, *row in means.itertuples()
     ]
     print_table("Anomalies: mean AUC", ["", *means.columns], rows)
+    columns = ["", "error of numbers", "wrong categories", "CPU s"]
+    means = pd.DataFrame(fills, columns=columns).groupby("").mean()
+    rows = [[name, *row.map("{:.3f}".format)] for name, row in means.iterrows()]
+    print_table("Gaps: means over tables", columns, rows)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def mean_of_mixtures(states):
 def default_component(complete=True):
     """Return a machine on a tree, or a tree where bits are missing."""
     if not complete:
-        return ChowLiuTree()
+        return ChowLiuTree(max_iter=2)
     return CombinationMachine(6, base="chow_liu", n_init=1, max_iter=20, tree_updates=0)
 
 
@@ -217,9 +217,9 @@ class DensityMixture(
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
     samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
     the number is multiplied by (n / 4000)^0.75. There are at most 16 components. Where
-    bits are missing its components are trees. A tree, and products of which the best of
-    three sizes counts, are left out if their weight is below 0.05. Of fewer than eight
-    samples it is one component.
+    bits are missing its components are ``ChowLiuTree(max_iter=2)``. A tree, and
+    products of which the best of three sizes counts, are left out if their weight is
+    below 0.05. Of fewer than eight samples it is one component.
 
     References
     ----------

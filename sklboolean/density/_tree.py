@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.parameters import check_real
+from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import (
     AttributeForest,
@@ -30,7 +30,6 @@ from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_fir
 BLOCK_SIZE = 4096
 CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
 MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
-MAX_ITER = 200  # steps of EM, where bits are missing
 TOL = 1e-5  # nats per sample
 
 
@@ -307,7 +306,7 @@ def known_value_counts(attributes, signs, weights):
     return counts
 
 
-def fit_forest(signs, weights, attributes, alpha):
+def fit_forest(signs, weights, attributes, alpha, max_iter=200):
     """Find the Chow-Liu tree of attributes, from samples with missing bits.
 
     The tree has the largest total mutual information; that of two attributes is
@@ -323,6 +322,8 @@ def fit_forest(signs, weights, attributes, alpha):
     attributes : Attributes
     alpha : float
         Weight of the uniform distribution, as a number of samples.
+    max_iter : int
+        Of EM.
 
     Returns
     -------
@@ -338,7 +339,7 @@ def fit_forest(signs, weights, attributes, alpha):
     mixture, before = _normalised_forest(pairs, parents, attributes, alpha), -np.inf
     if signs.all():
         return mixture
-    for _ in range(MAX_ITER):
+    for _ in range(max_iter):
         objective, pairs = _expected_pairs(mixture, signs, weights)
         for here, table in zip(slices, mixture.forest.tables, strict=True):
             logs = table + mixture.exponents[:, here]
@@ -414,6 +415,9 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         Smoothing, above 0: weight of the uniform distribution that is mixed with that
         of the samples, as a number of samples. No bit gets probability 0. Raise it for
         small training sets.
+    max_iter : int, default=200
+        Maximum number of steps of EM, where bits are missing. Few steps find nearly the
+        same probabilities in less time.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each column. Of the columns with one label exactly one is true, in
         training data, likelihoods, samples and completions: they are the values of one
@@ -463,9 +467,11 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     """
 
     def __init__(
-        self, *, alpha=1.0, feature_groups=None, binarize=0.0, random_state=None
+        self, *, alpha=1.0, max_iter=200, feature_groups=None, binarize=0.0,
+        random_state=None,
     ):  # fmt: skip
         self.alpha = alpha
+        self.max_iter = max_iter
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
@@ -515,7 +521,10 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         alpha = check_real(self.alpha, "alpha", 1e-10)
         self._set_state(self._fit_tree(samples, None, alpha))
 
+    max_iter = 200  # 0.1.0 had no parameter
+
     def _fit_tree(self, signs, weights, alpha):
+        check_integer(self.max_iter, "max_iter", 0)
         if self._attributes is None and signs.all():
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
@@ -524,7 +533,7 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         if not isinstance(signs, PartitionedSamples):
             first, weights = merge_equal_samples(signs, weights)
             signs, weights = signs[first], weights.astype(np.float64)
-        mixture = fit_forest(signs, weights, attributes, alpha)
+        mixture = fit_forest(signs, weights, attributes, alpha, self.max_iter)
         if self._attributes is not None:
             return mixture
         forest, roots = mixture.forest, mixture.exponents.reshape(-1, 1, 2)

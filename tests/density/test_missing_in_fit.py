@@ -190,3 +190,15 @@ def test_information_gain_refuses_too_many_columns():
     tree = ChowLiuTree().fit(np.random.default_rng(0).integers(0, 2, (30, 21)))
     with pytest.raises(ValueError, match="at most 19 columns"):
         tree.information_gain(np.full((1, 21), np.nan), range(20))
+
+
+def test_steps_of_a_tree_increase_its_likelihood():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.integers(0, 2, (60, 3)), 2, axis=1).astype(float)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    scores = [
+        ChowLiuTree(alpha=1e-9, max_iter=k).fit(X).score(X) for k in (0, 1, 2, 200)
+    ]
+    assert np.all(np.diff(scores) > 0)
+    with pytest.raises(ValueError, match="max_iter"):
+        ChowLiuTree(max_iter=-1).fit(X)
