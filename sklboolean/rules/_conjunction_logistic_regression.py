@@ -41,9 +41,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Values of C to choose from. None: 0.03, 0.1, 0.3, 1 and 3. Used only with
         ``C=None``.
     cv : int, splitter, iterable of (train, test) or None, default=None
-        Number of folds of the cross-validation that chooses C, or the splits. None: one
-        quarter of the samples is held out once. Set it, for example to 5, for small
-        data.
+        Number of folds of the cross-validation that chooses C, or the splits. None: 5
+        folds below 1000 samples; of more samples a quarter is held out once.
     max_literals : int, default=3
         Maximum number of literals in a conjunction. 1 is logistic regression on the
         features.

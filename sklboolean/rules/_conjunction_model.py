@@ -35,6 +35,10 @@ from sklboolean.rules._exports import (
 )
 from sklboolean.rules._rules import Rule, names_of, numbers_of
 
+# Below this number of samples a quarter of them chooses C badly: folds do.
+FEWEST_FOR_ONE_SPLIT = 1000
+N_FOLDS = 5
+
 # Tolerance of models along the path, which only choose C.
 PATH_TOL = 0.03
 # Standard errors by which the held-out loss of a C is above the least, so that larger
@@ -246,7 +250,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             # A sample of weight 0 is in no test set.
             strata = np.where(weights > 0, strata, -1)
             rng = check_random_state(self.random_state)
-            tests = disjoint_test_sets(strata, self.cv, rng)
+            are_few = np.count_nonzero(weights) < FEWEST_FOR_ONE_SPLIT
+            n_folds = N_FOLDS if self.cv is None and are_few else self.cv
+            tests = disjoint_test_sets(strata, n_folds, rng)
             return [(np.setdiff1d(everything, test), test) for test in tests]
         pairs = list(check_cv(self.cv).split(everything[:, None], strata))
         classes = set(strata)

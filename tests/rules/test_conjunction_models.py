@@ -254,13 +254,23 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     X, y, _ = noisy(300, 6, seed=9)
     model = ConjunctionLogisticRegression(random_state=0).fit(X, y)
     assert model.C_ == model.Cs_[-1]
-    assert model.scores_.shape == (1, 5)
-    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0)[np.argmax(model.scores_[0])]
+    assert model.scores_.shape == (5, 5)
+    best = np.argmax(model.scores_.mean(axis=0))
+    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0)[best]
     assert model.coef_path_.shape == (len(model.Cs_), 1, len(model.conjunctions_))
     np.testing.assert_array_equal(model.coef_path_[-1], model.coef_)
     fixed = ConjunctionLogisticRegression(C=model.C_).fit(X, y)
     assert fixed.scores_ is None
     assert fixed.objective_ == pytest.approx(model.objective_, rel=2e-3)
+
+
+def test_few_samples_are_held_out_in_folds_and_of_many_a_quarter_once():
+    X, y, _ = noisy(1000, 4)
+    weights = np.ones(1000)
+    for n_used, n_parts in [(1000, 1), (999, 5)]:
+        weights[n_used:] = 0
+        model = ConjunctionRegressor(max_literals=1, random_state=0)
+        assert len(model.fit(X, y, weights).scores_) == n_parts
 
 
 @pytest.mark.parametrize("limit", ["time_limit", "work_limit"])
@@ -276,10 +286,11 @@ def test_a_limit_ends_the_path_with_a_warning(limit):
 
 def test_the_work_may_end_a_path_after_the_loss_has_risen():
     X, y, _ = noisy(400, 12)
-    whole = ConjunctionLogisticRegression(random_state=0).fit(X, y)
+    split = [(np.arange(100, 400), np.arange(100))]
+    whole = ConjunctionLogisticRegression(cv=split).fit(X, y)
     assert 0 < np.argmax(whole.scores_) < len(whole.scores_[0]) - 2
     for exponent in range(-9, 0):
-        model = ConjunctionLogisticRegression(random_state=0, work_limit=10.0**exponent)
+        model = ConjunctionLogisticRegression(cv=split, work_limit=10.0**exponent)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(X, y)
