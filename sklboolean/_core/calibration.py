@@ -210,10 +210,13 @@ def one_of_each_few(samples, codes, step, rng):
     short = codes.astype(np.min_scalar_type(codes.max() + 1))
     samples = samples[np.argsort(short, kind="stable")]
     counts = np.bincount(codes)
-    place = np.arange(len(samples)) - np.repeat(np.cumsum(counts) - counts, counts)
     chosen = rng.integers(step, size=counts.max() // step + 1)
     chosen[0] = 0
-    is_chosen = place % step == chosen[place // step]
+    is_chosen = np.zeros(len(samples), dtype=bool)
+    for start, count in zip(np.cumsum(counts) - counts, counts, strict=True):
+        places = np.arange(0, count, step)
+        places += chosen[: len(places)]
+        is_chosen[start + places[places < count]] = True
     return samples[is_chosen], samples[~is_chosen]
 
 

@@ -69,7 +69,9 @@ def encode_classes(y, classes=None, *, min_classes=2):
         )
     if classes is None:
         with comparable_labels(y):
-            classes, codes = np.unique(y, return_inverse=True)
+            # Quicker than ``return_inverse``, which sorts the numbers of the samples.
+            classes = np.unique(y)
+            codes = np.searchsorted(classes, y)
         if len(classes) < min_classes:
             one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
             raise ValueError(f"y holds {one or 'no labels'}; two are needed.")

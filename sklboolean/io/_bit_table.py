@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tempfile
 import zlib
 from contextlib import ExitStack
 from functools import partial
@@ -15,11 +14,13 @@ from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_array_strict, check_labelled
-from sklboolean.io._sources import open_batches
+from sklboolean.io._sources import BATCH_SIZE, open_batches
 
 MAGIC = b"SKLBITS1"
 FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
 CHUNK = 2**24
+# Ends of the names of the files that hold the parts of an unfinished table.
+PARTS = {"words": "", "y": ".y", "sample_weight": ".sample_weight"}
 
 
 class BitTable(PackedBits):
@@ -158,12 +159,12 @@ class BitTable(PackedBits):
         array = np.asarray(self._bytes[part["start"] : stop].view(part["dtype"]))
         return array.astype(array.dtype.newbyteorder("="), copy=False)
 
-    def batches(self, batch_size=65536):
+    def batches(self, batch_size=BATCH_SIZE):
         """Yield the samples in their order.
 
         Parameters
         ----------
-        batch_size : int, default=65536
+        batch_size : int, default=65600
             Number of samples of a batch; the last one may have fewer.
 
         Yields
@@ -184,11 +185,12 @@ class BitTable(PackedBits):
     @classmethod
     def write(
         cls, path, source, *, encoder=None, label=None, weight=None, binarize=0.0,
-        batch_size=65536,
+        batch_size=BATCH_SIZE, resume=False,
     ):  # fmt: skip
         """Write a table in one pass over batches, and open it.
 
-        The file has its name only when it is complete.
+        The file has its name only when it is complete. Until then files beside it, of
+        the same name and ``.partial``, hold what is done.
 
         Parameters
         ----------
@@ -207,8 +209,13 @@ class BitTable(PackedBits):
             integers, or real numbers for regressors.
         binarize : float or None, default=0.0
             A value above it is true; None demands zeros and ones.
-        batch_size : int, default=65536
+        batch_size : int, default=65600
             Samples that are held in memory, of files and tables.
+        resume : bool, default=False
+            Whether to keep what is done when the run fails or is killed, and to
+            continue such a run. It must have had the same source, encoder and
+            ``batch_size``. The first batch is encoded again to check this; the others
+            that were done are only read.
 
         Returns
         -------
@@ -218,27 +225,39 @@ class BitTable(PackedBits):
         ------
         ValueError
             For batches of other columns, for labels and weights of only some batches,
-            and for data that cannot be encoded.
+            for data that cannot be encoded, and for a run to continue that had another
+            source or encoder.
         """
         check_integer(batch_size, "batch_size", 1)
-        writer = _Writer(encoder, binarize)
-        path = Path(path)
-        partial = path.with_name(f"{path.name}.partial")
+        writer, path = _Writer(encoder, binarize), Path(path)
+        files = {
+            name: path.with_name(f"{path.name}.partial{end}")
+            for name, end in PARTS.items()
+        }
+        journal = path.with_name(f"{path.name}.partial.json")
+        is_resumed = resume and journal.exists()
+        if is_resumed:
+            writer.read_journal(journal)
         try:
             with ExitStack() as stack:
-                file = stack.enter_context(partial.open("wb"))
-                spools = {"words": file}
-                for name in ("y", "sample_weight"):
-                    spool = tempfile.TemporaryFile(dir=path.parent)
-                    spools[name] = stack.enter_context(spool)
-                for batch in open_batches(source, label, weight, batch_size):
+                spools = {
+                    name: stack.enter_context(file.open("r+b" if is_resumed else "w+b"))
+                    for name, file in files.items()
+                }
+                writer.truncate(spools)
+                batches = open_batches(source, label, weight, batch_size)
+                for batch in writer.batches_to_do(batches):
                     for name, array in writer.pack(*batch).items():
                         writer.add(name, array, spools[name])
+                    if resume:
+                        writer.write_journal(journal, spools)
                 writer.finish(spools)
-            os.replace(partial, path)
+            os.replace(files["words"], path)
+            resume = False
         finally:
-            partial.unlink(missing_ok=True)
-        return cls(path, verify=False)
+            for file in () if resume else (*files.values(), journal):
+                file.unlink(missing_ok=True)
+        return cls(path, verify=is_resumed)
 
 
 class _Writer:
@@ -247,6 +266,51 @@ class _Writer:
     def __init__(self, encoder, binarize):
         self.encoder, self.binarize = encoder, binarize
         self.shape, self.names, self.codes, self.parts = None, None, {}, {}
+        self.first = None  # checksum of the words of the first batch
+
+    def write_journal(self, journal, spools):
+        """Note what the files hold, for a run that continues this one."""
+        for spool in spools.values():
+            spool.flush()
+        names = "shape", "names", "parts", "first"
+        state = {name: getattr(self, name) for name in names}
+        draft = journal.with_suffix(".new")
+        draft.write_text(json.dumps(state | {"labels": [*self.codes]}))
+        os.replace(draft, journal)
+
+    def read_journal(self, journal):
+        """Continue from what a run that was cut off had noted."""
+        state = json.loads(journal.read_text())
+        labels = state.pop("labels")
+        vars(self).update(state, codes={label: k for k, label in enumerate(labels)})
+
+    def truncate(self, spools):
+        """Drop what was written after the last note."""
+        for name, spool in spools.items():
+            spool.truncate(self.parts[name]["n_bytes"] if name in self.parts else 0)
+            spool.seek(0, os.SEEK_END)
+
+    def batches_to_do(self, batches):
+        """Yield the batches that are not written yet."""
+        n_read, n_done = 0, self.shape[0] if self.shape else 0
+        differs = ValueError(
+            "The run to continue had another source, encoder or batch_size. Pass the "
+            "same, or write the table anew with resume=False."
+        )
+        for number, batch in enumerate(batches):
+            if n_read == n_done:
+                yield batch
+                continue
+            X = batch[0]
+            n_read += X.shape[0] if hasattr(X, "shape") else len(X)
+            if n_read > n_done:
+                raise differs
+            if number == 0:
+                words = _Writer(self.encoder, self.binarize).pack(*batch)["words"]
+                if zlib.crc32(words.tobytes()) != self.first:
+                    raise differs
+        if n_read < n_done:
+            raise differs
 
     def pack(self, X, y, sample_weight):
         """Make the arrays of a batch; other parts than before are an error."""
@@ -310,6 +374,8 @@ class _Writer:
         if part["dtype"] != array.dtype.str:
             raise ValueError("Labels must be real numbers in all batches, or in none.")
         data = np.ascontiguousarray(array).tobytes()
+        if name == "words" and self.first is None:
+            self.first = zlib.crc32(data)
         part["checksum"] = zlib.crc32(data, part["checksum"])
         part["n_bytes"] += len(data)
         file.write(data)

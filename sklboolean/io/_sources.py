@@ -4,6 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+# Columns of 2**16 bytes would compete for the same lines of the processor's cache.
+BATCH_SIZE = 2**16 + 64
+
 
 def open_batches(source, label, weight, batch_size):
     """Yield (X, y or None, sample_weight or None) from any source.
@@ -26,9 +29,9 @@ def open_batches(source, label, weight, batch_size):
             )
         X, y, sample_weight = (*batch, None, None)[:3]
         if label is not None:
-            X, y = _split_column(X, label)
+            X, y = split_column(X, label)
         if weight is not None:
-            X, sample_weight = _split_column(X, weight)
+            X, sample_weight = split_column(X, weight)
         yield X, y, sample_weight
 
 
@@ -69,7 +72,7 @@ def _open_file(path, batch_size):
     )
 
 
-def _split_column(X, name):
+def split_column(X, name):
     """Take one column out of a frame or table."""
     names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
     if name not in list(names):

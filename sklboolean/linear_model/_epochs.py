@@ -52,8 +52,8 @@ class EpochOrder:
 
     def __init__(self, samples, codes, rng, starts_anew):
         self.rng, self.starts_anew = rng, starts_anew
-        self.samples = samples.astype(np.int64)
-        self.order = self.samples.copy()
+        self.samples = samples.astype(np.int64, copy=False)
+        self.order = self.samples if rng is None else self.samples.copy()
         # Neighbours are read from the same memory. Of sorted labels they are the same.
         n_changes = np.count_nonzero(np.diff(codes[samples]))
         is_large = len(samples) >= LEAST_FOR_BLOCKS

@@ -1,0 +1,162 @@
+"""Predictions of a fitted model in batches, from any source to a Parquet file."""
+
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+
+from sklboolean._core.bits import PackedBits
+from sklboolean._core.parameters import check_integer
+from sklboolean.io._sources import BATCH_SIZE, open_batches, split_column
+
+N_PROBE = 512  # samples of a prediction that measures memory
+
+
+def predict_to_parquet(
+    model, source, target, *, keep=(), batch_size=BATCH_SIZE, memory_limit=None
+):
+    """Predict in batches, and write the predictions to a Parquet file.
+
+    The file has its name only when it is complete. It has the column ``prediction``
+    and, of a classifier with ``predict_proba``, a column ``proba_`` and the label for
+    each class, as ``to_sql(output="all")`` names them. It needs pyarrow.
+
+    Parameters
+    ----------
+    model : fitted estimator or pipeline
+        For example a pipeline of `BooleanEncoder` and a classifier.
+    source : path, table or iterable
+        A `BitTable`, or a source of tables or batches as `BitTable.write` takes it.
+        Labels and weights in batches are ignored. Tables of Arrow become data frames of
+        pandas.
+    target : str or Path
+        The file to write; an earlier one is replaced.
+    keep : sequence of str, default=()
+        Columns of tables, such as identifiers or labels, that are copied to the file
+        and that the model does not get.
+    batch_size : int, default=65600
+        Samples that are read and predicted at a time.
+    memory_limit : int or None, default=None
+        Bytes that the arrays of a prediction may take beside the model and the batch
+        that is read, from 2**20. Two small predictions measure what a sample takes, and
+        `batch_size` is lowered so that half of the limit suffices.
+
+    Returns
+    -------
+    n_samples : int
+        Number of predictions.
+
+    Raises
+    ------
+    ValueError
+        For a source without samples or without one of the columns, and for a model that
+        takes more than `memory_limit` for one sample.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklboolean import AveragedPerceptron, BooleanEncoder
+    >>> from sklboolean.io import predict_to_parquet
+    >>> people = pd.DataFrame({"id": [7, 8, 9], "age": [20, 40, 60]})
+    >>> model = make_pipeline(BooleanEncoder(), AveragedPerceptron())
+    >>> model = model.fit(people[["age"]], ["young", "young", "old"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "scored.parquet"
+    ...     n_samples = predict_to_parquet(model, people, target, keep=["id"])
+    ...     scored = pd.read_parquet(target)
+    >>> scored["prediction"].tolist()
+    ['young', 'young', 'old']
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    check_integer(batch_size, "batch_size", 1)
+    if memory_limit is not None:
+        check_integer(memory_limit, "memory_limit", 2**20)
+    target, n_samples, writer = Path(target), 0, None
+    draft = target.with_name(f"{target.name}.partial")
+    try:
+        for kept, X in _batches(source, keep, batch_size):
+            if not n_samples and memory_limit is not None:
+                batch_size = min(batch_size, _samples_within(memory_limit, model, X))
+            for first in range(0, _length(X), batch_size):
+                part = slice(first, first + batch_size)
+                columns = {name: values[part] for name, values in kept.items()}
+                columns |= _predict(model, _take(X, part))
+                table = pyarrow.table(columns)
+                writer = writer or parquet.ParquetWriter(draft, table.schema)
+                writer.write_table(table)
+                n_samples += table.num_rows
+        if writer is None:
+            raise ValueError("source has no sample: give at least one.")
+        writer.close()
+        os.replace(draft, target)
+    finally:
+        if writer is not None:
+            writer.close()
+        draft.unlink(missing_ok=True)
+    return n_samples
+
+
+def _batches(source, keep, batch_size):
+    """Yield the columns to keep and the samples of each batch."""
+    if isinstance(source, PackedBits):
+        for first in range(0, len(source), batch_size):
+            yield {}, source[first : first + batch_size]
+        return
+    for X, _, _ in open_batches(source, None, None, batch_size):
+        X = X.to_pandas() if hasattr(X, "to_pandas") else X
+        kept = {}
+        for name in keep:
+            X, kept[name] = split_column(X, name)
+        yield kept, X
+
+
+def _length(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _take(X, samples):
+    return X.iloc[samples] if hasattr(X, "iloc") else X[samples]
+
+
+def _predict(model, X):
+    """Predict the columns of the file."""
+    columns = {"prediction": np.asarray(model.predict(X))}
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(X).T
+        for label, values in zip(model.classes_, probabilities, strict=True):
+            columns[f"proba_{label}"] = values
+    return columns
+
+
+def _samples_within(memory_limit, model, X):
+    """Choose the samples of a batch, from the memory that two predictions take."""
+    n_all = min(N_PROBE, _length(X))
+    n_few = max(1, n_all // 8)
+    was_tracing = tracemalloc.is_tracing()
+    tracemalloc.start()
+    peaks = []
+    for size in (n_all, n_few, n_all):  # the first one warms up
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        _predict(model, _take(X, slice(0, size)))
+        peaks.append(tracemalloc.get_traced_memory()[1] - before)
+    if not was_tracing:
+        tracemalloc.stop()
+    _, of_few, of_all = peaks
+    n_more = n_all - n_few
+    of_sample = max(1.0, (of_all - of_few) / n_more if n_more else of_all)
+    fixed = max(0.0, of_all - of_sample * n_all)
+    n_samples = int((memory_limit / 2 - fixed) / of_sample)
+    if n_samples < 1:
+        raise ValueError(
+            f"memory_limit={memory_limit} is too small: {type(model).__name__} takes "
+            f"about {2 * (fixed + of_sample):.3g} bytes to predict one sample. Raise "
+            "the limit, or use a smaller model."
+        )
+    return n_samples

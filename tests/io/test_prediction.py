@@ -1,0 +1,101 @@
+"""Predictions in a Parquet file against those of memory."""
+
+import tracemalloc
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from sklearn.pipeline import make_pipeline
+
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    ConjunctionRegressor,
+)
+from sklboolean.io import BitTable, predict_to_parquet
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame({"n": RNG.normal(size=100), "c": RNG.choice(["a", "b"], 100)})
+LABELS = np.where(FRAME["n"] > 0, "up", "down")
+MODEL = make_pipeline(BooleanEncoder(n_bins=4), AveragedPerceptron(random_state=0))
+MODEL.fit(FRAME, LABELS)
+NUMBERED = FRAME.assign(id=np.arange(100))
+
+
+@pytest.mark.parametrize("source", ["frame", "arrow", "duckdb", "parquet", "batches"])
+def test_predictions_are_those_of_memory(source, tmp_path):
+    table = pa.Table.from_pandas(NUMBERED)
+    parquet.write_table(table, tmp_path / "data.parquet")
+    sources = {
+        "frame": NUMBERED,
+        "arrow": table,
+        "duckdb": duckdb.sql("SELECT * FROM NUMBERED"),
+        "parquet": str(tmp_path / "data.parquet"),
+        "batches": (NUMBERED[k : k + 30] for k in range(0, 100, 30)),
+    }
+    target = tmp_path / "scored.parquet"
+    n_samples = predict_to_parquet(
+        MODEL, sources[source], target, keep=["id"], batch_size=17
+    )
+    scored = pd.read_parquet(target)
+    assert n_samples == 100
+    assert scored.columns.tolist() == ["id", "prediction", "proba_down", "proba_up"]
+    assert scored["id"].tolist() == list(range(100))
+    assert scored["prediction"].tolist() == MODEL.predict(FRAME).tolist()
+    # Sums of other batches are rounded otherwise.
+    np.testing.assert_allclose(
+        scored[["proba_down", "proba_up"]], MODEL.predict_proba(FRAME), rtol=1e-12
+    )
+
+
+def test_tables_of_bits_and_regressors(tmp_path):
+    X = RNG.integers(0, 2, (40, 5)).astype(bool)
+    bits = BitTable.write(tmp_path / "bits", [(X, X[:, 0] + 0.5)])
+    model = ConjunctionRegressor(C=1.0, max_literals=1).fit(bits)
+    predict_to_parquet(model, bits, tmp_path / "scored.parquet", batch_size=7)
+    scored = pd.read_parquet(tmp_path / "scored.parquet")
+    assert scored.columns.tolist() == ["prediction"]
+    np.testing.assert_array_equal(scored["prediction"], model.predict(X))
+
+
+class Wide:
+    """A model that takes ``n_bytes`` for each sample."""
+
+    def __init__(self, n_bytes):
+        self.n_bytes = n_bytes
+
+    def predict(self, X):
+        return np.zeros((len(X), self.n_bytes), dtype=np.uint8)[:, 0].astype(int)
+
+
+@pytest.mark.parametrize("n_bytes", [3000, 60_000])
+def test_memory_stays_below_its_limit(n_bytes, tmp_path):
+    limit, target = 2**26, tmp_path / "scored.parquet"
+    X = np.zeros((2**28 // n_bytes, 1), dtype=bool)  # four times the limit
+    tracemalloc.start()
+    predict_to_parquet(Wide(n_bytes), [X], target, memory_limit=limit)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < limit
+    assert parquet.read_metadata(target).num_rows == len(X)
+
+
+def test_what_cannot_be_predicted_leaves_no_file(tmp_path):
+    target = tmp_path / "scored.parquet"
+    with pytest.raises(ValueError, match=r"Wide takes about 4e\+06 bytes"):
+        predict_to_parquet(
+            Wide(2_000_000), [np.zeros((9, 1))], target, memory_limit=2**20
+        )
+    with pytest.raises(ValueError, match="no column 'key'"):
+        predict_to_parquet(MODEL, FRAME, target, keep=["key"])
+    with pytest.raises(ValueError, match="source has no sample"):
+        predict_to_parquet(MODEL, [], target)
+    with pytest.raises(ValueError, match="memory_limit"):
+        predict_to_parquet(MODEL, FRAME, target, memory_limit=100)
+    broken = [FRAME, FRAME.rename(columns={"n": "m"})]
+    with pytest.raises(ValueError, match="feature names"):
+        predict_to_parquet(MODEL, broken, target)
+    assert not list(tmp_path.iterdir())
