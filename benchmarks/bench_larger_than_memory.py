@@ -49,21 +49,21 @@ PER = 100_000_000  # rows of the goals
 FILES = {"bits": "table.bits", "parquet": "rows.parquet"}
 
 
-def make_batches(n_rows):
+def make_batches(n_samples):
     """Yield (X, y): random bits; two conjunctions decide, and a tenth is wrong."""
-    for number, first in enumerate(range(0, n_rows, BATCH)):
+    for number, first in enumerate(range(0, n_samples, BATCH)):
         rng = np.random.default_rng([3, number])
-        n = min(BATCH, n_rows - first)
+        n = min(BATCH, n_samples - first)
         packed = rng.integers(0, 256, (n, -(-N_BITS // 8)), dtype=np.uint8)
         X = np.unpackbits(packed, axis=1, count=N_BITS).view(bool)
         y = (X[:, 3] & X[:, 70]) | (X[:, 8] & ~X[:, 41])
         yield X, (y ^ (rng.random(n) < 0.1)).astype(np.int64)
 
 
-def write_parquet(path, n_rows):
+def write_parquet(path, n_samples):
     """Write the rows as a Parquet file of Boolean columns."""
     writer = None
-    for X, y in make_batches(n_rows):
+    for X, y in make_batches(n_samples):
         columns = {f"x{j}": X[:, j] for j in range(N_BITS)} | {"y": y}
         table = pyarrow.table(columns)
         writer = writer or parquet.ParquetWriter(path, table.schema)
@@ -74,58 +74,58 @@ def write_parquet(path, n_rows):
 # -- the steps, each in a process of its own ------------------------------------------
 
 
-def read_batches(folder, n_rows):
+def read_batches(folder, n_samples):
     """Make all rows, and forget them."""
-    return sum(len(X) for X, _ in make_batches(n_rows))
+    return sum(len(X) for X, _ in make_batches(n_samples))
 
 
-def pack_batches(folder, n_rows):
+def pack_batches(folder, n_samples):
     """Pack the generator."""
-    return len(BitTable.write(folder / FILES["bits"], make_batches(n_rows)))
+    return len(BitTable.write(folder / FILES["bits"], make_batches(n_samples)))
 
 
-def read_parquet(folder, n_rows):
+def read_parquet(folder, n_samples):
     """Read the Parquet file batch by batch."""
     file = parquet.ParquetFile(folder / FILES["parquet"])
     return sum(batch.num_rows for batch in file.iter_batches(BATCH))
 
 
-def pack_parquet(folder, n_rows):
+def pack_parquet(folder, n_samples):
     """Pack the Parquet file."""
     path = folder / FILES["parquet"]
     return len(BitTable.write(folder / "again.bits", path, label="y"))
 
 
-def fit_and_score(model, folder, n_rows):
+def fit_and_score(model, folder, n_samples):
     """Fit a model to rows of the table; return its accuracy on the first ones."""
     table = BitTable(folder / FILES["bits"], verify=False)
-    model.fit(table if n_rows == len(table) else table[:n_rows])
+    model.fit(table if n_samples == len(table) else table[:n_samples])
     return float(model.score(table[:BATCH]))
 
 
-def perceptron(folder, n_rows):
+def perceptron(folder, n_samples):
     """One pass in the order of the rows."""
     model = AveragedPerceptron(max_iter=1, shuffle=False, random_state=0)
-    return fit_and_score(model, folder, n_rows)
+    return fit_and_score(model, folder, n_samples)
 
 
-def conjunctions(folder, n_rows):
+def conjunctions(folder, n_samples):
     """Conjunctions of two literals with a fixed C."""
     model = ConjunctionLogisticRegression(
-        C=300 / n_rows, max_literals=2, monotone=False
+        C=300 / n_samples, max_literals=2, monotone=False
     )
-    return fit_and_score(model, folder, n_rows)
+    return fit_and_score(model, folder, n_samples)
 
 
-def rules(folder, n_rows):
+def rules(folder, n_samples):
     """Rules of two literals with a fixed penalty and price."""
     model = RuleClassifier(
-        max_literals=2, penalty=1.0, literal_price=n_rows / 1000, random_state=0
+        max_literals=2, penalty=1.0, literal_price=n_samples / 1000, random_state=0
     )
-    return fit_and_score(model, folder, n_rows)
+    return fit_and_score(model, folder, n_samples)
 
 
-def sgd(folder, n_rows):
+def sgd(folder, n_samples):
     """The peer: one pass over the batches."""
     table, model = BitTable(folder / FILES["bits"], verify=False), SGDClassifier()
     for X, y, _ in table.batches(BATCH):
@@ -134,7 +134,7 @@ def sgd(folder, n_rows):
     return float(model.score(X, y))
 
 
-def predict(folder, n_rows):
+def predict(folder, n_samples):
     """Write the predictions of a linear model for all rows."""
     table = BitTable(folder / FILES["bits"], verify=False)
     model = AveragedPerceptron(max_iter=1, random_state=0).fit(table[:BATCH])
@@ -161,19 +161,19 @@ STEPS = {
 }  # fmt: skip
 
 
-def measure(name, folder, n_rows):
+def measure(name, folder, n_samples):
     """Return the result, seconds (CPU and wall) and peak memory of a step."""
     start, cpu = time.perf_counter(), time.process_time()
-    result = STEPS[name](folder, n_rows)
+    result = STEPS[name](folder, n_samples)
     seconds = time.perf_counter() - start
     cpu = time.process_time() - cpu
     return {"result": result, "wall": seconds, "cpu": cpu, "peak": peak_memory()}
 
 
-def measure_apart(step, folder, n_rows):
+def measure_apart(step, folder, n_samples):
     """Measure a step in a fresh process."""
     command = [sys.executable, __file__, "--measure", step.__name__]
-    command += ["--rows", str(n_rows), "--folder", str(folder)]
+    command += ["--rows", str(n_samples), "--folder", str(folder)]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(answer.stdout.splitlines()[-1])
 
@@ -181,39 +181,40 @@ def measure_apart(step, folder, n_rows):
 # -- tables ---------------------------------------------------------------------------
 
 
-def packing_rows(folder, n_rows):
+def packing_rows(folder, n_samples):
     """Yield a row for each source: reading alone, and packing."""
-    write_parquet(folder / FILES["parquet"], n_rows)
+    write_parquet(folder / FILES["parquet"], n_samples)
     for name, (read, pack) in READ.items():
-        alone = measure_apart(read, folder, n_rows)
-        packed = measure_apart(pack, folder, n_rows)
+        alone = measure_apart(read, folder, n_samples)
+        packed = measure_apart(pack, folder, n_samples)
         yield (
-            name, n_rows, f"{alone['cpu']:.1f}", f"{packed['cpu']:.1f}",
-            f"{n_rows / packed['cpu']:.3g}", f"{alone['cpu'] / packed['cpu']:.0%}",
+            name, n_samples, f"{alone['cpu']:.1f}", f"{packed['cpu']:.1f}",
+            f"{n_samples / packed['cpu']:.3g}", f"{alone['cpu'] / packed['cpu']:.0%}",
             f"{packed['peak']:.0f}",
         )  # fmt: skip
     (folder / FILES["parquet"]).unlink()
     (folder / "again.bits").unlink()
 
 
-def learning_rows(folder, n_rows):
+def learning_rows(folder, n_samples):
     """Yield a row for each method."""
     for name, (step, goal, divisor) in LEARN.items():
-        n = n_rows // divisor
+        n = n_samples // divisor
         found = measure_apart(step, folder, n)
         accuracy = found["result"]
         yield (
-            name, n, f"{found['cpu']:.1f}", f"{found['cpu'] * PER / n:.0f}", goal or "", f"{accuracy:.3f}" if accuracy <= 1 else "",
+            name, n, f"{found['cpu']:.1f}", f"{found['cpu'] * PER / n:.0f}",
+            goal or "", f"{accuracy:.3f}" if accuracy <= 1 else "",
             f"{found['peak']:.0f}",
         )  # fmt: skip
 
 
-def sql_rows(n_rows):
+def sql_rows(n_samples):
     """Yield a row for each way of scoring a frame with a pipeline."""
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({f"n{j}": rng.normal(size=n_rows) for j in range(6)})
+    frame = pd.DataFrame({f"n{j}": rng.normal(size=n_samples) for j in range(6)})
     for j in range(4):
-        frame[f"c{j}"] = rng.choice(["red", "green", "blue"], n_rows)
+        frame[f"c{j}"] = rng.choice(["red", "green", "blue"], n_samples)
     y = np.where((frame["n0"] > 0) & (frame["c0"] == "red"), "yes", "no")
     model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
     model.fit(frame[:10_000], y[:10_000])
@@ -224,14 +225,14 @@ def sql_rows(n_rows):
     )
     start = time.process_time()
     scored = duckdb.sql(statement).fetchnumpy()
-    yield "DuckDB, one statement", n_rows, f"{time.process_time() - start:.2f}", ""
+    yield "DuckDB, one statement", n_samples, f"{time.process_time() - start:.2f}", ""
     start = time.process_time()
     labels, probabilities = model.predict(frame), model.predict_proba(frame)
     seconds = time.process_time() - start
     differ = int((np.asarray(scored["prediction"]) != labels).sum())
     error = np.abs(np.asarray(scored["proba_yes"]) - probabilities[:, 1]).max()
     yield (
-        "predict and predict_proba", n_rows, f"{seconds:.2f}",
+        "predict and predict_proba", n_samples, f"{seconds:.2f}",
         f"{differ} labels differ, probabilities by {error:.0e}",
     )  # fmt: skip
 
@@ -244,9 +245,9 @@ def main():
     parser.add_argument("--folder", type=Path, help="where the table is written")
     parser.add_argument("--measure", choices=STEPS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    n_rows = arguments.rows or (QUICK_ROWS if arguments.quick else N_ROWS)
+    n_samples = arguments.rows or (QUICK_ROWS if arguments.quick else N_ROWS)
     if arguments.measure:
-        print(json.dumps(measure(arguments.measure, arguments.folder, n_rows)))
+        print(json.dumps(measure(arguments.measure, arguments.folder, n_samples)))
         return
     print_header("Larger than memory")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
@@ -254,13 +255,13 @@ def main():
             f"Packing {N_BITS} bits, CPU seconds",
             ["source", "rows", "reading", "packing", "rows per second",
              "of the reader's rate", "peak MiB"],
-            list(packing_rows(Path(name), n_rows)),
+            list(packing_rows(Path(name), n_samples)),
         )  # fmt: skip
         print_table(
             "Learning from the table, CPU seconds",
             ["method", "rows", "seconds", "for 100 M rows", "goal", "accuracy",
              "peak MiB"],
-            list(learning_rows(Path(name), n_rows)),
+            list(learning_rows(Path(name), n_samples)),
         )  # fmt: skip
     print_table(
         "A pipeline in SQL, CPU seconds", ["by", "rows", "seconds", "difference"],
