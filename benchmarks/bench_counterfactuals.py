@@ -7,6 +7,10 @@ A ConjunctionLogisticRegression behind a `BooleanEncoder` is trained on 4000 sam
 with checks, predictions and the data frame, divided by their number. The quantiles are
 of the searches of single samples. "changes" is the mean number of changed columns.
 
+Beside DiCE (dice-ml, its random search, and its genetic one, which needs numbers): the
+model and 10 samples are the same, one counterfactual each. "valid" is the share of
+samples whose prediction turns, "changes" the mean number of changed columns of these.
+
 Recurrence comes with the package; nursery (each class against the rest) and a9a need
 ``--data``.
 """
@@ -14,6 +18,7 @@ Recurrence comes with the package; nursery (each class against the rest) and a9a
 import argparse
 import sys
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 from _timing import milliseconds, print_header, print_table, timed
@@ -26,11 +31,14 @@ from sklboolean.datasets import load_recurrence
 from sklboolean.inspection import counterfactuals
 from sklboolean.inspection._counterfactuals import _Search
 
-N_TRAINED, N_CHANGED = 4000, 200
+N_TRAINED, N_CHANGED, N_PEER = 4000, 200, 10
 NURSERY = {
     "parents": 3, "nursery": 5, "form": 4, "children": 4, "housing": 3, "finance": 2,
     "social": 3, "health": 3,
 }  # fmt: skip
+
+
+BESIDE_DICE = ("recurrence", "nursery, class 0", "a9a")
 
 
 def levels(X, widths):
@@ -86,6 +94,63 @@ def row(name, X, y, n_changed):
     )  # fmt: skip
 
 
+def peer_rows(name, X, y):
+    """Change samples by our function and by DiCE."""
+    import dice_ml
+    from raiutils.exceptions import UserConfigValidationException
+
+    y = np.asarray(y).astype(int)
+    X = X.where(X.notna(), "none")
+    numbers = X.select_dtypes("number").columns.tolist()
+    order = np.random.default_rng(0).permutation(len(y))
+    chosen, samples = order[:N_TRAINED], X.iloc[order[-N_PEER:]]
+    model = make_pipeline(
+        BooleanEncoder(), ConjunctionLogisticRegression(random_state=0)
+    ).fit(X.iloc[chosen], y[chosen])
+    before = model.predict(samples)
+    found, seconds = timed(lambda: counterfactuals(model, samples))
+    yield peer_row(name, "ours", model, samples, before, found.values, seconds)
+    frame = X.iloc[chosen].assign(outcome=y[chosen])
+    data = dice_ml.Data(
+        dataframe=frame, continuous_features=numbers, outcome_name="outcome"
+    )
+    parts = [samples.iloc[[k]] for k in range(len(samples))]
+    for method in ("random", "genetic") if numbers else ("random",):
+        explainer = dice_ml.Dice(
+            data, dice_ml.Model(model=model, backend="sklearn"), method=method
+        )
+
+        def change(sample, explainer=explainer):
+            try:
+                answer = (
+                    explainer.generate_counterfactuals(
+                        sample, total_CFs=1, desired_class="opposite"
+                    )
+                    .cf_examples_list[0]
+                    .final_cfs_df
+                )
+            except UserConfigValidationException:
+                return sample  # none was found
+            return sample if answer is None else answer[X.columns]
+
+        changed, seconds = timed(lambda change=change: [*map(change, parts)])
+        values = np.concatenate([one.to_numpy(dtype=object)[:1] for one in changed])
+        yield peer_row(name, f"DiCE, {method}", model, samples, before, values, seconds)
+
+
+def peer_row(name, method, model, samples, before, values, seconds):
+    """Write a line about changed samples."""
+    import pandas as pd
+
+    columns = samples.columns
+    changed = pd.DataFrame(values, columns=columns).astype(samples.dtypes.to_dict())
+    is_valid = model.predict(changed) != before
+    n_changes = (changed.to_numpy() != samples.to_numpy()).sum(axis=1)[is_valid]
+    mean = f"{n_changes.mean():.2f}" if is_valid.any() else ""
+    each = milliseconds(seconds / len(samples))
+    return name, method, each, f"{is_valid.mean():.2f}", mean
+
+
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -103,6 +168,14 @@ def main():
         "within 10 ms", "proved", "changes",
     ]  # fmt: skip
     print_table("Milliseconds of a cheapest change", columns, rows)
+    if options.quick or not find_spec("dice_ml"):
+        print("\nPeer left out: DiCE (dice-ml is not installed, or --quick).")
+        return
+    print()
+    few = [one for one in tables(folder) if one[0] in BESIDE_DICE]
+    rows = [line for table in few for line in peer_rows(*table)]
+    columns = ["table", "by", "ms, one sample", "valid", "changes"]
+    print_table("Beside DiCE", columns, rows)
 
 
 if __name__ == "__main__":

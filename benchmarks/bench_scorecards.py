@@ -140,7 +140,12 @@ def main():
     peers = {
         "fasterrisk": faster_risk, "imodels": imodels_risk, "optbinning": opt_binning,
     }  # fmt: skip
-    found = [name for name in peers if find_spec(name) and not options.quick]
+    needed = {"imodels": "numba"}  # compiles its search, which takes minutes
+    found = [
+        name
+        for name in peers
+        if find_spec(name) and find_spec(needed.get(name, name)) and not options.quick
+    ]
     methods.update({name: peers[name] for name in found})
     if len(found) < len(peers):
         print(f"\nPeers: {found} (others not installed, or --quick).")
