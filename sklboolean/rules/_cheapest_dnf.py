@@ -20,8 +20,14 @@ from sklboolean.rules._dnf_bound import TOL, relax
 # The most conjunctions that the integer program gets, and how often the gap is halved
 # until they are no more.
 N_LISTED, MAX_HALVINGS = 20_000, 8
-# Share of the time that is left which the first integer program may take.
-FIRST_SHARE = 0.3
+# Relative distance of cost and bound that the tolerances of the solvers may leave.
+# Costs that are whole numbers differ by one or not at all.
+CLOSE = 1e-5
+# Shares of the time that is left which the linear program and the first integer program
+# may take.
+RELAXED_SHARE, FIRST_SHARE = 0.85, 0.3
+# Rounds in which every conjunction is replaced by what is better without it.
+MAX_REVISIONS = 3
 
 
 @dataclass
@@ -44,7 +50,7 @@ class Proof:
 
     def is_open(self):
         """Whether a cheaper DNF can exist."""
-        return self.cost - self.bound > TOL * (1 + self.cost)
+        return self.cost - self.bound > min(0.5, CLOSE * (1 + self.cost))
 
     def try_dnf(self, conjunctions):
         """Take another DNF where it is cheaper."""
@@ -80,10 +86,13 @@ def cheapest_dnf(problem, params):
     proof = Proof(problem, [], problem.cost([]))
     proof.try_dnf([()])
     search = params.conjunction_search(problem.X, problem.n_features)
-    relaxation = relax(problem, search, params)
+    relaxed = params
+    if params.deadline is not None:
+        relaxed = params.started(RELAXED_SHARE * params.time_left())
+    relaxation = relax(problem, search, relaxed)
     program = relaxation.program
     proof.raise_bound(relaxation.bound)
-    proof.try_dnf(greedy_dnf(program))
+    proof.try_dnf(greedy_dnf(program, params))
     if relaxation.duals is None or not proof.is_open():
         return proof
     chosen, _ = solve_integer(relaxation, _gap(proof, relaxation), params, FIRST_SHARE)
@@ -107,17 +116,36 @@ def _gap(proof, relaxation):
     return max(0.0, proof.cost - proof.problem.step - relaxation.value) + TOL
 
 
-def greedy_dnf(program):
-    """Choose conjunctions one by one, each for what it gains given those before."""
+def greedy_dnf(program, params):
+    """Choose conjunctions greedily, then replace each where that is cheaper."""
     matrix, costs = program.matrix(), np.array(program.costs)
-    left, chosen = program.capacities.copy(), []
-    while True:
-        gains = matrix @ left - costs
-        best = int(gains.argmax())
-        if gains[best] <= 0:
-            return chosen
-        chosen.append(program.conjunctions[best])
-        left[program.covers[best]] = 0.0
+
+    def extended(chosen, barred):
+        """Add conjunctions one by one, each for what it gains given those before."""
+        chosen, left = list(chosen), program.capacities.copy()
+        for k in chosen:
+            left[program.covers[k]] = 0.0
+        while True:
+            gains = matrix @ left - costs
+            gains[barred] = 0.0
+            best = int(gains.argmax())
+            if gains[best] <= 0:
+                return costs[chosen].sum() + left.sum(), chosen
+            chosen.append(best)
+            left[program.covers[best]] = 0.0
+
+    cost, chosen = extended([], [])
+    for _ in range(MAX_REVISIONS):
+        before = cost
+        for k in list(chosen):
+            if params.is_late():
+                break
+            other = extended([rule for rule in chosen if rule != k], [k])
+            if other[0] < cost:
+                cost, chosen = other
+        if cost == before:
+            break
+    return [program.conjunctions[k] for k in chosen]
 
 
 def rules_within(search, relaxation, gap, params):

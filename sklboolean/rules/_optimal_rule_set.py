@@ -79,7 +79,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     bound_ : ndarray of shape (n_sets,), dtype float64
         No set of rules of the class costs less. At most ``cost_``.
     gap_ : ndarray of shape (n_sets,), dtype float64
-        ``(cost_ - bound_) / cost_``, between 0 and 1; 0 where the set is optimal.
+        ``(cost_ - bound_) / cost_``, between 0 and 1; 0 where the set is optimal. Below
+        1e-5, the accuracy of the solvers for weights that are not whole, it is 0.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
