@@ -283,20 +283,19 @@ class BoostingState:
             return
         self.plan()
         played = learner.play(self.schedule, self.gamma, rng, counted=measured)
-        for i in range(played.n_rounds):
-            edge, followed, _trained, self.gamma = played.record[:, i]
-            trial = Trial(played.hypotheses[i], None, edge, followed)
+        rounds = zip(played.hypotheses, *played.record.tolist(), strict=True)
+        for i, (hypothesis, *edges, self.gamma) in enumerate(rounds):
+            trial = Trial(hypothesis, None, *edges)
             if measured:
                 counts = np.trim_zeros(played.counts[i], "b")
                 weights = self.votes.weights_of_states(counts, self.k, self.gamma)
                 self.record_round(weights, trial)
             elif trial.has_edge():
-                self.hypotheses.append(trial.hypothesis)
+                self.hypotheses.append(hypothesis)
             self.votes.count_round(trial.has_edge())
         self.votes.correct[:] = played.right
-        self.best_failure = played.hypotheses[-1]
-        self.failed_edge = float(played.record[0, -1])
-        if played.n_rounds < self.k:
+        self.best_failure, self.failed_edge = played.best_failure
+        if self.votes.n_rounds < self.k:
             self.termination = "no_weight_left"
 
 

@@ -4,7 +4,6 @@ All sums of weights are exact, as for `BooleanStump`.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +18,7 @@ from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._stump import (
     BooleanStump,
+    Stump,
     StumpColumns,
     class_signs,
     integer_parts,
@@ -30,25 +30,6 @@ from sklboolean.boosting._stumps import add_masked_panel_sums, sum_weights
 FEWEST_EXTENDED, MOST_EXTENSIONS = 8, 1024
 
 
-class Conjunction(NamedTuple):
-    """A conjunction, and the class where it is false and where it is true.
-
-    Attributes
-    ----------
-    literals : tuple of int
-        ``2 * feature + 1``, or ``2 * feature`` for its negation. Empty for a constant.
-    if_false, if_true : int
-        Codes of the classes.
-    edge : float
-        The share of the weight that it classifies correctly, minus 1/2.
-    """
-
-    literals: tuple
-    if_false: int
-    if_true: int
-    edge: float
-
-
 def truth_of_conjunction(columns, literals):
     """Compute 1 for each sample that satisfies a conjunction, else 0.
 
@@ -56,7 +37,7 @@ def truth_of_conjunction(columns, literals):
     ----------
     columns : StumpColumns with panels
     literals : iterable of int
-        As in `Conjunction`.
+        As in `Stump`.
 
     Returns
     -------
@@ -94,7 +75,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
 
     Returns
     -------
-    conjunction : Conjunction
+    conjunction : Stump
     """
     sums, n_features = ClassSums(columns, signs, weights), columns.n_features
     width = width_of_beam(width, n_features)
@@ -114,7 +95,7 @@ def best_conjunction(columns, signs, weights, max_literals, width):
             sides = outside.argmax(), covered[:, i, column].argmax()
         if length < max_literals:
             beam = beam.extended(columns, covered, gains, width)
-    return Conjunction(literals, *map(int, sides), sums.edge(int(gain)))
+    return Stump(literals, *map(int, sides), sums.edge(int(gain)))
 
 
 def width_of_beam(width, n_features):
@@ -208,7 +189,7 @@ class Beam:
     Attributes
     ----------
     literals : list of tuple of int
-        As in `Conjunction`.
+        As in `Stump`.
     masks : ndarray of shape (n_conjunctions, n_words), dtype uint32
         The samples that satisfy each, as bits.
     sums : ndarray of shape (n_classes, n_conjunctions)

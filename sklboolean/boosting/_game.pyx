@@ -87,6 +87,43 @@ cdef class Memory:
 # Weights of states
 
 
+cdef void write_logs(int64_t n_votes, double gamma, int64_t n_coins,
+                     double *logs) noexcept nogil:
+    """Write the log-probability of each number of right votes and heads.
+
+    The generating function ``f(z) = (1 + z)**n_coins * (1 + odds * z)**n_votes`` solves
+    a linear differential equation of first order, ``(1 + z) (1 + odds z) f'(z) =
+    (n_coins (1 + odds z) + n_votes odds (1 + z)) f(z)``. So each coefficient follows
+    from the two before it. Up to the `turn` both terms are positive and no digit is
+    lost. The rest is computed from the other end, where the odds are inverted.
+    """
+    cdef:
+        int64_t s, n = n_votes + n_coins, n_terms
+        int64_t turn = <int64_t> (n_coins * (0.5 - gamma) + n_votes * (0.5 + gamma))
+        double edge, odds, ratio, same, total, scale
+        bint is_rising
+    for is_rising in range(2):
+        edge, n_terms = (gamma, turn + 1) if is_rising else (-gamma, n - turn)
+        odds = (0.5 + edge) / (0.5 - edge)
+        ratio = n_coins + n_votes * odds  # of a coefficient to the one before
+        scale = n_votes * log(0.5 - edge)
+        total = 0.0
+        for s in range(n_terms):
+            if s > 0:
+                total += log(ratio)
+                same = n_coins + n_votes * odds - (1 + odds) * s
+                ratio = (same + odds * (n - s + 1) / ratio) / (s + 1)
+            logs[s if is_rising else n - s] = total + scale - n_coins * LOG_2
+
+
+def write_log_binomial(int64_t n_votes, double gamma, int64_t n_coins, double[::1] logs):
+    """Write the log-probability of each number of right votes and heads, from 0."""
+    require(n_votes >= 0 <= n_coins and logs.shape[0] > n_votes + n_coins,
+            "there is not one place for each number of votes")
+    with nogil:
+        write_logs(n_votes, gamma, n_coins, &logs[0])
+
+
 cdef class StateWeights:
     """The weights of the states of a game of k rounds, for any gamma."""
     cdef:
@@ -102,26 +139,6 @@ cdef class StateWeights:
         self.logs = <double *> self.memory.make(k + 2, sizeof(double))
         self.with_coins = <double *> self.memory.make(k + 2, sizeof(double))
 
-    cdef void add_coins(self, int64_t n_votes, double gamma, int64_t n_coins) noexcept nogil:
-        """Compute logarithms as _log_binomial_with_coins does."""
-        cdef:
-            int64_t s, n = n_votes + n_coins, n_terms
-            int64_t turn = <int64_t> (n_coins * (0.5 - gamma) + n_votes * (0.5 + gamma))
-            double edge, odds, ratio, same, total, scale
-            bint is_rising
-        for is_rising in range(2):
-            edge, n_terms = (gamma, turn + 1) if is_rising else (-gamma, n - turn)
-            odds = (0.5 + edge) / (0.5 - edge)
-            ratio = n_coins + n_votes * odds
-            scale = n_votes * log(0.5 - edge)
-            total = log(1.0)
-            for s in range(n_terms):
-                if s > 0:
-                    total += log(ratio)
-                    same = n_coins + n_votes * odds - (1 + odds) * s
-                    ratio = (same + odds * (n - s + 1) / ratio) / (s + 1)
-                self.with_coins[s if is_rising else n - s] = total + scale - n_coins * LOG_2
-
     cdef bint write(self, int64_t i, double gamma, int64_t n_coins, const int64_t *counts,
                     int64_t n_states, int16_t *table) noexcept nogil:
         """Write the rounded weight of each state that occurs; return whether one is left."""
@@ -130,7 +147,7 @@ cdef class StateWeights:
             double log_right = log1p(2 * gamma), log_wrong = log1p(-2 * gamma)
             double largest = -INFINITY
         if n_coins > 0:
-            self.add_coins(n_votes, gamma, n_coins)
+            write_logs(n_votes, gamma, n_coins, self.with_coins)
         for state in range(n_states):
             self.logs[state] = -INFINITY
             missing = self.k // 2 - state

@@ -19,6 +19,7 @@ from scipy.special import betaincc, betaincinv, gammaln, logsumexp
 from sklearn.utils import check_scalar
 
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean.boosting._game import write_log_binomial
 
 MAX_ROUNDS = 10**9
 
@@ -65,33 +66,9 @@ def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
         heads = np.arange(n_coins + 1)
         rest = log_binomial_pmf(np.subtract.outer(counts, heads), n_votes, gamma)
         return logsumexp(rest + log_binomial_pmf(heads, n_coins, 0.0), axis=-1)
-    logs = np.append(_log_binomial_with_coins(n_votes, gamma, n_coins), -np.inf)
+    logs = np.full(n_votes + n_coins + 2, -np.inf)
+    write_log_binomial(n_votes, gamma, n_coins, logs[:-1])
     return logs[np.where(possible, counts, -1)]
-
-
-def _log_binomial_with_coins(n_votes, gamma, n_coins):
-    """Compute the logarithms for all counts from 0 to n_votes + n_coins.
-
-    The generating function ``f(z) = (1 + z)**n_coins * (1 + odds * z)**n_votes`` solves
-    a linear differential equation of first order, ``(1 + z) (1 + odds z) f'(z) =
-    (n_coins (1 + odds z) + n_votes odds (1 + z)) f(z)``. So each coefficient follows
-    from the two before it. Up to the `turn` both terms are positive and no digit is
-    lost. The rest is computed from the other end, where the odds are inverted.
-    """
-    turn = int(n_coins * (0.5 - gamma) + n_votes * (0.5 + gamma))
-    n_falling = n_votes + n_coins - turn
-    parts = []
-    for edge, n_terms in [(gamma, turn + 1), (-gamma, n_falling)]:
-        odds = (0.5 + edge) / (0.5 - edge)
-        ratios = np.ones(n_terms)  # of each coefficient to the one before
-        ratio = n_coins + n_votes * odds
-        for s in range(1, n_terms):
-            ratios[s] = ratio
-            same = n_coins + n_votes * odds - (1 + odds) * s
-            ratio = (same + odds * (n_coins + n_votes - s + 1) / ratio) / (s + 1)
-        logs = np.cumsum(np.log(ratios))
-        parts.append(logs + n_votes * np.log(0.5 - edge) - n_coins * np.log(2))
-    return np.concatenate([parts[0], parts[1][::-1]])
 
 
 # Weights and potentials of all states of a round

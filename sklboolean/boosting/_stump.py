@@ -26,6 +26,7 @@ from sklboolean.boosting._stumps import (
     LANES,
     add_panel_sums,
     add_posting_sums,
+    add_stump_votes,
     choose_by_column,
     fill_column_panels,
     sum_weights,
@@ -39,7 +40,6 @@ ENTRIES_AT_A_TIME = 2**24
 DIGIT_BITS = 15
 LARGEST = 2**DIGIT_BITS - 1
 MANTISSA_BITS = 53
-BLOCK_VALUES = 2**22  # of a block of samples whose votes are counted
 
 # Weights as integers
 
@@ -230,12 +230,12 @@ class StumpColumns:
 
 
 class Stump(NamedTuple):
-    """A test of one feature, and the class on either side.
+    """A test of one feature, or of a conjunction, and the class on either side.
 
     Attributes
     ----------
-    feature : int
-        -1 for a constant.
+    literals : tuple of int
+        ``2 * feature + 1``, or ``2 * feature`` for its negation. Empty for a constant.
     if_false, if_true : int
         Codes of the classes.
     edge : float
@@ -243,10 +243,15 @@ class Stump(NamedTuple):
         rounded.
     """
 
-    feature: int
+    literals: tuple
     if_false: int
     if_true: int
     edge: float
+
+    @property
+    def feature(self):
+        """The feature of the first literal; -1 for a constant."""
+        return self.literals[0] >> 1 if self.literals else -1
 
 
 def class_signs(codes, n_classes):
@@ -310,13 +315,14 @@ def best_stump(columns, signs, weights):
     if gains[feature] > gain:
         gain = gains[feature]
         sides = outside[:, feature].argmax(), inside[:, feature].argmax()
+        literals = (2 * feature + 1,)
     else:
-        feature, sides = -1, (totals.argmax(), totals.argmax())
+        literals, sides = (), (totals.argmax(), totals.argmax())
     # The differences add up to the total minus n_classes times the first class.
     of_first = (total - int(totals.sum())) // len(totals)
     right = of_first + int(gain)
     if_false, if_true = map(int, sides)
-    return Stump(feature, if_false, if_true, (2 * right - total) / (2 * total))
+    return Stump(literals, if_false, if_true, (2 * right - total) / (2 * total))
 
 
 def integer_parts(weights, n_samples):
@@ -374,7 +380,7 @@ def side_weights(truth, codes, weights, n_classes):
 
 
 def count_stump_votes(tests, table, n_classes):
-    """Count the votes of stumps: a linear function of the conjunctions that they test.
+    """Count the votes of stumps.
 
     Parameters
     ----------
@@ -389,33 +395,14 @@ def count_stump_votes(tests, table, n_classes):
     -------
     votes : ndarray of shape (n_samples, n_classes), int64
     """
-    if_false, if_true, literals = tests[:, 0], tests[:, 1], tests[:, 2:]
-    # bincount would write outside its result for a class of 2**63 - 1.
-    constant = np.zeros(n_classes, dtype=np.int64)
-    np.add.at(constant, if_false, 1)
-    if literals.shape[1] == 1:
-        used, column = np.unique(literals, return_inverse=True)
-        used = used[:, np.newaxis]
-    else:
-        used, column = np.unique(literals, axis=0, return_inverse=True)
-    gains = np.zeros((len(used), n_classes))
-    np.add.at(gains, (column.ravel(), if_true), 1)
-    np.add.at(gains, (column.ravel(), if_false), -1)
-    votes = np.tile(constant, (table.shape[0], 1))
-    features, values = np.maximum(used, 0) >> 1, used & 1
-    step = max(1, BLOCK_VALUES // max(1, used.size))
-    for first in range(0, len(votes), step):
-        part, holds = table[first : first + step], True
-        for feature, value, literal in zip(features.T, values.T, used.T, strict=True):
-            if sparse.issparse(part):
-                bits = part[:, feature].toarray()
-            else:
-                bits = part[:, feature >> 6] >> (feature & 63).astype(np.uint64)
-                bits = bits & np.uint64(1)
-            holds = holds & ((bits == value) | (literal < 0))
-        votes[first : first + step] += np.rint(holds.astype(np.float64) @ gains).astype(
-            np.int64
-        )
+    if sparse.issparse(table):  # only the features that are tested are packed
+        literals = tests[:, 2:]
+        features, places = np.unique(np.maximum(literals, 0) >> 1, return_inverse=True)
+        table = table[:, features]
+        packed = 2 * places.reshape(literals.shape) + (literals & 1)
+        tests = np.hstack([tests[:, :2], np.where(literals < 0, -1, packed)])
+    votes = np.zeros((table.shape[0], n_classes), dtype=np.int64)
+    add_stump_votes(as_words(table), np.ascontiguousarray(tests), votes)
     return votes
 
 

@@ -4,6 +4,7 @@
 Weights are 15-bit integers with a sign. Callers allocate and validate; the functions
 add to ``sums`` and release the GIL.
 """
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -101,6 +102,36 @@ def choose_by_column(const uint32_t[:, :, ::1] panels, Py_ssize_t column,
         if 32 * n_whole < n:
             sklb_choose_32(panels[p, n_whole, c], if_false, if_true, last)
             memcpy(&chosen[32 * n_whole], last, (n - 32 * n_whole) * sizeof(int16_t))
+
+
+def add_stump_votes(const uint64_t[:, ::1] words, const int64_t[:, ::1] tests,
+                    int64_t[:, ::1] votes):
+    """Add the votes of stumps on packed rows, each for one of two columns of ``votes``.
+
+    A line of ``tests`` has the column where its conjunction is false, that where it is
+    true, and literals: ``2 * feature + 1``, ``2 * feature`` for a negation, -1 for none.
+    """
+    cdef:
+        Py_ssize_t first, row, t, l, n_tests = tests.shape[0], n_columns = tests.shape[1]
+        int64_t literal, most = 128 * words.shape[1], n_classes = votes.shape[1]
+        bint fits = n_columns >= 2 and votes.shape[0] == words.shape[0]
+        uint64_t holds
+    for t in range(n_tests):
+        for l in range(n_columns):
+            fits &= (0 <= tests[t, l] < n_classes) if l < 2 else tests[t, l] < most
+    require(fits, "a stump asks for a feature or a class that does not exist")
+    for first from 0 <= first < words.shape[0] by 4096:
+        PyErr_CheckSignals()
+        with nogil:
+            for row in range(first, min(first + 4096, words.shape[0])):
+                for t in range(n_tests):
+                    holds = 1
+                    for l in range(2, n_columns):
+                        literal = tests[t, l]
+                        if literal >= 0:
+                            holds &= ((words[row, literal >> 7] >> (literal >> 1 & 63))
+                                      ^ ~literal)
+                    votes[row, tests[t, holds & 1]] += 1
 
 
 def sum_weights(const int16_t[::1] weights):

@@ -7,7 +7,6 @@ distribution to it by sample weights or by resampling.
 
 from copy import copy
 from functools import partial
-from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +22,6 @@ from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.validation import as_boolean, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
-    Conjunction,
     ConjunctionStump,
     best_conjunction,
     truth_of_conjunction,
@@ -90,23 +88,22 @@ class PlayedRounds(NamedTuple):
 
     Attributes
     ----------
-    n_rounds : int
-        Less than planned when no weight is left.
+    hypotheses : list
+        One for each round; None where it has no edge.
+    record : ndarray of shape (3, n_rounds), float64
+        The edge in each round, the edge that is followed, and gamma.
+    best_failure : tuple of (hypothesis, float)
+        Of the hypotheses without an edge the one with the largest, and its edge.
     right : ndarray of shape (n_samples,), int
         Number of right votes on each sample.
-    hypotheses : list
-        One for each round, and the best one of those without an edge.
-    record : ndarray of shape (4, k + 1), float64
-        The edge in each round, the edge that is followed, that on the training samples,
-        and gamma. In the last column the edges of the last hypothesis.
     counts : ndarray of shape (k + 1, k + 2), int64
         The samples in each state before each round, where they are asked for.
     """
 
-    n_rounds: int
-    right: np.ndarray
     hypotheses: list
     record: np.ndarray
+    best_failure: tuple
+    right: np.ndarray
     counts: np.ndarray
 
 
@@ -188,17 +185,24 @@ class StumpWeakLearner:
             partial(rng.randint, 2**16, size=n_samples, dtype=np.uint16),
             gammaln(np.arange(1, k + 2)), right, counts, tests, record,
         )  # fmt: skip
-        hypotheses = list(map(self.hypothesis, tests.tolist(), record[2].tolist()))
-        return PlayedRounds(n_rounds, right[:n_samples], hypotheses, record, counts)
+        hypotheses = [
+            self.hypothesis(test, edge) if test[0] >= 0 else None
+            for test, edge in zip(tests.tolist(), record[2].tolist(), strict=True)
+        ]
+        failure = hypotheses.pop(), float(record[0, k])
+        record = record[[0, 1, 3], :n_rounds]
+        return PlayedRounds(
+            hypotheses[:n_rounds], record, failure, right[:n_samples], counts
+        )
 
     def beam(self):
         """Return the largest number of literals, and of conjunctions to extend."""
         return 1, 1
 
     def hypothesis(self, test, edge):
-        """Make a stump of its classes and literals, as a compiled game has them."""
-        if_false, if_true, literal = test
-        return Stump(literal >> 1, if_false, if_true, edge)
+        """Make a hypothesis of the classes and literals of a compiled game."""
+        literals = tuple(literal for literal in test[2:] if literal >= 0)
+        return Stump(literals, *test[:2], edge)
 
     def fit(self, weights, rng, round_weights=None):
         """Find the best `Stump`."""
@@ -227,8 +231,12 @@ class StumpWeakLearner:
 
     def tests(self, stumps):
         """Arrange stumps as `count_stump_votes` takes them."""
-        feature, if_false, if_true = np.array(stumps).T[:3].astype(np.int64)
-        return np.stack([if_false, if_true, 2 * feature + 1], axis=1)
+        length = max(1, *(len(stump.literals) for stump in stumps))
+        tests = np.full((len(stumps), 2 + length), -1, dtype=np.int64)
+        for line, stump in zip(tests, stumps, strict=True):
+            line[:2] = stump.if_false, stump.if_true
+            line[2 : 2 + len(stump.literals)] = sorted(stump.literals)
+        return tests
 
 
 class ConjunctionWeakLearner(StumpWeakLearner):
@@ -240,13 +248,8 @@ class ConjunctionWeakLearner(StumpWeakLearner):
         width = width_of_beam(given.width, n_features)
         return min(given.max_literals, n_features), width
 
-    def hypothesis(self, test, edge):
-        """Make a conjunction of its classes and literals."""
-        literals = tuple(literal for literal in test[2:] if literal >= 0)
-        return Conjunction(literals, *test[:2], edge)
-
     def best(self, weights):
-        """Find the best `Conjunction`."""
+        """Find the best conjunction."""
         given = self.estimator
         return best_conjunction(
             self.columns, self.signs, weights, given.max_literals, given.width
@@ -257,16 +260,6 @@ class ConjunctionWeakLearner(StumpWeakLearner):
         truth = truth_of_conjunction(self.columns, conjunction.literals)
         sides = np.array([conjunction.if_false, conjunction.if_true], dtype=np.int16)
         return sides[truth]
-
-    def tests(self, conjunctions):
-        """Arrange conjunctions as `count_stump_votes` takes them."""
-        literals = map(attrgetter("literals"), conjunctions)
-        length = max(1, *map(len, literals))
-        tests = np.full((len(conjunctions), 2 + length), -1, dtype=np.int64)
-        for line, each in zip(tests, conjunctions, strict=True):
-            line[:2] = each.if_false, each.if_true
-            line[2 : 2 + len(each.literals)] = sorted(each.literals)
-        return tests
 
 
 class ClassifierWeakLearner:
