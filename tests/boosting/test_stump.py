@@ -50,6 +50,11 @@ def find(X, codes, weights, n_classes):
     return best_stump(table, class_signs(codes, n_classes), weights)
 
 
+def sides_of(stump):
+    """What a stump tests, and the classes where that is false and true."""
+    return stump.feature, stump.if_false, stump.if_true
+
+
 # -- the search ---------------------------------------------------------------------
 
 
@@ -58,7 +63,7 @@ def test_stump_is_the_first_of_the_best_whatever_the_weights(problem):
     X, codes, weights, n_classes = problem
     stump = find(X, codes, weights, n_classes)
     expected, edge = best_of_all_stumps(X, codes, weights, n_classes)
-    assert stump[:3] == expected
+    assert sides_of(stump) == expected
     assert stump.edge == float(edge)
 
 
@@ -85,7 +90,7 @@ def test_sides_are_weighed_exactly(problem):
 def test_quantizing_costs_no_more_than_it_says(problem):
     X, codes, weights, n_classes = problem
     stump = find(X, codes, quantize_weights(weights), n_classes)
-    right = right_weight(stump[:3], X, codes, weights)
+    right = right_weight(sides_of(stump), X, codes, weights)
     best = max(
         right_weight(other, X, codes, weights)
         for other in all_stumps(X.shape[1], n_classes)
@@ -110,7 +115,7 @@ def test_weights_far_apart_are_summed_exactly_around_64_bits(span):
     weights = np.array([large, 1.5 * large, 1.75 * large, 1, large])
     stump = find(X, codes, weights, 2)
     expected, edge = best_of_all_stumps(X, codes, weights, 2)
-    assert (stump[:3], stump.edge) == (expected, float(edge))
+    assert (sides_of(stump), stump.edge) == (expected, float(edge))
     assert stump.feature == 1
 
 
