@@ -112,7 +112,7 @@ def perceptron(folder, n_samples):
 def conjunctions(folder, n_samples):
     """Conjunctions of two literals with a fixed C."""
     model = ConjunctionLogisticRegression(
-        C=300 / n_samples, max_literals=2, monotone=False
+        C=300 / n_samples, max_literals=2, monotone=False, work_limit=None
     )
     return fit_and_score(model, folder, n_samples)
 
