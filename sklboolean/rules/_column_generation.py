@@ -280,14 +280,15 @@ class ColumnGeneration:
                 self.gap = self._gap(C, means, bound)
                 if exact and self.gap <= tol * self.objective:
                     return True
+            # Before new ones, which have the weight 0 as well, are added.
+            if len(self.conjunctions) > 3 * self._n_used() + MANY:
+                self.drop_unused(problem)
             n_new = self.add(found)
             worst = bound - 1 if n_new else 0.0
             # What is found again, or a gap left, asks for a closer solution.
             is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
             if not is_unfinished or limits.reached(self.work):
                 return not limits.reached(self.work)
-            if len(self.conjunctions) > 3 * self._n_used() + MANY:
-                self.drop_unused(problem)
 
     def _work_of_sum(self, digits):
         """Return the work of a sum of the search, in nanoseconds of a core."""

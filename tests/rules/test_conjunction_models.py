@@ -431,6 +431,22 @@ def test_a_class_without_weight_is_an_error():
         ConjunctionLogisticRegression().fit(X, y, sample_weight=1.0 * (y == 0))
 
 
+def test_many_conjunctions_found_at_once_are_not_dropped_before_they_are_tried():
+    # The first search for four classes finds more than are kept without a weight.
+    rng = np.random.default_rng(0)
+    X = rng.random((240, 21)) < 0.3
+    scores = [
+        X[:, 0] & X[:, 1] | X[:, 2],
+        X[:, 3] & X[:, 4],
+        X[:, 5] & ~X[:, 6],
+        X[:, 7],
+    ]
+    y = np.argmax(scores, axis=0)
+    y = np.where(rng.random(240) < 0.1, rng.integers(4, size=240), y)
+    model = ConjunctionLogisticRegression(C=3.0, work_limit=0.5).fit(X, y)
+    assert model.is_optimal_
+
+
 def test_columns_are_dropped_and_known_ones_not_added_twice():
     X, y, weights = noisy(100, 5)
     space = ConjunctionSpace(5, 2, False, 1.1)
