@@ -103,19 +103,6 @@ def peers():
     except Exception as error:
         print(f"Peer left out: GOSDT ({error}).")
     try:
-        from imodels import FastSmallTreeClassifier
-
-        for penalty in (0.02, 0.01):
-            yield (
-                f"FastSmallTree, {penalty}",
-                FastSmallTreeClassifier(
-                    regularization=penalty, time_limit=PEER_SECONDS
-                ),
-                None,
-            )
-    except Exception as error:
-        print(f"Peer left out: FastSmallTreeClassifier ({error}).")
-    try:
         from aix360.algorithms.rbm import BooleanRuleCG
 
         yield (
