@@ -241,9 +241,11 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     def _encode(self, X):
         check_is_fitted(self)
-        if self.encoder_ is not None:
-            return self.encoder_.transform(X)
-        return validate_data_strict(self, X, reset=False, accept_sparse="csr")
+        if self.encoder_ is None or sparse.issparse(X):
+            X = validate_data_strict(self, X, reset=False, accept_sparse="csr")
+        if self.encoder_ is None:
+            return X
+        return self.encoder_.transform(X.toarray() if sparse.issparse(X) else X)
 
     @staticmethod
     def _folds(codes, rng):

@@ -5,8 +5,12 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
-from sklboolean._core.bits import as_words, unpack_words
+from sklboolean._core.base import (
+    DecisionClassifierMixin,
+    TableScoreMixin,
+    restore_on_error,
+)
+from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import conjunction_text, html_table
@@ -29,7 +33,11 @@ MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 
 class ScorecardClassifier(
-    RulesMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+    RulesMixin,
+    DecisionClassifierMixin,
+    TableScoreMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Scorecard: integer points for a few conditions, added up to a probability.
 
@@ -142,15 +150,15 @@ class ScorecardClassifier(
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Choose conditions and points.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weight of the loss of each sample. None: 1.
 
@@ -165,6 +173,7 @@ class ScorecardClassifier(
             For invalid parameters and data, and when all samples of a class have weight
             0. An earlier fit is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             check_integer(self.max_conditions, "max_conditions", 1, MOST_CONDITIONS)
             check_integer(self.max_points, "max_points", 1, 1000)

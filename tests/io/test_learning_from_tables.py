@@ -33,6 +33,7 @@ NUMERIC = (
     "boolean_encoder", "consistent_halfspace", "filtering", "online_boost",
     "density_imputer", "density_classifier", "density_outlier", "gaussian_combination",
     "query_by_committee", "boost_by_majority_regressor", "boost_by_majority_trees",
+    "boolean_ensemble",
 )  # fmt: skip
 QUICK = {name: case for name, case in CASES.items() if case.quick is not None}
 QUICK.pop("conjunction_features_frequent")  # takes long

@@ -130,7 +130,8 @@ def test_a_copy_of_some_samples_has_their_entries(samples, is_real):
     X = sparse.csr_array(X.astype(np.float64))
     part = pack_samples(X, X)[np.array(samples, dtype=np.int64)]
     assert part.n_samples == len(samples)
-    np.testing.assert_array_equal(part.values().toarray(), X.toarray()[samples])
+    (values,) = part.value_blocks()
+    np.testing.assert_array_equal(values.toarray(), X.toarray()[samples])
 
 
 @pytest.mark.parametrize("model", [AveragedPerceptron(), Winnow()], ids=str)
