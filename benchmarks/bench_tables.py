@@ -3,22 +3,24 @@
     python benchmarks/bench_tables.py [--quick] [--data DIR] [--sizes 100 300 1000]
         [--noise 0 0.2] [--seeds N] [--only NAME ...] [--keep DIR]
 
-Of each table a random 30 % are held out, and up to so many of the other samples are
-the training data; a share of their labels is changed to another class ("noise").
-Accuracy and log-loss are of the held-out samples, with their true labels. Ranks are
-over the learners on one table of one size, and their mean and standard error over the
-tables (means over sizes and seeds first). SVC gives no probabilities, so it has no rank
-by log-loss. Seconds are the CPU time of ``fit``, encoding included.
+Of each table a random 30 % are held out, and up to so many of the other samples are the
+training data; a share of their labels is changed to another class ("noise"). Accuracy
+and log-loss are of the held-out samples, with their true labels. Ranks are over the
+learners on one table of one size, and their mean and standard error over the tables
+(means over sizes and seeds first). Another table says who is first on each of them, and
+gives means over splits with their standard errors. SVC gives no probabilities, so it
+has no rank by log-loss. Seconds are the CPU time of ``fit``, encoding included.
 
 Our classifiers get the columns of `BooleanEncoder`; so does `LogisticRegressionCV`, the
 simplest rival. LightGBM, CatBoost and EBM get the categories as they are; forests, SVC
 and `HistGradientBoosting` one-hot columns and medians for missing numbers. "tuned" is
 LightGBM with the best of twelve settings by three folds and early stopping.
 
-Six tables come with scikit-learn and this package. With ``--data`` every Parquet file
+Seven tables come with scikit-learn and this package. With ``--data`` every Parquet file
 of the folder and of its subfolder ``mixed`` is a table, whose column ``__target__`` is
-the label. With ``--keep`` the figures of each fit are kept in a folder, and a run that
-was interrupted continues. Empty it when the package changes.
+the label; nursery and car, if they are there, are tables of zeros and ones. With
+``--keep`` the figures of each fit are kept in a folder, and a run that was interrupted
+continues. Empty it when the package changes.
 """
 
 import argparse
@@ -34,6 +36,7 @@ import numpy as np
 import pandas as pd
 from _peers import StoppedLightGBM
 from _timing import kept, print_header, print_table
+from _workloads import load_part
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -48,12 +51,23 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import sklboolean
-from sklboolean.datasets import load_mushroom, load_votes, make_tic_tac_toe
+from sklboolean.datasets import (
+    load_mushroom,
+    load_recurrence,
+    load_votes,
+    make_tic_tac_toe,
+)
 
 OWN = (
     "BooleanGaussianProcessClassifier", "ConjunctionLogisticRegression",
     "KernelPerceptron", "AveragedPerceptron", "Winnow", "BooleanSVC",
     "BoostByMajority", "RuleClassifier",
+)  # fmt: skip
+# The columns of the table that names the first on each table.
+SHOWN = (
+    "BooleanEnsembleClassifier", "ConjunctionLogisticRegression", "BooleanSVC",
+    "RuleClassifier", "LogisticRegressionCV", "LightGBM", "LightGBM, tuned",
+    "CatBoost", "EBM",
 )  # fmt: skip
 SHARE_HELD_OUT, MOST_HELD_OUT, LEAST_OF_CLASS = 0.3, 2000, 3
 
@@ -182,6 +196,7 @@ def tables(folder):
         "wine": partial(load_wine, **options),
         "diabetes": load_progression,
         "votes": partial(load_votes, **options),
+        "recurrence": partial(load_recurrence, **options),
         "mushroom": partial(load_mushroom, **options),
         "tic-tac-toe": partial(make_tic_tac_toe, return_X_y=True),
     }
@@ -191,7 +206,12 @@ def tables(folder):
     paths = sorted(
         [*Path(folder).glob("*.parquet"), *Path(folder).glob("mixed/*.parq*")]
     )
-    return found | {path.stem: partial(read_parquet, path) for path in paths}
+    bits = {
+        name: partial(load_part, folder, file, "all")
+        for name, file in (("car", "uci_car"), ("nursery", "uci_nursery"))
+        if (Path(folder) / f"{file}.npz").exists()
+    }
+    return found | bits | {path.stem: partial(read_parquet, path) for path in paths}
 
 
 def draw(load, size, noise, seed):
@@ -230,18 +250,18 @@ def evaluate(model, load, size, noise, seed):
     return float(right), float(loss), seconds
 
 
-def mean_and_error(values):
+def mean_and_error(values, decimals=2):
     """Write a mean with its standard error."""
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return f"{np.mean(values):.2f} +- {error:.2f}"
+    return f"{np.mean(values):.{decimals}f} +- {error:.{decimals}f}"
 
 
 def print_ranks(title, names, figures):
-    """Print ranks and means; ``figures`` are (table, size, learner, 3), means of seeds.
+    """Print ranks and means; ``figures`` are (table, size, learner, seed, 3).
 
     Learners without probabilities have the log-loss NaN.
     """
-    right, loss, seconds = np.moveaxis(figures, -1, 0)
+    right, loss, seconds = np.moveaxis(figures.mean(axis=-2), -1, 0)
     by_right = rankdata(-right.round(4), axis=-1).mean(axis=1)
     has_loss = ~np.isnan(loss[0, 0])
     by_loss = np.full(by_right.shape, np.nan)
@@ -264,6 +284,25 @@ def print_ranks(title, names, figures):
     print_table(title, columns, rows)
 
 
+def print_by_table(title, tables, names, figures):
+    """Print who is first on each table, and the figures of the learners of `SHOWN`.
+
+    ``figures`` are (table, learner, seed, 3), of one size.
+    """
+    right, loss, _ = np.moveaxis(figures.mean(axis=-2), -1, 0)
+    shown = [k for k, name in enumerate(names) if name in SHOWN]
+    rows = [
+        [
+            table, names[np.argmax(right[t])], names[np.nanargmin(loss[t])],
+            *(" / ".join(mean_and_error(part, 3) for part in figures[t, k, :, :2].T)
+              for k in shown),
+        ]
+        for t, table in enumerate(tables)
+    ]  # fmt: skip
+    columns = ["table", "first by accuracy", "first by log-loss"]
+    print_table(title, columns + [names[k] for k in shown], rows)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one split, two tables")
@@ -284,22 +323,21 @@ def main(arguments=None):
     for noise in options.noise:
         figures = np.array([
             [[
-                np.mean([
-                    np.array(kept(
-                        options.keep, f"{name} {table} {size} {noise} {seed}",
-                        partial(evaluate, model, load, size, noise, seed),
-                    ), dtype=float)
+                [
+                    kept(options.keep, f"{name} {table} {size} {noise} {seed}",
+                         partial(evaluate, model, load, size, noise, seed))
                     for seed in range(options.seeds)
-                ], axis=0)
+                ]
                 for name, model in models.items()
             ] for size in options.sizes]
             for table, load in found.items()
-        ])  # fmt: skip
+        ], dtype=float)  # fmt: skip
         sizes = ", ".join(map(str, options.sizes))
-        title = (
-            f"Ranks with {100 * noise:.0f} % wrong labels, training samples: {sizes}"
-        )
-        print_ranks(title, list(models), figures)
+        wrong = f"{100 * noise:.0f} % wrong labels, training samples:"
+        print_ranks(f"Ranks with {wrong} {sizes}", list(models), figures)
+        for k, size in enumerate(options.sizes):
+            title = f"By table, accuracy / log-loss, {wrong} {size}"
+            print_by_table(title, list(found), list(models), figures[:, k])
 
 
 if __name__ == "__main__":
