@@ -204,26 +204,27 @@ def add_votes(const int8_t[:, ::1] rows, const double[:, ::1] coef,
                 votes[row] += averaged_vote(scratch.score[i], scratch.delayed[i], n_shown[i])
 
 
-def vote_and_learn(const int8_t[:, ::1] rows, const int8_t[::1] signs,
+def vote_and_learn(game, const int8_t[:, ::1] rows, const int8_t[::1] signs,
                    const double[::1] sample_weight, const double[:, ::1] uniform,
-                   double gamma, const double[::1] log_factorials,
-                   double[:, ::1] coef, double[:, ::1] late, double[::1] n_shown,
-                   int64_t[::1] counts, double[::1] weights_correct,
-                   double[::1] weights_shown, int64_t[::1] votes,
+                   const double[::1] log_factorials, int64_t[::1] votes,
                    int64_t[::1] n_correct):
-    """The same, but every learner learns a sample after voting on it.
+    """The same, but every learner of a `BitGame` learns a sample after voting on it.
 
     ``uniform`` has no columns, or a random number for each sample and learner: a weight
-    is then rounded up with the probability of its fraction. ``counts`` is the number of
-    samples that each learner was shown, ``weights_shown`` and ``weights_correct`` their
-    weight and that of its correct votes.
+    is then rounded up with the probability of its fraction. The game's lines and counts
+    change; ``votes`` and ``n_correct`` get the numbers of each sample.
     """
     cdef:
+        double[:, ::1] coef = game.lines[0], late = game.lines[1]
+        double[::1] n_shown = game.weight_seen
+        int64_t[::1] counts = game.n_shown
+        double[::1] weights_correct = game.weights_correct
+        double[::1] weights_shown = game.weights_shown
         Py_ssize_t row, i, right, votes_of_row, n_steps, k = coef.shape[1]
         double weight
         int vote
         bint is_right, is_learned, is_sampled = uniform.shape[1] > 0
-        StateWeights state_weights = StateWeights(k, gamma, log_factorials)
+        StateWeights state_weights = StateWeights(k, game.gamma, log_factorials)
         Scratch scratch = Scratch(rows.shape[1], k)
         double *score = scratch.score
         double *delayed = scratch.delayed

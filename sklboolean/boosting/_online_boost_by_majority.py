@@ -289,9 +289,8 @@ class BitGame(OnlineGame):
         votes = np.zeros(len(signs), dtype=np.int64)
         n_correct, k = votes.copy(), len(self.n_shown)
         vote_and_learn(
-            samples, signs, sample_weight, self._draw(len(signs)), self.gamma,
-            gammaln(np.arange(1, k + 1)), *self.lines, self.weight_seen,
-            self.n_shown, self.weights_correct, self.weights_shown, votes, n_correct,
+            self, samples, signs, sample_weight, self._draw(len(signs)),
+            gammaln(np.arange(1, k + 1)), votes, n_correct,
         )  # fmt: skip
         return votes, n_correct
 

@@ -18,145 +18,153 @@ cdef enum Decision:
     UNDECIDED = 3   # rounding might hide the sign
 
 
-cdef int check(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[::1] codes,
-               const double[::1] margins, double slack, Py_ssize_t start) except -1:
-    require(n_scores >= 1 and scores.shape[0] >= n_scores * (2 if slack > 0 else 1)
-            and scores.shape[1] >= codes.shape[0] and margins.shape[0] >= codes.shape[0]
-            and start >= 0, "the scores do not fit the samples")
-    if start < codes.shape[0]:
-        require_below(codes[start:], max(n_scores, <Py_ssize_t> 2), "codes")
-    return 0
-
-
 cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j,
                          Py_ssize_t n_scores, double slack) noexcept nogil:
     # Terms that underflow are below 2**-1022 each; 2**-950 covers any number of them.
     return slack * scores[n_scores + k, j] + 2.0 ** -950 if slack > 0 else 0.0
 
 
-cdef Decision decide(const double[:, ::1] scores, Py_ssize_t j, Py_ssize_t n_scores,
-                     int32_t code, double margin, bint tie_positive, double slack,
-                     double margin_slack, Py_ssize_t *rival) noexcept nogil:
+cdef class ScoredExamples:
+    """Examples of a training call with their scores, and what decides about each one."""
     cdef:
-        Py_ssize_t k
-        double f, best, error, other
-        bint wrong
-    margin_slack *= margin
-    if n_scores == 1:
-        f = scores[0, j] if code else -scores[0, j]
-        error = bound(scores, 0, j, n_scores, slack)
-        if slack > 0 and fabs(f) <= error:
+        double[:, ::1] scores
+        const int32_t[::1] codes
+        const double[::1] margins
+        Py_ssize_t n_scores
+        bint tie_positive
+        double slack, margin_slack
+
+    def __init__(self, rule, double[:, ::1] scores, const int32_t[::1] codes,
+                 const double[::1] margins, double slack, double margin_slack):
+        """``rule`` is an `UpdateRule`; the slacks are bounds on relative rounding errors."""
+        self.n_scores, self.tie_positive = rule.n_scores, rule.tie_positive
+        self.scores, self.codes, self.margins = scores, codes, margins
+        self.slack, self.margin_slack = slack, margin_slack
+        require(self.n_scores >= 1 and margins.shape[0] >= codes.shape[0]
+                and scores.shape[0] >= self.n_scores * (2 if slack > 0 else 1)
+                and scores.shape[1] >= codes.shape[0], "the scores do not fit the samples")
+        if codes.shape[0] > 0:
+            require_below(codes, max(self.n_scores, <Py_ssize_t> 2), "codes")
+
+    cdef inline double bound(self, Py_ssize_t k, Py_ssize_t j) noexcept nogil:
+        return bound(self.scores, k, j, self.n_scores, self.slack)
+
+    cdef Decision decide(self, Py_ssize_t j, Py_ssize_t *rival) noexcept nogil:
+        cdef:
+            const double[:, ::1] scores = self.scores
+            Py_ssize_t k, n_scores = self.n_scores
+            int32_t code = self.codes[j]
+            double margin = self.margins[j], margin_slack = self.margin_slack * margin
+            double f, best, error, other
+            bint wrong
+        if n_scores == 1:
+            f = scores[0, j] if code else -scores[0, j]
+            error = self.bound(0, j)
+            if self.slack > 0 and fabs(f) <= error:
+                return UNDECIDED
+            if error + margin_slack > 0 and fabs(f - margin) <= error + margin_slack:
+                return UNDECIDED
+            # A score of 0 predicts the second class when ties are positive.
+            wrong = f < 0 or (f == 0 and (code == 1) != self.tie_positive)
+            if wrong:
+                return MISTAKE
+            return UPDATE if f < margin else PASS
+        rival[0] = 1 if code == 0 else 0
+        for k in range(n_scores):
+            if k != code and scores[k, j] > scores[rival[0], j]:
+                rival[0] = k
+        best = scores[rival[0], j]
+        f = scores[code, j] - best
+        if self.slack > 0:
+            error = self.bound(code, j)
+            for k in range(n_scores):
+                if k == code:
+                    continue
+                other = self.bound(k, j)
+                # Another class might be the rival, or its distance might have another sign.
+                if k != rival[0] and f < margin and best - scores[k, j] <= (
+                        other + self.bound(rival[0], j)):
+                    return UNDECIDED
+                if (fabs(scores[code, j] - scores[k, j]) <= error + other or
+                        fabs(scores[code, j] - scores[k, j] - margin)
+                        <= error + other + margin_slack):
+                    return UNDECIDED
+        elif margin_slack > 0 and fabs(f - margin) <= margin_slack:
             return UNDECIDED
-        if error + margin_slack > 0 and fabs(f - margin) <= error + margin_slack:
-            return UNDECIDED
-        # A score of 0 predicts the second class when ties are positive.
-        wrong = f < 0 or (f == 0 and (code == 1) != tie_positive)
-        if wrong:
+        # Ties go to the class that comes first, as argmax has it.
+        if f < 0 or (f == 0 and rival[0] < code):
             return MISTAKE
         return UPDATE if f < margin else PASS
-    rival[0] = 1 if code == 0 else 0
-    for k in range(n_scores):
-        if k != code and scores[k, j] > scores[rival[0], j]:
-            rival[0] = k
-    best = scores[rival[0], j]
-    f = scores[code, j] - best
-    if slack > 0:
-        error = bound(scores, code, j, n_scores, slack)
-        for k in range(n_scores):
-            if k == code:
-                continue
-            other = bound(scores, k, j, n_scores, slack)
-            # Another class might be the rival, or its distance might have another sign.
-            if k != rival[0] and f < margin and best - scores[k, j] <= (
-                    other + bound(scores, rival[0], j, n_scores, slack)):
-                return UNDECIDED
-            if (fabs(scores[code, j] - scores[k, j]) <= error + other or
-                    fabs(scores[code, j] - scores[k, j] - margin)
-                    <= error + other + margin_slack):
-                return UNDECIDED
-    elif margin_slack > 0 and fabs(f - margin) <= margin_slack:
-        return UNDECIDED
-    # Ties go to the class that comes first, as argmax has it.
-    if f < 0 or (f == 0 and rival[0] < code):
-        return MISTAKE
-    return UPDATE if f < margin else PASS
 
-
-def next_update(const double[:, ::1] scores, Py_ssize_t n_scores, const int32_t[::1] codes,
-                const double[::1] margins, bint tie_positive, double slack,
-                double margin_slack, Py_ssize_t start):
-    """Return (position, decision, rival) of the first example that is not passed."""
-    cdef Py_ssize_t j, rival = 0
-    cdef Decision decision = PASS
-    check(scores, n_scores, codes, margins, slack, start)
-    with nogil:
-        for j in range(start, codes.shape[0]):
-            decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
-                              slack, margin_slack, &rival)
-            if decision != PASS:
-                break
-        else:
-            j = codes.shape[0]
-    return j, <int> decision, rival
-
-
-def run_block(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t n_scores,
-              const int32_t[::1] codes, const double[::1] margins,
-              const int64_t[::1] weights, bint tie_positive, double slack,
-              double margin_slack, Py_ssize_t start, int forced, Py_ssize_t forced_rival,
-              int64_t[:, ::1] deltas):
-    """Run the perceptron over the examples of a block, from ``start`` on.
-
-    ``forced`` is the decision for the example ``start`` when the caller took it (else
-    -1). An update of hypothesis k on example j adds to ``deltas[k, j]`` and to the
-    block's scores. Returns (position, number of mistakes, number of updates); the
-    position is before the end when that example is undecided.
-    """
-    cdef:
-        Py_ssize_t j, rival = 0, mistakes = 0, updates = 0
-        Py_ssize_t stop = codes.shape[0]
-        int decision
-    check(scores, n_scores, codes, margins, slack, start)
-    require(K.shape[0] >= stop and K.shape[1] <= scores.shape[1] and weights.shape[0] >= stop
-            and deltas.shape[0] >= n_scores and deltas.shape[1] >= stop
-            and 0 <= forced_rival < max(n_scores, <Py_ssize_t> 2),
-            "the kernel matrix does not fit the samples")
-    with nogil:
-        for j in range(start, stop):
-            if j == start and forced >= 0:
-                decision, rival = forced, forced_rival
+    def next_update(self, Py_ssize_t start):
+        """Return (position, decision, rival) of the first example that is not passed."""
+        cdef Py_ssize_t j, rival = 0
+        cdef Decision decision = PASS
+        require(start >= 0, "the examples begin at 0")
+        with nogil:
+            for j in range(start, self.codes.shape[0]):
+                decision = self.decide(j, &rival)
+                if decision != PASS:
+                    break
             else:
-                decision = decide(scores, j, n_scores, codes[j], margins[j], tie_positive,
-                                  slack, margin_slack, &rival)
-            if decision == PASS:
-                continue
-            if decision == UNDECIDED:
-                break
-            mistakes += decision == MISTAKE
-            updates += 1
-            if n_scores == 1:
-                add_row(K, scores, 0, n_scores, j, weights[j] if codes[j] else -weights[j],
-                        slack, deltas)
+                j = self.codes.shape[0]
+        return j, <int> decision, rival
+
+    def run(self, const double[:, ::1] K, const int64_t[::1] weights,
+            int64_t[:, ::1] deltas, Py_ssize_t start, int forced, Py_ssize_t forced_rival):
+        """Run the perceptron over the examples from ``start`` on.
+
+        ``K`` is their kernel matrix. ``forced`` is the decision for the example
+        ``start`` when the caller took it (else -1). An update of hypothesis k on example
+        j adds to ``deltas[k, j]`` and to the scores. Returns (position, number of
+        mistakes, number of updates); the position is before the end when that example is
+        undecided.
+        """
+        cdef:
+            Py_ssize_t j, rival = 0, mistakes = 0, updates = 0
+            Py_ssize_t stop = self.codes.shape[0]
+            int32_t code
+            int decision
+        require(K.shape[0] >= stop and K.shape[1] <= self.scores.shape[1] and start >= 0
+                and weights.shape[0] >= stop and deltas.shape[0] >= self.n_scores
+                and deltas.shape[1] >= stop
+                and 0 <= forced_rival < max(self.n_scores, <Py_ssize_t> 2),
+                "the kernel matrix does not fit the samples")
+        with nogil:
+            for j in range(start, stop):
+                if j == start and forced >= 0:
+                    decision, rival = forced, forced_rival
+                else:
+                    decision = self.decide(j, &rival)
+                if decision == PASS:
+                    continue
+                if decision == UNDECIDED:
+                    break
+                mistakes += decision == MISTAKE
+                updates += 1
+                code = self.codes[j]
+                if self.n_scores == 1:
+                    self.add_row(K, 0, j, weights[j] if code else -weights[j], deltas)
+                else:
+                    self.add_row(K, code, j, weights[j], deltas)
+                    self.add_row(K, rival, j, -weights[j], deltas)
             else:
-                add_row(K, scores, codes[j], n_scores, j, weights[j], slack, deltas)
-                add_row(K, scores, rival, n_scores, j, -weights[j], slack, deltas)
-        else:
-            j = stop
-    return j, mistakes, updates
+                j = stop
+        return j, mistakes, updates
 
-
-cdef void add_row(const double[:, ::1] K, double[:, ::1] scores, Py_ssize_t k,
-                  Py_ssize_t n_scores, Py_ssize_t row, int64_t delta, double slack,
-                  int64_t[:, ::1] deltas) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef double coefficient = <double> delta
-    deltas[k, row] += delta
-    for j in range(K.shape[1]):
-        scores[k, j] += coefficient * K[row, j]
-    if slack > 0:
-        coefficient = fabs(coefficient)
+    cdef void add_row(self, const double[:, ::1] K, Py_ssize_t k, Py_ssize_t row,
+                      int64_t delta, int64_t[:, ::1] deltas) noexcept nogil:
+        cdef:
+            Py_ssize_t j
+            double coefficient = <double> delta
+            double[:, ::1] scores = self.scores
+        deltas[k, row] += delta
         for j in range(K.shape[1]):
-            scores[n_scores + k, j] += coefficient * fabs(K[row, j])
+            scores[k, j] += coefficient * K[row, j]
+        if self.slack > 0:
+            coefficient = fabs(coefficient)
+            for j in range(K.shape[1]):
+                scores[self.n_scores + k, j] += coefficient * fabs(K[row, j])
 
 
 def count_votes(const double[:, ::1] K, const int64_t[::1] rows, const int32_t[::1] hypotheses,

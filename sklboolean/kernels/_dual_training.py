@@ -21,7 +21,7 @@ from sklboolean._core._popcount import PANEL
 from sklboolean._core.base import History
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._count_table import rounding_slack
-from sklboolean.kernels._dual import next_update, run_block
+from sklboolean.kernels._dual import ScoredExamples
 
 RESOLUTION = 2**16
 BLOCK = 8 * PANEL
@@ -205,26 +205,19 @@ class DualRun:
 
     def _run_epoch(self, order, last):
         """Show every example once, in the given order."""
-        rule, rows = self.rule, self.examples.take(order)
+        rows = self.examples.take(order)
         columns = self.evaluator.columns(rows)
         scores = np.ascontiguousarray(self.scores[:, order])
-        codes, margins = self.codes[order], self.margins[order]
-        weights = self.weights[order]
+        scored = self._scored(scores, order)
         position = 0
         while True:
-            position, _, _ = next_update(
-                scores, rule.n_scores, codes, margins, rule.tie_positive, self.slack,
-                self.margin_slack, position,
-            )  # fmt: skip
+            position, _, _ = scored.next_update(position)
             if position == len(order):
                 break
             first = position - position % PANEL
             block = slice(first, min(first + BLOCK, len(order)))
             part = rows.take(block)
-            deltas = self._run_block(
-                part, codes[block], margins[block], weights[block], order[block],
-                scores, first, position,
-            )  # fmt: skip
+            deltas = self._run_block(part, order[block], scores, first, position)
             position = block.stop
             touched = np.flatnonzero(deltas.any(axis=0))
             # In the last epoch the examples before the block are finished.
@@ -235,23 +228,26 @@ class DualRun:
             )  # fmt: skip
         self.scores[:, order] = scores
 
-    def _run_block(
-        self, part, codes, margins, weights, numbers, scores, first, position
-    ):
+    def _scored(self, scores, numbers):
+        """Join the examples of these numbers with their scores."""
+        return ScoredExamples(
+            self.rule, scores, self.codes[numbers], self.margins[numbers],
+            self.slack, self.margin_slack,
+        )  # fmt: skip
+
+    def _run_block(self, part, numbers, scores, first, position):
         """Learn from a block; return the changes of its coefficients."""
-        rule = self.rule
         here = slice(first, first + len(part))
         K = self.evaluator.matrix(part, self.evaluator.columns(part))
         own_scores = np.ascontiguousarray(scores[:, here])
-        deltas = np.zeros((rule.n_scores, len(part)), dtype=np.int64)
+        scored, weights = self._scored(own_scores, numbers), self.weights[numbers]
+        deltas = np.zeros((self.rule.n_scores, len(part)), dtype=np.int64)
         recorded = np.zeros_like(deltas)
         position, forced, rival = position - first, -1, 0
         while True:
-            position, mistakes, updates = run_block(
-                K, own_scores, rule.n_scores, codes, margins, weights,
-                rule.tie_positive, self.slack, self.margin_slack,
-                position, forced, rival, deltas,
-            )  # fmt: skip
+            position, mistakes, updates = scored.run(
+                K, weights, deltas, position, forced, rival
+            )
             self.history.mistakes[-1] += mistakes
             self.history.updates[-1] += updates
             # An example occurs once in a block, so its time is its place.
@@ -267,7 +263,7 @@ class DualRun:
             forced, rival = self._decide_exactly(
                 np.flatnonzero(self.coef.any(axis=0)),
                 part.take(slice(position, position + 1)),
-                codes[position],
+                self.codes[numbers[position]],
             )
         scores[:, here] = own_scores
         return deltas
@@ -319,10 +315,7 @@ class BudgetRun(DualRun):
             exact=not certified,
         )  # fmt: skip
         codes = self.codes[numbers]
-        place, decision, rival = next_update(
-            scores, rule.n_scores, codes, self.margins[numbers], rule.tie_positive,
-            self.slack, self.margin_slack, 0,
-        )  # fmt: skip
+        place, decision, rival = self._scored(scores, numbers).next_update(0)
         if place == len(numbers):
             return None
         if decision == UNDECIDED:
