@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, xlogy
 
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
@@ -171,6 +171,39 @@ class Attributes:
         """
         chosen = (values + self.first_values)[:, self.of_column]
         return np.where(chosen == self.true_values, 1, -1).astype(np.int8)
+
+    def mutual_information(self, counts, alpha=0.0):
+        """Compute the mutual information of all pairs of attributes.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_values, n_values)
+            Of each pair of values. Symmetric.
+        alpha : float
+            Weight of the uniform distribution that is added to each pair.
+
+        Returns
+        -------
+        information : ndarray of shape (n_attributes, n_attributes), dtype float64
+            In nats. Symmetric, not negative, 0 on the diagonal.
+        """
+        starts, sizes = self.first_values, self.sizes
+        per_value = np.repeat(sizes, sizes)
+
+        def total(array, axis):
+            return np.add.reduceat(array, starts, axis=axis)
+
+        def expand(array, axis):
+            return np.repeat(array, sizes, axis=axis)
+
+        joint = counts + alpha / np.outer(per_value, per_value)
+        joint /= expand(expand(total(total(counts, 0), 1) + alpha, 0), 1)
+        first, second = expand(total(joint, 1), 1), expand(total(joint, 0), 0)
+        terms = xlogy(joint, joint) - xlogy(joint, first * second)
+        information = total(total(terms, 0), 1)
+        information = (information + information.T) / 2
+        np.fill_diagonal(information, 0.0)
+        return np.maximum(information, 0.0)
 
     def parents_of(self, gains):
         """Find a tree of attributes and give each column a parent column.

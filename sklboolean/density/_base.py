@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
+from sklboolean._core.exports import versioned
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -190,6 +191,15 @@ def log_in_blocks(function, samples, known=None):
     return results
 
 
+def json_value(value):
+    """Convert an array, a density model or a list of them to JSON types."""
+    if isinstance(value, list):
+        return list(map(json_value, value))
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 class UsesDensityMixin:
     """Has the parameter `estimator`, a density model, and ``_default_density()``."""
 
@@ -229,6 +239,7 @@ class IncompleteDensityMixin(DensityMixin):
     * ``_all_missing(n_samples)`` and ``_is_missing(samples)``;
     * ``_log_density(samples)``: the log-likelihood of each sample in nats, with missing
       values summed out;
+    * ``_exported``, the names of the attributes that define the density;
     * ``_completions``, a dict from each `method` of ``impute`` to the name of the
       model's method that fills in missing values. It receives the samples and a random
       number generator.
@@ -300,6 +311,29 @@ class IncompleteDensityMixin(DensityMixin):
         return self._write(
             apply_in_blocks(lambda part: self._complete_at_random(part, rng), samples)
         )
+
+    def to_dict(self):
+        """Write the density as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+            "type", "version", "feature_names", which may be None, and the attributes
+            from which any program can compute each probability, without the underscore
+            at the end of their names. Of Boolean samples "codes", and "attributes",
+            the number of the attribute of each column, or None without
+            `feature_groups`. The components of a mixture are dictionaries.
+        """
+        self._prepare_likelihood()
+        attributes = getattr(self, "_attributes", None)
+        fields = {
+            "feature_names": getattr(self, "feature_names_in_", None),
+            "codes": getattr(self, "codes_", None),
+            "attributes": attributes and attributes.of_column,
+        }
+        fields |= {name.rstrip("_"): getattr(self, name) for name in self._exported}
+        plain = {name: json_value(value) for name, value in fields.items()}
+        return versioned(type(self).__name__, plain)
 
     def impute(self, X, method="mean", random_state=None):
         """Fill in missing values, given the known values of the same sample.
@@ -581,6 +615,50 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
             # Rounding may leave a small negative sum.
             gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
         return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
+
+    def mutual_information(self):
+        """Compute how much any two columns tell about each other.
+
+        Their mutual information under the model, from the exact probabilities of all
+        pairs of values. It tells which columns depend on each other, not why.
+
+        Returns
+        -------
+        information : ndarray of shape (n_features, n_features), dtype float64
+            In nats. Symmetric, at least 0, and 0 on the diagonal. With
+            `feature_groups` it is that of attributes: the columns of one have the same
+            values, and 0 with each other.
+
+        See Also
+        --------
+        sklboolean.inspection.DependenceDisplay : The strongest pairs as bars.
+
+        Examples
+        --------
+        >>> from sklboolean import ChowLiuTree
+        >>> X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 10
+        >>> ChowLiuTree().fit(X).mutual_information().round(1)
+        array([[0. , 0.6, 0. ],
+               [0.6, 0. , 0. ],
+               [0. , 0. , 0. ]])
+        """
+        check_is_fitted(self)
+        attributes = self._attributes or Attributes(np.arange(self.n_features_in_))
+        values = self._all_missing(attributes.sizes.sum())
+        for number, here in enumerate(attributes.slices):
+            of_attribute = attributes.columns_of(number)
+            values[here, of_attribute] = attributes.value_signs(number)
+        logs = self._log_marginals(values)
+        values = self._attributes.complete(values) if self._attributes else values
+        means = (apply_in_blocks(self._complete_by_means, values) + 1) / 2
+        alone = ~attributes.grouped[attributes.of_column]
+        given = np.empty((len(values),) * 2)  # each value, given that of the row
+        given[:, attributes.true_values] = means
+        given[:, attributes.true_values[alone] - 1] = 1 - means[:, alone]
+        joint = np.exp(logs)[:, None] * given
+        joint = (joint + joint.T) / 2  # rounding
+        information = attributes.mutual_information(joint)
+        return information[np.ix_(attributes.of_column, attributes.of_column)]
 
     def _complete_by_most_probable(self, signs, rng):
         """Replace the missing bits by their jointly most probable values."""

@@ -224,6 +224,8 @@ class BernoulliMixture(
     array([[1., 1., 1., 0.]])
     """
 
+    _exported = ("weights_", "means_")
+
     def __init__(
         self, n_components=10, *, alpha=0.1, growth="doubling", n_init=1, max_iter=200,
         tol=1e-3, batch_size=1000, learning_decay=0.7, warm_start=False,

@@ -26,6 +26,8 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
     parameters, for samples with few enough missing bits.
     """
 
+    _exported = (*MachineMixin._exported, "tree_", "couplings_")
+
     def _set_state(self, state, n_iter=0):
         super()._set_state(state, n_iter)
         self.tree_, self.couplings_ = state.params.parents, state.params.couplings

@@ -166,6 +166,7 @@ class CombinationMachine(
     (2, 4)
     """
 
+    _exported = (*BinaryMachineMixin._exported, "max_active")
     _state_params = (
         "n_components", "base", "visible_bias", "binarize", "feature_groups",
     )  # fmt: skip

@@ -242,6 +242,8 @@ class DensityMixture(
     array([[1., 0., 0., 0.]])
     """
 
+    _exported = ("weights_", "estimators_")
+
     def __init__(
         self, estimator=None, *, n_components="auto", n_averaged=1, max_iter=10,
         tol=5e-3, feature_groups=None, binarize=0.0, random_state=None, n_jobs=None,

@@ -51,6 +51,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """
 
     _log_base = None  # of the base measure: 0 for binary inputs
+    _exported = ("components_", "hidden_bias_", "visible_bias_", "log_partition_")
 
     @property
     def _n_features_out(self):

@@ -9,14 +9,18 @@ these is a marginal of the density. No term is subtracted from another.
 import re
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import NUMBER
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.partitions import load_partition, open_partitions, prefix_errors
 
 MAX_TERMS = 4096  # branches of a query
 MAX_DEPTH = 50  # of nested parentheses
@@ -257,6 +261,12 @@ class Vocabulary:
         return ", ".join(map(repr, names[:MAX_LISTED])) + more
 
 
+@lru_cache(maxsize=4)
+def vocabulary_of(names):
+    """Build the vocabulary of some names once for many queries."""
+    return Vocabulary(names)
+
+
 # Text to formula
 
 
@@ -407,7 +417,7 @@ def parse_query(text, names, argument):
             f'{argument} must be a text such as "age > 40 and not city = Rome"; got '
             f"{text!r}."
         )
-    return Parser(text, Vocabulary(names)).parse()
+    return Parser(text, vocabulary_of(tuple(names))).parse()
 
 
 class QueryMixin:
@@ -460,16 +470,70 @@ class QueryMixin:
         0.5
         """
         check_is_fitted(self)
-        if np.ndim(event) == 0:
-            return self._probability(self._parse(event, "event"), given)
-        conditions = [given] * len(event) if np.ndim(given) == 0 else given
-        if len(conditions) != len(event):
+        events = [event] if np.ndim(event) == 0 else event
+        conditions = [given] * len(events) if np.ndim(given) == 0 else given
+        if len(conditions) != len(events):
             raise ValueError(
-                f"given must be one condition, or one for each of {len(event)} events; "
-                f"got {len(conditions)}."
+                f"given must be one condition, or one for each of {len(events)} "
+                f"events; got {len(conditions)}."
             )
-        formulas = [self._parse(each, "event") for each in event]
-        return np.array(list(map(self._probability, formulas, conditions)), dtype=float)
+        formulas = [self._parse(each, "event") for each in events]
+        found = self._probabilities(formulas, conditions)
+        return float(found[0]) if np.ndim(event) == 0 else found
+
+    def standard_error(self, partitions, event, given=None):
+        """Estimate the standard error of ``query``, from models of parts of the data.
+
+        A clone is fitted to each part and answers the query. The error is the standard
+        deviation of the answers, divided by the square root of their number: the
+        method of random groups. It measures how much the answer of ``fit`` on all
+        parts depends on the choice of the samples, not how far the model is from the
+        truth.
+
+        Parameters
+        ----------
+        partitions : iterable
+            At least two random parts of the training data, as for ``fit_partitions``:
+            pairs (X, y), where y may be None. Take five or more, of equal sizes.
+        event : str or list of str
+            As for ``query``.
+        given : str, list of str or None, default=None
+            As for ``query``.
+
+        Returns
+        -------
+        error : float, or ndarray of shape (n_events,), dtype float64
+            At least 0.
+
+        Raises
+        ------
+        ValueError
+            For fewer than two parts, and as from ``fit`` and ``query``.
+
+        References
+        ----------
+        Wolter. "Introduction to Variance Estimation". Second edition, Springer, 2007,
+        chapter 2.
+
+        Examples
+        --------
+        >>> from sklboolean import ChowLiuTree
+        >>> parts = [([[0], [1], [1], [1]], None), ([[0], [0], [1], [1]], None)]
+        >>> tree = ChowLiuTree(alpha=1e-9).fit(parts[0][0] + parts[1][0])
+        >>> tree.query("x0"), round(tree.standard_error(parts, "x0"), 3)
+        (0.625, 0.125)
+        """
+        check_is_fitted(self)
+        answers = []
+        for number, source in enumerate(open_partitions(partitions)):
+            with prefix_errors(number):
+                X, _, sample_weight = load_partition(*source)
+                model = clone(self).fit(X, sample_weight=sample_weight)
+                answers.append(model.query(event, given))
+        if len(answers) < 2:
+            raise ValueError("partitions must be at least two parts; got one.")
+        error = np.std(answers, axis=0, ddof=1) / np.sqrt(len(answers))
+        return float(error) if np.ndim(error) == 0 else error
 
     def expected_counts(self, rows, columns, *, n_samples=1000, given=None):
         """Compute the expected number of samples of each combination of conditions.
@@ -509,19 +573,15 @@ class QueryMixin:
 
         check_is_fitted(self)
         total = check_real(n_samples, "n_samples", 0.0, strict=True)
-        across = [self._parse(column, "columns") for column in columns]
-        counts = [
-            [
-                total * self._probability(Junction(False, (down, each)), given)
-                for each in across
-            ]
-            for down in (self._parse(row, "rows") for row in rows)
-        ]
-        return pandas.DataFrame(counts, index=rows, columns=columns, dtype=float)
-
-    def _probability(self, event, given):
-        _, logs, truths = self._terms(given, event)
-        return min(float(softmax(logs)[truths].sum()), 1.0)  # rounding
+        pairs = product(
+            [self._parse(row, "rows") for row in rows],
+            [self._parse(column, "columns") for column in columns],
+        )
+        events = [Junction(False, pair) for pair in pairs]
+        counts = total * self._probabilities(events, [given] * len(events))
+        return pandas.DataFrame(
+            counts.reshape(len(rows), len(columns)), index=rows, columns=columns
+        )
 
     def _parse(self, text, argument):
         names = getattr(self, "feature_names_in_", None)
@@ -529,22 +589,44 @@ class QueryMixin:
             names = [f"x{column}" for column in range(self.n_features_in_)]
         return parse_query(text, list(map(str, names)), argument)
 
-    def _terms(self, given, event=True):
-        """Split a condition into disjoint terms, with their log-probabilities."""
-        condition = True if given is None else self._parse(given, "given")
-        terms, truths = disjoint_terms(event, condition)
+    def _probabilities(self, events, conditions):
+        """Compute the probability of each event, given the condition beside it."""
+        split = self._split(events, conditions)
+        shares = [softmax(logs)[truths].sum() for _, logs, truths in split]
+        return np.minimum(np.array(shares, dtype=float), 1.0)  # rounding
+
+    def _split(self, events, conditions):
+        """Split each condition into its possible terms.
+
+        Returns
+        -------
+        split : list of (signs, logs, truths)
+            For each event the terms, their log-probabilities, and whether it is true
+            there.
+        """
+        found = [
+            disjoint_terms(event, given is None or self._parse(given, "given"))
+            for event, given in zip(events, conditions, strict=True)
+        ]
+        terms = [term for terms, _ in found for term in terms]
         signs = self._all_missing(len(terms))
         for row, term in zip(signs, terms, strict=True):
             row[list(term)] = [1 if value else -1 for value in term.values()]
         logs = self._log_marginals(signs) if terms else np.empty(0)
-        possible = logs > -np.inf
-        if not possible.any():
-            raise ValueError(
-                f"given={given!r} has probability 0: no sample satisfies it. Ask for "
-                "something that can be true."
+        split, start = [], 0
+        for given, (_, truths) in zip(conditions, found, strict=True):
+            here = slice(start, start + len(truths))
+            possible, start = logs[here] > -np.inf, here.stop
+            if not possible.any():
+                raise ValueError(
+                    f"given={given!r} has probability 0: no sample satisfies it. Ask "
+                    "for something that can be true."
+                )
+            truths = np.array(truths, dtype=bool)
+            split.append(
+                (signs[here][possible], logs[here][possible], truths[possible])
             )
-        truths = np.array(truths, dtype=bool)
-        return signs[possible], logs[possible], truths[possible]
+        return split
 
     def sample(self, n_samples=1, random_state=None, *, given=None):
         """Draw independent samples from the model.
@@ -569,7 +651,7 @@ class QueryMixin:
         check_is_fitted(self)
         n_samples = check_integer(n_samples, "n_samples", 1)
         rng = self._rng(random_state)
-        terms, logs, _ = self._terms(given)
+        ((terms, logs, _),) = self._split([True], [given])
         chosen = rng.choice(len(terms), n_samples, p=softmax(logs))
         return self._draw(terms[chosen], rng)
 
@@ -588,6 +670,7 @@ class QueryMixin:
             which warns where it is not.
         """
         check_is_fitted(self)
-        filled = self._complete_by_most_probable(self._terms(given)[0], None)
+        ((terms, _, _),) = self._split([True], [given])
+        filled = self._complete_by_most_probable(terms, None)
         filled = filled.astype(np.int8)
         return self._write(filled[self._log_density(filled).argmax()])

@@ -332,7 +332,8 @@ def fit_forest(signs, weights, attributes, alpha, max_iter=200):
     """
     counts, slices = known_value_counts(attributes, signs, weights), attributes.slices
     total = signs.total if weights is None else weights.sum()
-    parents, pairs = maximum_spanning_tree(_information(counts, attributes, alpha)), []
+    parents = maximum_spanning_tree(attributes.mutual_information(counts, alpha))
+    pairs = []
     for here, parent in zip(slices, parents, strict=True):
         pair = counts[slices[parent], here] if parent >= 0 else counts.diagonal()[here]
         pairs.append(np.atleast_2d(pair))
@@ -349,28 +350,6 @@ def fit_forest(signs, weights, attributes, alpha, max_iter=200):
         mixture = _normalised_forest(pairs, parents, attributes, alpha)
         before = objective
     return mixture
-
-
-def _information(counts, attributes, alpha):
-    """Compute the mutual information of all pairs of attributes from counts."""
-    starts, sizes = attributes.first_values, attributes.sizes
-    per_value = np.repeat(sizes, sizes)
-
-    def total(array, axis):
-        return np.add.reduceat(array, starts, axis=axis)
-
-    def expand(array, axis):
-        return np.repeat(array, sizes, axis=axis)
-
-    # Each pair is smoothed by the uniform distribution.
-    joint = counts + alpha / np.outer(per_value, per_value)
-    joint /= expand(expand(total(total(counts, 0), 1) + alpha, 0), 1)
-    first, second = expand(total(joint, 1), 1), expand(total(joint, 0), 0)
-    terms = xlogy(joint, joint) - xlogy(joint, first * second)
-    information = total(total(terms, 0), 1)
-    information = (information + information.T) / 2
-    np.fill_diagonal(information, 0.0)
-    return np.maximum(information, 0.0)
 
 
 def _normalised_forest(pairs, parents, attributes, alpha):
@@ -434,9 +413,11 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         Column number of the parent of each bit; -1 for the root, which is column 0. The
         density does not depend on the choice of the root. With `feature_groups`: the
         first column of the attribute on which that of the column depends.
-    probabilities_ : ndarray of shape (`n_features_in_`, 2), dtype float64
+    probabilities_ : ndarray of shape (`n_features_in_`, 2), dtype float64, or list
         Probability of a true bit if its parent is false, and if it is true. For the
-        root both are the same. None with `feature_groups`.
+        root both are the same. With `feature_groups`: for each attribute, in the order
+        of their first columns, an array with the probability of each of its values in
+        the columns, and a row for each value of its parent, or one for the root.
     codes_ : ndarray of shape (2,), dtype float64
         The codes of false and true in results: (-1, 1) if all training values were -1
         or 1, else (0, 1).
@@ -465,6 +446,8 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     >>> tree.impute([[1, np.nan, 0]]).round(2)
     array([[1.  , 0.99, 0.  ]])
     """
+
+    _exported = ("parents_", "probabilities_")
 
     def __init__(
         self, *, alpha=1.0, max_iter=200, feature_groups=None, binarize=0.0,
@@ -550,7 +533,10 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         attributes = self._attributes
         firsts = np.append(attributes.columns[attributes.first_columns], -1)
         self.parents_ = firsts[state.forest.parents][attributes.of_column]
-        self.probabilities_ = None
+        self.probabilities_ = [
+            np.exp(table + state.exponents[:, here])
+            for table, here in zip(state.forest.tables, attributes.slices, strict=True)
+        ]
 
     def _log_density(self, signs):
         if self._attributes is not None:

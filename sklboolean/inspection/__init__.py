@@ -11,6 +11,7 @@ from sklboolean.inspection._curves import (
     PotentialDisplay,
     QueryCurveDisplay,
 )
+from sklboolean.inspection._dependence import DependenceDisplay
 from sklboolean.inspection._explanations import (
     Explanation,
     ExplanationDisplay,
@@ -28,6 +29,7 @@ __all__ = [
     "BoostingCurveDisplay",
     "CompletionDisplay",
     "Counterfactuals",
+    "DependenceDisplay",
     "Explanation",
     "ExplanationDisplay",
     "MistakeCurveDisplay",

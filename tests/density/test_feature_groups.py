@@ -1,5 +1,7 @@
 """Columns of a group are one attribute: against the table of all possible samples."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from oracles.density import (
@@ -234,3 +236,21 @@ def test_wrong_parameters(model, change, match):
     with pytest.raises(ValueError, match=match):
         model.fit(some_samples())
     assert not hasattr(model, "_state")
+
+
+def test_mutual_information_is_that_of_the_table_of_attributes(model):
+    shares = np.exp(model.score_samples(POSSIBLE))
+    information = model.mutual_information()
+    for i, j in product(range(7), repeat=2):
+        own, other = ([k for k in range(7) if GROUPS[k] == GROUPS[c]] for c in (i, j))
+        expected = 0.0
+        for a, b in product(np.unique(POSSIBLE[:, own], axis=0),
+                            np.unique(POSSIBLE[:, other], axis=0)):  # fmt: skip
+            first = (POSSIBLE[:, own] == a).all(axis=1)
+            second = (POSSIBLE[:, other] == b).all(axis=1)
+            p, q = (
+                shares[first & second].sum(),
+                shares[first].sum() * shares[second].sum(),
+            )
+            expected += p * np.log(p / q) if p and own != other else 0.0
+        assert information[i, j] == pytest.approx(expected, abs=1e-10)

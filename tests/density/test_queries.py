@@ -143,6 +143,26 @@ def test_batches_are_single_queries():
         tree.query(["a", "b"], given=["a", "b", "c"])
 
 
+def test_standard_error_is_that_of_the_answers_of_parts():
+    X = samples(90)
+    parts = [(X[k::3], None, np.arange(30) % 2 + 1) for k in range(3)]
+    tree = ChowLiuTree().fit(X)
+    events, known = ["a", "b or c"], ["d", "not d"]
+    answers = [
+        ChowLiuTree().fit(part, sample_weight=weights).query(events, known)
+        for part, _, weights in parts
+    ]
+    found = tree.standard_error([lambda p=part: p for part in parts], events, known)
+    expected = np.sqrt(np.var(answers, axis=0, ddof=1) / 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    single = tree.standard_error(parts, "a", "d")
+    assert single == pytest.approx(expected[0], rel=1e-12)
+    with pytest.raises(ValueError, match="at least two parts; got one"):
+        tree.standard_error(parts[:1], "a")
+    with pytest.raises(ValueError, match="Partition 1"):
+        tree.standard_error([parts[0], (X[["a"]], None)], "b")
+
+
 def test_columns_without_names_have_numbers():
     tree = ChowLiuTree().fit(2 * samples().to_numpy() - 1)
     assert tree.query("x0 and not x4") == pytest.approx(

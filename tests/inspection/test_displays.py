@@ -15,6 +15,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from sklboolean import (  # noqa: E402
+    BernoulliMixture,
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
@@ -27,6 +28,7 @@ from sklboolean.active_learning import (  # noqa: E402
 from sklboolean.inspection import (  # noqa: E402
     BoostingCurveDisplay,
     CompletionDisplay,
+    DependenceDisplay,
     QueryCurveDisplay,
     RuleDisplay,
     WeightsDisplay,
@@ -56,6 +58,7 @@ class Machine(BaseEstimator):
 UNDRAWN = [
     CompletionDisplay(np.eye(2), np.eye(2), (1, 2)),
     BoostingCurveDisplay({"a": [0.0, 1.0]}),
+    DependenceDisplay([("a", "b", 0.5)]),
     QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}),
     RuleDisplay(["x0"], [1.0]),
     WeightsDisplay(np.eye(2)),
@@ -275,6 +278,31 @@ def test_curves_of_other_scores():
     unasked = QueryByCommittee(random_state=0).teach(BITS, WORDS)
     with pytest.raises(ValueError, match="queried no sample"):
         QueryCurveDisplay.from_estimator(unasked, BITS, WORDS, BITS, WORDS)
+
+
+# Densities
+
+
+def test_bars_of_dependence_are_the_strongest_pairs_of_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (60, 4)))
+    X.columns = ["age <= 3", "age <= 5", "city = Rome", "ill"]
+    X["ill"] |= X["age <= 5"]
+    mixture = BernoulliMixture(3, random_state=0).fit(X)
+    display = DependenceDisplay.from_estimator(mixture, n_pairs=2)
+    found = mixture.mutual_information()
+    expected = {
+        "age, city": max(found[0, 2], found[1, 2]),
+        "age, ill": max(found[0, 3], found[1, 3]),
+        "city, ill": found[2, 3],
+    }
+    strongest = sorted(expected, key=expected.get, reverse=True)[:2]
+    texts = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert texts == strongest
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(widths, [expected[name] for name in strongest])
+    with pytest.raises(ValueError, match="feature_names has 1 names, but"):
+        DependenceDisplay.from_estimator(mixture, feature_names=["a"])
 
 
 # Boosters
