@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logsumexp, rel_entr
+from scipy.special import expit, logsumexp
 from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -25,13 +25,16 @@ from sklboolean._core.validation import (
     without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._information import (
+    BLOCK_SIZE,
+    MAX_COLUMNS,
+    InformationMixin,
+    apply_in_blocks,
+)
 from sklboolean.density._queries import QueryMixin
-from sklboolean.preprocessing._frames import frame_like, is_frame
 
 MAX_COMPLETIONS = 4096  # of a sample that are compared
 N_STARTS = 16  # of ascents to the most probable completion, besides the means
-BLOCK_SIZE = 4096  # samples at a time: bounds the memory for intermediate results
-MAX_COLUMNS = 20  # of a joint distribution: 2 ** 20 probabilities for each sample
 
 
 def find_codes(X):
@@ -171,14 +174,6 @@ def refuse_auto(n_components):
             f"fit_partitions needs a number as n_components; got {n_components!r}. "
             "Choose it by fit on some thousand samples."
         )
-
-
-def apply_in_blocks(function, samples):
-    """Apply a function to blocks of samples and concatenate the results."""
-    results = []
-    for start in range(0, len(samples), BLOCK_SIZE):
-        results.append(function(samples[start : start + BLOCK_SIZE]))
-    return np.concatenate(results)
 
 
 def log_in_blocks(function, samples, known=None):
@@ -370,7 +365,7 @@ class IncompleteDensityMixin(DensityMixin):
         return self._write(filled)
 
 
-class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
+class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     """Methods of a density model of binary samples.
 
     Besides ``_log_density(signs)`` a fitted model has ``codes_``,
@@ -561,104 +556,6 @@ class BinaryDensityMixin(QueryMixin, IncompleteDensityMixin):
             possible = ~attributes.impossible(signs).any(axis=1)
             signs = attributes.complete(signs)
         return log_in_blocks(self._log_density, signs, possible)
-
-    def information_gain(self, X, columns):
-        """Compute how much each unknown bit would tell about chosen bits.
-
-        The mutual information of the bit and the chosen bits, given the known bits of
-        the sample: the expected fall of the entropy of the chosen bits when the bit
-        becomes known. Ask for the bit with the largest gain.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit. The values in the chosen columns are ignored.
-        columns : sequence of int or str
-            Up to 19 columns, by number or name.
-
-        Returns
-        -------
-        gains : ndarray or data frame of shape (n_samples, n_features), dtype float64
-            In nats, at least 0; 0 for known bits and in the chosen columns. A data
-            frame with the columns of X, if X is one of pandas or polars.
-
-        References
-        ----------
-        Lindley. "On a Measure of the Information Provided by an Experiment". Annals of
-        Mathematical Statistics 27, 1956, section 2.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklboolean import ChowLiuTree
-        >>> X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 10
-        >>> asked = [[np.nan, np.nan, np.nan]]
-        >>> ChowLiuTree().fit(X).information_gain(asked, [0]).round(1)
-        array([[0. , 0.6, 0. ]])
-        """
-        check_is_fitted(self)
-        columns = self._column_numbers(columns)
-        if len(columns) == MAX_COLUMNS:
-            raise ValueError(
-                f"columns must name at most {MAX_COLUMNS - 1} columns; got "
-                f"{MAX_COLUMNS}."
-            )
-        signs = self._read(X, ignored=columns)
-        gains = np.zeros(signs.shape)
-        for column in sorted(set(range(signs.shape[1])) - set(columns)):
-            unknown = np.flatnonzero(signs[:, column] == 0)
-            if not len(unknown):
-                continue
-            joint = self._joint_probabilities(signs[unknown], [column, *columns])
-            joint = joint.reshape(len(unknown), 2, -1)
-            product = joint.sum(1, keepdims=True) * joint.sum(2, keepdims=True)
-            # Rounding may leave a small negative sum.
-            gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
-        return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
-
-    def mutual_information(self):
-        """Compute how much any two columns tell about each other.
-
-        Their mutual information under the model, from the exact probabilities of all
-        pairs of values. It tells which columns depend on each other, not why.
-
-        Returns
-        -------
-        information : ndarray of shape (n_features, n_features), dtype float64
-            In nats. Symmetric, at least 0, and 0 on the diagonal. With
-            `feature_groups` it is that of attributes: the columns of one have the same
-            values, and 0 with each other.
-
-        See Also
-        --------
-        sklboolean.inspection.DependenceDisplay : The strongest pairs as bars.
-
-        Examples
-        --------
-        >>> from sklboolean import ChowLiuTree
-        >>> X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]] * 10
-        >>> ChowLiuTree().fit(X).mutual_information().round(1)
-        array([[0. , 0.6, 0. ],
-               [0.6, 0. , 0. ],
-               [0. , 0. , 0. ]])
-        """
-        check_is_fitted(self)
-        attributes = self._attributes or Attributes(np.arange(self.n_features_in_))
-        values = self._all_missing(attributes.sizes.sum())
-        for number, here in enumerate(attributes.slices):
-            of_attribute = attributes.columns_of(number)
-            values[here, of_attribute] = attributes.value_signs(number)
-        logs = self._log_marginals(values)
-        values = self._attributes.complete(values) if self._attributes else values
-        means = (apply_in_blocks(self._complete_by_means, values) + 1) / 2
-        alone = ~attributes.grouped[attributes.of_column]
-        given = np.empty((len(values),) * 2)  # each value, given that of the row
-        given[:, attributes.true_values] = means
-        given[:, attributes.true_values[alone] - 1] = 1 - means[:, alone]
-        joint = np.exp(logs)[:, None] * given
-        joint = (joint + joint.T) / 2  # rounding
-        information = attributes.mutual_information(joint)
-        return information[np.ix_(attributes.of_column, attributes.of_column)]
 
     def _complete_by_most_probable(self, signs, rng):
         """Replace the missing bits by their jointly most probable values."""

@@ -520,7 +520,7 @@ class QueryMixin:
         >>> from sklboolean import ChowLiuTree
         >>> parts = [([[0], [1], [1], [1]], None), ([[0], [0], [1], [1]], None)]
         >>> tree = ChowLiuTree(alpha=1e-9).fit(parts[0][0] + parts[1][0])
-        >>> tree.query("x0"), round(tree.standard_error(parts, "x0"), 3)
+        >>> round(tree.query("x0"), 3), round(tree.standard_error(parts, "x0"), 3)
         (0.625, 0.125)
         """
         check_is_fitted(self)
