@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from sklboolean import BernoulliMixture, ChowLiuTree, CombinationMachine
 from sklboolean.density import _base as model_module
+from sklboolean.density import _information
 
 MODELS = {
     "mixture": lambda: BernoulliMixture(3, random_state=0),
@@ -255,7 +256,8 @@ def test_blocks_change_no_number(make, monkeypatch):
         yield np.array([model.completion_error(X), model.scaled_log_loss(X)])
 
     before = list(answers())
-    monkeypatch.setattr(model_module, "BLOCK_SIZE", 3)
+    for module in (model_module, _information):
+        monkeypatch.setattr(module, "BLOCK_SIZE", 3)
     for one, other in zip(before, answers(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
