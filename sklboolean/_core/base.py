@@ -351,8 +351,9 @@ class OnlineClassifier(
         partitions : iterable
             Pairs (X, y) or triples (X, y, sample_weight) as for ``fit``, callables that
             load and return one, or objects with such a method ``compute``, such as
-            Dask's delayed ones. Callables are loaded where the task runs, once for each
-            epoch and once before; they must load the same samples every time. One
+            Dask's delayed ones. A pair or triple of arrays or data frames of Dask is
+            read as their partitions. Callables are loaded where the task runs, once for
+            each epoch and once before; they must load the same samples every time. One
             partition, of those with the most classes the largest, is loaded once more
             to calibrate the scores. Arrays are sent.
         classes : array-like of shape (n_classes,), default=None

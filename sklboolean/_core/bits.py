@@ -134,6 +134,8 @@ class PackedBits:
         Labels and weights, for a ``fit`` that is given none.
     """
 
+    is_binarized = False  # by the estimator that gets them, with its threshold
+
     def __init__(
         self, words, n_features, feature_names=None, y=None, sample_weight=None
     ):
@@ -153,13 +155,15 @@ class PackedBits:
         if isinstance(samples, tuple):  # (samples, ...) of scikit-learn
             samples, _ = samples
         y, weights = self.y, self.sample_weight
-        return PackedBits(
+        chosen = PackedBits(
             np.ascontiguousarray(self.words[samples]),
             self.n_features,
             self.feature_names,
             None if y is None else y[samples],
             None if weights is None else weights[samples],
         )
+        chosen.is_binarized = self.is_binarized
+        return chosen
 
 
 def targets_of(X, y, sample_weight=None):

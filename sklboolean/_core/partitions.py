@@ -76,7 +76,7 @@ def open_partitions(partitions):
     ----------
     partitions : iterable
         Pairs (X, y) or triples (X, y, sample_weight), callables that return them, or
-        objects with ``compute``.
+        objects with ``compute``; or one pair or triple of arrays or frames of Dask.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def open_partitions(partitions):
         ``(X, y)``, ``(X, y, sample_weight)`` or ``(loader,)``.
     """
     sources = []
-    for number, partition in enumerate(partitions):
+    for number, partition in enumerate(_split_collections(partitions)):
         # Dask delayed objects are callable too, to make other delayed objects.
         if hasattr(partition, "compute") or callable(partition):
             sources.append((partition,))
@@ -99,6 +99,30 @@ def open_partitions(partitions):
     if not sources:
         raise ValueError("partitions is empty: give at least one pair (X, y).")
     return sources
+
+
+def _split_collections(partitions):
+    """Split a pair or triple of arrays or frames of Dask into those of its parts."""
+    if not (isinstance(partitions, tuple | list) and partitions):
+        return partitions
+    if not all(hasattr(type(data), "to_delayed") for data in partitions):
+        return partitions
+    from dask import delayed
+
+    parts = [np.asarray(data.to_delayed()) for data in partitions]
+    if parts[0].ndim == 2 and parts[0].shape[1] > 1:
+        raise ValueError(
+            "The columns of X are in several chunks. Join them: X.rechunk({1: -1})."
+        )
+    if len({part.size for part in parts}) > 1:
+        numbers = ", ".join(str(part.size) for part in parts)
+        raise ValueError(
+            f"X, y and sample_weight have {numbers} partitions. Divide them alike, for "
+            "example y.rechunk(X.chunks[0]), or take all from one data frame."
+        )
+    return [
+        delayed(tuple)(list(part)) for part in zip(*map(np.ravel, parts), strict=True)
+    ]
 
 
 def load(partition):

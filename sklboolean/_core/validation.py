@@ -459,7 +459,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     """
     binarize = None if binarize is None else float(binarize)
     if isinstance(X, PackedBits):
-        if binarize is not None and binarize >= 1:
+        if binarize is not None and binarize >= 1 and not X.is_binarized:
             raise ValueError(
                 f"binarize={binarize:g} would make all features false, because {name} "
                 "holds bits. Set binarize=0.0 or None."

@@ -13,6 +13,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
+from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -63,7 +64,7 @@ from sklboolean.boosting._weak_learners import (
 N_CALIBRATION = 1000  # samples of a game that is played for calibration only
 
 
-class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
+class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityVote):
     """Majority vote of weak hypotheses, each trained on what the vote still decides.
 
     Unlike boosters that minimise a convex loss it gives up on samples that most
@@ -322,6 +323,17 @@ class BoostByMajority(CallbackSupportMixin, BaseMajorityVote):
             self.calibration_slope_ = votes[-1].slope()
             progress.finish()
         return self
+
+    def _validate_boolean(self, X, y):
+        """Check the samples of a partition, and make them Boolean."""
+        base = self._weak_estimator()
+        if not is_stump(base):
+            raise ValueError(
+                "fit_partitions sends bits, which only stumps learn from. Set "
+                "estimator=BooleanStump() or ConjunctionStump(), or None."
+            )
+        X, y = validate_data_or_bits(self, X, y, **validation_options(base))
+        return bits_of_samples(self, base, X), y
 
     def _read(self, X, y, sample_weight, rng):
         """Encode checked data, and hold out samples for ``early_stopping``."""

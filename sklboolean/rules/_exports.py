@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.exports import VERSION, ExportMixin, import_pandas
 from sklboolean._core.formulas import python_label, shown
+from sklboolean._core.packed_partitions import PackedPartitionsMixin
 
 
 def rules_frame(rules, feature_names):
@@ -167,8 +168,8 @@ def is_finite(value):
         return False
 
 
-class RulesMixin(ExportMixin):
-    """What fitted estimators with ``rules_`` share: exports, frames, notebooks.
+class RulesMixin(PackedPartitionsMixin, ExportMixin):
+    """What estimators with ``rules_`` share: exports, notebooks, fits to partitions.
 
     For estimators with ``_formula`` and ``_rules_html``. It comes before
     ``BaseEstimator``, whose diagram it shows above the rules in a notebook.

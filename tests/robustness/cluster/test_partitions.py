@@ -12,9 +12,12 @@ from sklearn.base import clone
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
+    BoostByMajority,
     ChowLiuTree,
     CombinationMachine,
+    ConjunctionLogisticRegression,
     DensityMixture,
+    RuleClassifier,
     Winnow,
 )
 
@@ -32,6 +35,14 @@ ESTIMATORS = [
     Winnow(max_iter=3),
     plain_perceptron(max_iter=2, max_literals=2),
 ]
+# These get the samples as bits.
+BIT_MODELS = [
+    ConjunctionLogisticRegression(C=0.1, max_literals=2),
+    RuleClassifier("labels", max_literals=2, penalty=1.0, literal_price=4.0),
+    BoostByMajority(n_estimators=9, random_state=0),
+]
+ORDERED_X = np.concatenate([X for X, _ in PARTS])
+ORDERED_Y = np.concatenate([y for _, y in PARTS])
 
 
 def loader(part):
@@ -98,10 +109,25 @@ def reader(path):
     return read
 
 
-def test_partition_is_loaded_again_after_its_worker_was_killed(mortals, die):
-    alone = AveragedPerceptron().fit_partitions(PARTS, classes=[False, True])
+def test_bits_of_partitions_give_the_model_of_one_place(finished):
+    delayed, *others = PARTS
+    parts = [dask.delayed(delayed), *map(loader, others)]
+    for model in BIT_MODELS:
+        finished.clear()
+        with parallel_config("dask"):
+            spread = clone(model).fit_partitions(parts)
+        assert sum(key.startswith("batch_of") for key in finished) >= 3
+        alone = clone(model).fit(ORDERED_X, ORDERED_Y)
+        assert_equal(plain(spread), plain(alone))
+
+
+@pytest.mark.parametrize(
+    "model", [AveragedPerceptron(), BIT_MODELS[0]], ids=["averaged", "as bits"]
+)
+def test_partition_is_loaded_again_after_its_worker_was_killed(model, mortals, die):
+    alone = clone(model).fit_partitions(PARTS)
     with parallel_config("dask"):
-        spread = AveragedPerceptron().fit_partitions(deadly(die), classes=[False, True])
+        spread = clone(model).fit_partitions(deadly(die))
     assert_equal(plain(spread), plain(alone))
 
 
