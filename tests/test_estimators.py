@@ -31,6 +31,9 @@ from sklboolean import (
     BoostByMajority,
     BoostByMajorityRegressor,
     CombinationMachine,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    DensityImputer,
     DensityMixture,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
@@ -193,8 +196,12 @@ def same_checks(estimator):
     A check that is expected to fail is one: one failure shows that the reason holds.
     """
     same = SKIPPED | expected_failures(estimator).keys()
-    if isinstance(estimator, OnlineBoostByMajority) and estimator.estimator is not None:
-        # It sets max_iter=1000: a minute of partial_fit of scikit-learn's learners.
+    is_online = isinstance(estimator, OnlineBoostByMajority)
+    is_dual = isinstance(estimator, KernelPerceptron)
+    if (is_online and estimator.estimator is not None) or (
+        is_dual and (estimator.max_support or callable(estimator.kernel))
+    ):
+        # It sets max_iter=1000: seconds of updates that no compiled loop makes.
         same |= {"check_class_weight_classifiers"}
     return same
 
@@ -221,9 +228,13 @@ QUICK_TWINS = {
     BoostByMajority: "boost_by_majority",
     BoostByMajorityRegressor: "boost_by_majority_regressor",
     CombinationMachine: "combination_machine",
+    ConjunctionLogisticRegression: "conjunction_logistic_regression",
+    ConjunctionRegressor: "conjunction_regressor",
+    DensityImputer: "density_imputer",
     DensityMixture: "density_mixture",
     FilteringBoostByMajority: "filtering_boost_by_majority",
     GaussianCombinationMachine: "gaussian_combination_machine",
+    KernelPerceptron: "kernel_perceptron_plain",
     OnlineBoostByMajority: "online_boost_by_majority",
     QueryByCommittee: "query_by_committee",
     RuleClassifier: "rule_classifier",

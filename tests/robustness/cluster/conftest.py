@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -32,11 +33,24 @@ def client():
         yield client
 
 
-@pytest.fixture
-def mortals():
-    """A cluster of its own, for a test that kills a worker."""
+@pytest.fixture(scope="session")
+def second_client():
     with two_workers() as client:
         yield client
+
+
+@pytest.fixture
+def mortals(second_client):
+    """A cluster for a test that kills a worker; a new process takes its place."""
+
+    def workers():
+        return set(second_client.scheduler_info()["workers"])
+
+    before, limit = workers(), time.monotonic() + 120
+    yield second_client
+    while workers() == before or len(workers()) < 2:
+        assert time.monotonic() < limit, "No worker took the place of the killed one."
+        time.sleep(0.05)
 
 
 @pytest.fixture

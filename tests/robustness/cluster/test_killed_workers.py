@@ -72,8 +72,7 @@ def test_fit_completes_or_leaves_the_estimator_unchanged(make, mortals, make_tre
 
 
 def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(make_tree):
-    estimator = MODELS["query_by_committee"]
-    model = clone(estimator).fit(X, CLASSES)
+    model = clone(MODELS["query_by_committee"]).fit(X, CLASSES)
     before = plain(model)
     model.set_params(committee=make_tree())
     with (
@@ -82,8 +81,3 @@ def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(make_tree):
     ):
         model.fit(X[::-1], CLASSES[::-1])
     assert_equal(plain(model), before)
-    # New processes take the place of the old ones.
-    with parallel_config("loky", n_jobs=2):
-        again = model.fit(X, CLASSES).predict(X)
-    expected = clone(estimator).set_params(committee=DecisionTreeClassifier())
-    assert_equal(again, expected.fit(X, CLASSES).predict(X))

@@ -156,7 +156,7 @@ def deadly(die):
 @pytest.mark.parametrize(
     "model",
     # One pass, passes of EM, and fits within passes. The others sum over partitions by
-    # the same class; each new cluster takes seconds.
+    # the same class.
     [
         ChowLiuTree(),
         BernoulliMixture(3, random_state=0),
