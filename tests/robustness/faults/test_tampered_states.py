@@ -10,8 +10,8 @@ from _instances import MODELS
 
 HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
-N_EDITS = os.environ.get("SKLBOOLEAN_TAMPERED", "40")
-N_PROCESSES = 6
+N_EDITS = os.environ.get("SKLBOOLEAN_TAMPERED", "24")
+N_PROCESSES = 2
 
 
 @pytest.mark.slow
