@@ -298,7 +298,7 @@ CASES = {
     ),
     "bernoulli_mixture_warm": Case(BernoulliMixture(2, warm_start=True, binarize=0.5)),
     "density_imputer": Case(
-        DensityImputer(random_state=0),
+        DensityImputer(),
         {"estimator": BernoulliMixture(2, random_state=0)},
     ),
     "density_imputer_encoder": Case(
