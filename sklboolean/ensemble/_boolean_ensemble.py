@@ -28,6 +28,7 @@ from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionLogisticRegression
 
 MOST_FOR_FOLDS = 1000  # samples; of more, a quarter is held out once
+MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 
 def check_pairs(estimators):
@@ -60,17 +61,17 @@ def fit_member(model, X, labels, weights, folds, seed):
     model : classifier
         Trained on all samples.
     logits : ndarray of shape (n_held_out, n_classes), float64
-        Of the test samples of the folds, one fold after the other. A Gaussian process
-        scores each sample without it, at no cost.
+        Of the test samples of the folds, one fold after the other. No model is trained
+        again where the fitted one has such scores: a Gaussian process scores each
+        sample without it, and a conjunction model scored them to choose C.
     """
     fitted = fit_clone(model, X, labels, seed, weights)
-    if hasattr(fitted, "leave_one_out_"):
-        scores = fitted.leave_one_out_
-        tested = np.concatenate([test for _, test in folds])
-        logits = probabilities(scores[tested], fitted.calibration_slope_)
-        return fitted, centered_logits(logits)
-    if hasattr(fitted, "C_"):  # it was chosen by the same folds
-        model = clone(model).set_params(C=fitted.C_)
+    tested = np.concatenate([test for _, test in folds])
+    for name in ("leave_one_out_", "held_out_scores_"):
+        scores = getattr(fitted, name, None)
+        if scores is not None and np.isfinite(scores[tested]).all():
+            slope = getattr(fitted, "calibration_slope_", 1.0)
+            return fitted, centered_logits(probabilities(scores[tested], slope))
     tables = []
     for train, test in folds:
         of_fold = None if weights is None else weights[train]
@@ -137,7 +138,9 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     Five folds are held out in turn, of more than 1000 samples a quarter once. The same
     folds choose C of the two logistic regressions. The Gaussian process scores each
-    sample without it in closed form. Sample weights count as numbers of copies; where
+    sample without it in closed form. Conjunctions have up to three literals, with more
+    than 128 Boolean features two: the Gaussian process and the `KernelPerceptron` have
+    longer ones. Sample weights count as numbers of copies; where
     their mean is below 1, they are divided by it.
 
     References
@@ -265,11 +268,12 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         if self.estimators is not None:
             return zip(*check_pairs(self.estimators), strict=True)
         C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
+        longest = 3 if X.shape[1] <= MOST_FOR_TRIPLES else 2
         return (
             ("linear", "conjunctions", "process", "kernel"),
             (
                 LogisticRegression(C=C, max_iter=1000),
-                ConjunctionLogisticRegression(cv=folds),
+                ConjunctionLogisticRegression(cv=folds, max_literals=longest),
                 BooleanGaussianProcessClassifier(),
                 KernelPerceptron(),
             ),

@@ -83,9 +83,10 @@ def choose_ridge_C(X, codes, weights, folds):
     losses = np.full((len(folds), len(CS)), np.inf)
     for of_fold, (train, test) in zip(losses, folds, strict=True):
         model = LogisticRegression(warm_start=True, max_iter=1000, tol=1e-3)
+        training, tested = (X[train], codes[train], weights[train]), X[test]
         for k, C in enumerate(CS):
-            model.set_params(C=C).fit(X[train], codes[train], weights[train])
-            logs = model.predict_log_proba(X[test])
+            model.set_params(C=C).fit(*training)
+            logs = model.predict_log_proba(tested)
             own = logs[np.arange(len(test)), codes[test]]
             of_fold[k] = -np.average(own, weights=weights[test])
             if k > 1 and of_fold[k - 1 : k + 1].min() > of_fold[: k - 1].min():

@@ -105,6 +105,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         two that were not better, after one that was worse by three standard errors, or
         at a limit. Of a C that is worse than another, the loss of an unfinished model.
         None if C was not chosen.
+    held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
+        The score of each sample, as from ``decision_function``, by a model with ``C_``
+        that did not see it; NaN for samples of no test set. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float

@@ -48,10 +48,11 @@ CLEARLY = 3
 
 @dataclass(frozen=True)
 class HeldOutLosses:
-    """The losses of the held-out samples, and their weights."""
+    """The losses of the held-out samples, their weights, and their scores."""
 
     values: np.ndarray
     weights: np.ndarray
+    scores: np.ndarray
 
     @cached_property
     def mean(self):
@@ -174,7 +175,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             self.n_features_in_, self.max_literals, self.monotone,
             float(self.literal_cost), self._groups(),
         )  # fmt: skip
-        self.scores_, best, solutions = None, 0, []
+        self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:
             best, solutions = self._choose_C(
@@ -225,9 +226,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
             for train, test in parts
         )
-        losses, limits, solutions = [], set(), []
-        for of_part, limit, of_Cs in found:
+        losses, scores, limits, solutions = [], [], set(), []
+        for of_part, scores_of_part, limit, of_Cs in found:
             losses.append(of_part)
+            scores.append(scores_of_part)
             limits.add(limit)
             solutions = solutions or of_Cs
             least = of_part.min()
@@ -241,7 +243,12 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 f"values may predict better. Raise {limit}, or set C."
             )
         self.scores_ = -np.array(losses)
-        return int(np.argmin(np.mean(losses, axis=0))), solutions
+        best = int(np.argmin(np.mean(losses, axis=0)))
+        held_out = np.full((len(words), len(targets)), np.nan)
+        for (_, test), of_part in zip(parts, scores, strict=False):
+            held_out[test] = of_part[best]
+        self.held_out_scores_ = held_out if len(targets) > 1 else held_out[:, 0]
+        return best, solutions
 
     def _split(self, strata, weights):
         """Draw the samples to fit and those to choose C by."""
@@ -290,6 +297,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         Returns
         -------
         losses : ndarray of shape (n_Cs,)
+        scores : list of ndarray of shape (n_test, n_outputs)
+            Of the test samples, for each C that was not left out.
         limit : {"time_limit", "work_limit", None}
             The limit that ended the path. None too where the work ended it after the
             loss had risen.
@@ -301,13 +310,12 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         )
         model.add_features()
         losses, best = np.full(len(Cs), np.inf), None
-        max_work, solutions = self._max_work(), []
+        max_work, scores, solutions = self._max_work(), [], []
 
         def held_out_losses():
-            scores = model.solution().scores(words[test])
-            return HeldOutLosses(
-                self._held_out_loss(scores, targets[:, test].T), weights[test]
-            )
+            found = model.solution().scores(words[test])
+            values = self._held_out_loss(found, targets[:, test].T)
+            return HeldOutLosses(values, weights[test], found)
 
         for k, C in enumerate(Cs):
             watch = HeldOutWatch(held_out_losses, best)
@@ -316,17 +324,19 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 max_work=max_work - model.work if k else np.inf,
             )  # fmt: skip
             if k and until is not None and monotonic() >= until:
-                return losses, "time_limit", solutions
+                return losses, scores, "time_limit", solutions
             if k and model.work >= max_work:
                 has_risen = losses[k - 1] > best.mean
-                return losses, None if has_risen else "work_limit", solutions
+                limit = None if has_risen else "work_limit"
+                return losses, scores, limit, solutions
             solutions.append(model.solution())
+            scores.append(watch.last.scores)
             losses[k] = watch.last.mean
             if best is None or losses[k] <= best.mean:
                 best = watch.last
             elif losses[k - 1] > best.mean or watch.last.is_clearly_above(best):
                 break
-        return losses, None, solutions
+        return losses, scores, None, solutions
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]

@@ -94,6 +94,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         variance of y; -inf for values that were left out after the loss had risen
         twice, or once by three standard errors, or time was up. None if C was not
         chosen.
+    held_out_scores_ : ndarray of shape (n_samples,) or None
+        The prediction for each sample of a model with ``C_`` that did not see it; NaN
+        for samples of no test set. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -214,6 +217,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         )
         self._set_model(state, self.coverages_)
         self.coef_path_ = self.coef_path_[:, 0] * unit
+        if self.held_out_scores_ is not None:
+            self.held_out_scores_ = self.held_out_scores_ * unit + mean
         self.C_, self.Cs_ = self.C_ / unit, self.Cs_ / unit
         self.objective_ *= unit
         self.optimality_gap_ *= unit

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import log_softmax, logit
+from scipy.special import log_softmax, logit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 
@@ -14,6 +14,7 @@ from sklboolean import (
     AveragedPerceptron,
     BooleanEnsembleClassifier,
     BooleanGaussianProcessClassifier,
+    ConjunctionLogisticRegression,
 )
 from sklboolean.ensemble._boolean_ensemble import fit_member
 from sklboolean.ensemble._pooling import (
@@ -118,6 +119,15 @@ def test_held_out_logits_are_of_models_that_did_not_see_the_samples():
     found = logits[:, 1] - logits[:, 0]
     expected = process.calibration_slope_ * process.leave_one_out_
     np.testing.assert_allclose(found, expected)
+    for name, codes in [("two", y), ("three", np.arange(20) % 3)]:
+        model = ConjunctionLogisticRegression(cv=folds)
+        model, logits = fit_member(model, X, codes, None, folds, 0)
+        shares = softmax(logits, axis=1)
+        losses = -np.log(shares[np.arange(20), codes])
+        chosen = -model.scores_[:, [0.03, 0.1, 0.3, 1, 3].index(model.C_)]
+        np.testing.assert_allclose(
+            losses.reshape(2, 10).mean(axis=1), chosen, err_msg=name
+        )
 
 
 def test_a_frame_is_learned_in_one_call():

@@ -250,6 +250,35 @@ def test_weights_are_repeated_samples():
     )
 
 
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_held_out_scores_are_of_models_that_did_not_see_the_samples(loss):
+    """Their losses are those that chose C; a fit of the other samples gives them."""
+    X, y, _ = noisy(150, 5, seed=5)
+    y = y if loss == "logistic" else y + X[:, 0]
+    tests = [np.arange(k, len(y) - 2, 3) for k in range(3)]
+    folds = [(np.setdiff1d(np.arange(len(y)), test), test) for test in tests]
+    model = model_for(loss, cv=folds, max_literals=2).fit(X, y)
+    assert np.isnan(model.held_out_scores_[-2:]).all()
+    best = np.argmax(model.scores_.mean(axis=0))
+    for (train, test), found in zip(folds, model.scores_[:, best], strict=True):
+        scores = model.held_out_scores_[test]
+        other = model_for(loss, C=model.C_, max_literals=2).fit(X[train], y[train])
+        if loss == "squared":
+            expected = other.predict(X[test])
+            assert found == pytest.approx(
+                -np.mean((scores - y[test]) ** 2) / 2 / y.var()
+            )
+        else:
+            expected = other.decision_function(X[test])
+            losses = model._held_out_loss(
+                scores.reshape(len(test), -1),
+                one_hot(y)[test, int(loss == "logistic") :],
+            )
+            assert found == pytest.approx(-losses.mean())
+        np.testing.assert_allclose(scores, expected, atol=0.1 * np.ptp(expected))
+    assert model_for(loss, C=1.0).fit(X, y).held_out_scores_ is None
+
+
 def test_the_path_is_that_of_models_with_a_fixed_C():
     X, y, _ = noisy(300, 6, seed=9)
     model = ConjunctionLogisticRegression(random_state=0).fit(X, y)
