@@ -8,9 +8,11 @@ seconds are those of `OptimalRuleSet`, of one core; the time limit is by the clo
 "Greedy" is the cost of the rules of `RuleClassifier("labels")` for the same class and
 price, as this class counts it.
 
-The second table has the training errors of trees and rule sets of other packages, and
-those of `OptimalRuleSet` with at most as many literals: the best of eight prices. The
-literals of a tree are those of the paths to its leaves of class 1.
+The second table has the training errors of optimal trees and rule sets of other
+packages, and those of `OptimalRuleSet` with at most as many literals, of the best of
+the prices. The literals of a tree are those of the paths to its leaves of class 1 or of
+class 0, whichever are fewer; the rules describe the same class. CPU seconds are those
+of the peer.
 """
 
 import argparse
@@ -31,8 +33,12 @@ PEER_TABLES = (
     "tic-tac-toe", "votes", "monks 1", "monks 2", "monks 3",
     "breast cancer, Ljubljana", "spect", "mushroom",
 )  # fmt: skip
-PEER_SAMPLES, PEER_SECONDS = 1000, 30
-PRICES = (16.0, 8.0, 5.0, 3.0, 2.0, 1.5, 1.0, 0.5)
+PEER_SAMPLES, PEER_SECONDS = 1000, 20  # by the clock, of each fit
+PEER_COLUMNS = [
+    "table", "peer", "literals", "errors", "our literals", "our errors", "CPU s",
+]  # fmt: skip
+TREE_PRICES, BRCG_PRICES = (0.05, 0.02, 0.01), (0.01, 0.003, 0.001)
+PRICES = (32.0, 16.0, 10.0, 6.0, 4.0, 3.0, 2.0, 1.0, 0.5)
 
 
 def tables(options):
@@ -74,51 +80,79 @@ def proof_row(name, X, y, seconds):
     ]  # fmt: skip
 
 
-def positive_leaf_literals(node, children, label, depth=0):
-    """Add up the depths of the leaves that predict class 1."""
+def leaf_literals(node, children, label_of, label, depth=0):
+    """Add up the depths of the leaves that predict a label."""
     below = [getattr(node, name, None) for name in children]
     if None in below:
-        return depth * (label(node) == 1)
+        return depth * (int(label_of(node)) == label)
     return sum(
-        positive_leaf_literals(child, children, label, depth + 1) for child in below
+        leaf_literals(child, children, label_of, label, depth + 1) for child in below
     )
 
 
-def peers():
-    """Yield each peer that is installed: name, a new estimator, and its literals."""
+def path_literals(tree, label, node=0, depth=0):
+    """Do the same for a tree of scikit-learn."""
+    if tree.children_left[node] < 0:
+        return depth * (int(tree.value[node, 0].argmax()) == label)
+    below = tree.children_left[node], tree.children_right[node]
+    return sum(path_literals(tree, label, child, depth + 1) for child in below)
+
+
+def gosdt_literals(model, label):
+    """Count the literals of the paths of GOSDT that predict a label."""
+    root, children = model.trees_[0].tree, ("left_child", "right_child")
+    return leaf_literals(root, children, lambda leaf: leaf.prediction, label)
+
+
+def optimal_trees():
+    """Yield each tree that is installed: name, a new estimator, and its literals."""
     try:
         from gosdt import GOSDTClassifier
 
-        for penalty in (0.02, 0.01):
+        for price in TREE_PRICES:
             model = GOSDTClassifier(
-                regularization=penalty, depth_budget=5, time_limit=PEER_SECONDS
+                regularization=price, depth_budget=5, time_limit=PEER_SECONDS
             )
-            yield (
-                f"GOSDT, {penalty}", model,
-                lambda m: positive_leaf_literals(
-                    m.trees_[0].tree, ("left_child", "right_child"),
-                    lambda leaf: int(leaf.prediction),
-                ),
-            )  # fmt: skip
+            yield f"GOSDT, {price}", model, gosdt_literals
     except Exception as error:
         print(f"Peer left out: GOSDT ({error}).")
     try:
-        from aix360.algorithms.rbm import BooleanRuleCG
+        from imodels import FastSmallTreeClassifier
 
-        yield (
-            "BRCG",
-            BooleanRuleCG(lambda0=1e-3, lambda1=1e-3, solver="CLARABEL", silent=True),
-            lambda m: sum(rule.count("AND") + 1 for rule in m.explain()["rules"]),
-        )
+        for price in TREE_PRICES:
+            model = FastSmallTreeClassifier(
+                regularization=price, time_limit=PEER_SECONDS
+            )
+            yield (
+                f"FastSmallTree, {price}", model,
+                lambda m, label: path_literals(m.estimator_.tree_, label),
+            )  # fmt: skip
+    except Exception as error:
+        print(f"Peer left out: FastSmallTreeClassifier ({error}).")
+
+
+def rule_sets():
+    """Yield BRCG of class 1, if it is installed."""
+    try:
+        from aix360.algorithms.rbm import BooleanRuleCG
     except Exception as error:
         print(f"Peer left out: BRCG ({error}).")
+        return
+    for price in BRCG_PRICES:
+        model = BooleanRuleCG(
+            lambda0=price, lambda1=price, solver="CLARABEL", silent=True
+        )
+        yield (
+            f"BRCG, {price}", model,
+            lambda m, _: sum(rule.count("AND") + 1 for rule in m.explain()["rules"]),
+        )  # fmt: skip
 
 
 def errors_by_literals(X, y):
     """List (literals, training errors) of the cheapest rules at each price."""
     sizes = [(0, int(min(y.sum(), (1 - y).sum())))]
     for price in PRICES:
-        model = OptimalRuleSet(literal_price=price, time_limit=20.0).fit(X, y)
+        model = OptimalRuleSet(literal_price=price, time_limit=PEER_SECONDS).fit(X, y)
         n_literals = sum(rule.n_literals for rule in model.rules_)
         sizes.append((n_literals, int((model.predict(X) != y).sum())))
     return sizes
@@ -126,19 +160,29 @@ def errors_by_literals(X, y):
 
 def peer_rows(name, X, y):
     """Compare training errors at no more literals than each peer has."""
-    X, y = X[:PEER_SAMPLES], y[:PEER_SAMPLES]
-    sizes = errors_by_literals(X, y)
-    for peer, model, count in peers():
+    X, y = X[:PEER_SAMPLES], np.asarray(y[:PEER_SAMPLES]).astype(int)
+    sizes = {}
+    for peer, model, count in (*optimal_trees(), *rule_sets()):
         try:
             Z = as_peer_data(peer.partition(",")[0], X)
+            start = time.process_time()
             model.fit(Z, y)
+            seconds = time.process_time() - start
             n_errors = int((np.asarray(model.predict(Z)) != y).sum())
-            n_literals = count(model)
+            literals = {0: np.inf, 1: count(model, 1)}
+            if not peer.startswith("BRCG"):
+                literals[0] = count(model, 0)
+            label = min((1, 0), key=literals.__getitem__)
         except Exception as error:
             print(f"{name}, {peer}: {type(error).__name__}: {error}"[:100])
             continue
-        ours = min(errors for size, errors in sizes if size <= n_literals)
-        yield [name, peer, n_literals, n_errors, ours]
+        if label not in sizes:
+            sizes[label] = errors_by_literals(X, (y == label).astype(int))
+        fits = [one for one in sizes[label] if one[0] <= literals[label]]
+        size, ours = min(fits, key=lambda one: one[::-1])
+        row = [name, peer, literals[label], n_errors, size, ours, f"{seconds:.1f}"]
+        print(*row, flush=True)
+        yield row
 
 
 def main(arguments=None):
@@ -148,6 +192,7 @@ def main(arguments=None):
     parser.add_argument("--data")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each table")
     parser.add_argument("--only", nargs="*", help="names of tables")
+    parser.add_argument("--peers", action="store_true", help="the second table only")
     options = parser.parse_args(arguments)
     print_header("The cheapest rules, with a proof")
     warnings.simplefilter("ignore")
@@ -155,8 +200,9 @@ def main(arguments=None):
     for name, X, y in tables(options):
         if options.only and name not in options.only:
             continue
-        proofs.append(proof_row(name, X, y, options.seconds))
-        print(*proofs[-1], flush=True)
+        if not options.peers:
+            proofs.append(proof_row(name, X, y, options.seconds))
+            print(*proofs[-1], flush=True)
         if name in PEER_TABLES and not options.quick:
             comparisons += peer_rows(name, X, y)
     columns = [
@@ -167,7 +213,15 @@ def main(arguments=None):
     if comparisons:
         print_table(
             "Training errors at no more literals",
-            ["table", "peer", "literals", "errors", "OptimalRuleSet"],
+            [
+                "table",
+                "peer",
+                "literals",
+                "errors",
+                "our literals",
+                "our errors",
+                "CPU s",
+            ],
             comparisons,
         )
 

@@ -98,6 +98,8 @@ class FirstRule(TermsMixin):
         The last line is for samples that satisfy no rule.
     scores : ndarray of shape (n_rules + 1,) or (n_rules + 1, n_classes), or None
         Values of ``decision_function``; None where they are not decided by the rule.
+    proof : tuple of str
+        What is proved about the model, a sentence each.
     """
 
     columns: Columns
@@ -107,6 +109,7 @@ class FirstRule(TermsMixin):
     classes: list | None = None
     probabilities: np.ndarray | None = None
     scores: np.ndarray | None = None
+    proof: tuple = ()
 
     def first(self, bits):
         """Number the rule that decides each sample; ``n_rules`` is the default."""
@@ -147,6 +150,10 @@ class WeightedSum(TermsMixin):
         second one.
     takes_numbers : bool
         Weights are multiplied by the values of features, which need not be 0 and 1.
+    has_points : bool
+        Whether the weights are the points of a scorecard.
+    proof : tuple of str
+        What is proved about the model, a sentence each.
     """
 
     columns: Columns
@@ -160,6 +167,8 @@ class WeightedSum(TermsMixin):
     divisors: np.ndarray | None = None
     games: list | None = None
     takes_numbers: bool = False
+    has_points: bool = False
+    proof: tuple = ()
 
     @property
     def kind(self):

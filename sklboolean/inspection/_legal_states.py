@@ -55,6 +55,24 @@ def legal_states(columns):
     return states
 
 
+def possible_bits(columns):
+    """List the bits that the features of each column can have, with no or any value.
+
+    A last feature alone may say that the value is missing.
+
+    Returns
+    -------
+    bits : list of dict from feature to ndarray of shape (n_states,), bool
+    """
+    possible = []
+    for states in legal_states(columns):
+        unknown = np.zeros((2, len(states.features)), dtype=bool)
+        unknown[1, -1:] = True
+        bits = np.vstack([states.bits, unknown])
+        possible.append(dict(zip(states.features.tolist(), bits.T, strict=True)))
+    return possible
+
+
 def _bits_of_states(fitted):
     """Write the conditions that hold in each state of a column of an encoder."""
     if fitted.kind == "category":

@@ -9,20 +9,22 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
-from sklboolean._core.formula import FirstRule
+from sklboolean._core.formula import FirstRule, WeightedSum
 from sklboolean._core.formulas import feature_names_of, python_value
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._formulas import (
     as_bits,
     check_names,
     compare_with_predictions,
-    conjunctions_of,
 )
-from sklboolean.inspection._user_columns import only_encoder
+from sklboolean.inspection._legal_states import possible_bits
+from sklboolean.inspection._products import expanded, outcomes_of
+from sklboolean.inspection._user_columns import UserColumns, only_encoder
 from sklboolean.preprocessing._encoded_columns import level_names
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
-MOST_COLUMNS = 30  # of a term: its script has integers of 32 bits
+MOST_COLUMNS = 30  # of a product: the script has integers of 32 bits
+MOST_PRODUCTS = 2000  # of rules: about 100 bytes each
 
 
 def model_page(
@@ -33,10 +35,11 @@ def model_page(
     The page is one HTML file. It lists the rules or weights, which can be sorted, shows
     the samples that satisfy a rule, and has a form in the columns of X. The form
     computes the probability in the browser and lists what holds, finds the change of
-    one or two columns that turns the prediction, and shows what each column adds to a
-    weighted sum: its Shapley value against all samples of X. The file needs no
-    network and no server. It contains the values of up to ``max_samples`` samples: take
-    care with confidential data.
+    one or two columns that turns the prediction, and shows what each column adds to the
+    score: its Shapley value against all samples of X, unless rules overlap very much. A
+    scorecard is added up. The page says what is proved about the model. The file needs
+    no network and no server. It contains the values of up to ``max_samples`` samples:
+    take care with confidential data.
 
     Parameters
     ----------
@@ -95,7 +98,8 @@ def model_page(
     check_consistent_length(X, y)
     whole = getattr(estimator, "best_estimator_", estimator)
     transformers, last, names = split_pipeline(whole)
-    formula = conjunctions_of(last)
+    user_columns = UserColumns.of(whole)
+    formula = user_columns.formula
     bits = X if transformers is None else transformers.transform(X)
     bits = as_bits(bits, formula.columns.binarize)
     names = names if feature_names is None else feature_names
@@ -113,9 +117,10 @@ def model_page(
             f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
             "change a value to see what the model predicts then."
         ),
+        "proof": list(formula.proof),
         **_formula_fields(formula, used),
         "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
-        "background": _background_counts(formula, bits, owners),
+        "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
     }
     if formula.classes is not None:
@@ -140,6 +145,7 @@ def _formula_fields(formula, used):
         "default": None,
         "probabilities": None,
         "intercepts": None,
+        "is_card": False,
         "terms": [
             [[place[feature], bool(value)] for feature, value in term]
             for term in formula.terms
@@ -156,6 +162,7 @@ def _formula_fields(formula, used):
     fields |= {
         "link": "value" if classes is None else link,
         "slope": float(formula.slope),
+        "is_card": formula.has_points,
         "intercepts": (formula.intercepts / n_votes).tolist(),
     }
     if formula.games is not None:
@@ -167,30 +174,75 @@ def _formula_fields(formula, used):
     return fields
 
 
-def _background_counts(formula, bits, owners):
-    """Count all samples by the columns of each term whose literals they fail.
+def _shapley_fields(columns, bits, owners):
+    """Describe the scores as sums of products, with the samples that fail each.
 
     Returns
     -------
-    counts : list of dict, or None
-        None for lists of rules, for games and where a term has more than 30 columns.
-        Each dict has the "columns" of a term and its "counts", pairs of a code, with a
-        bit for each of these columns, and a number of samples.
+    fields : dict, or None
+        None where a product has more than 30 columns, and for rules that overlap so
+        much that there are more than 2000 products. Otherwise "outputs", their
+        "intercepts" and "products". Each of these has "literals" and "weights", its
+        "columns" and "counts", pairs of a code, with a bit for each of these columns
+        whose literals fail, and a number of samples.
     """
-    if isinstance(formula, FirstRule) or formula.games is not None:
+    outputs, weights = _weighted_products(columns)
+    if weights is None:
         return None
-    counts = []
-    for term in formula.terms:
-        columns = sorted({owners[feature] for feature, _ in term})
-        if len(columns) > MOST_COLUMNS:
+    places = {feature: place for place, feature in enumerate(owners)}
+    intercepts, products = weights.pop((), np.zeros(len(outputs))), []
+    for term, values in weights.items():
+        tested = sorted({owners[feature] for feature, _ in term})
+        if len(tested) > MOST_COLUMNS:
             return None
-        misses = np.zeros((len(bits), len(columns)), dtype=bool)
+        misses = np.zeros((len(bits), len(tested)), dtype=bool)
         for feature, value in term:
-            misses[:, columns.index(owners[feature])] |= bits[:, feature] != value
-        codes = misses @ 2 ** np.arange(len(columns))
+            misses[:, tested.index(owners[feature])] |= bits[:, feature] != value
+        codes = misses @ 2 ** np.arange(len(tested))
         pairs = np.column_stack(np.unique(codes, return_counts=True)).astype(int)
-        counts.append({"columns": columns, "counts": pairs.tolist()})
-    return counts
+        products.append(
+            {
+                "literals": [[places[feature], bool(value)] for feature, value in term],
+                "weights": values.tolist(),
+                "columns": tested,
+                "counts": pairs.tolist(),
+            }
+        )
+    return {
+        "outputs": outputs, "intercepts": intercepts.tolist(), "products": products
+    }  # fmt: skip
+
+
+def _weighted_products(columns):
+    """Map the terms of a sum, to which rules are expanded, to their weights.
+
+    Returns
+    -------
+    outputs : list of str
+    weights : dict from tuple of (feature, value) pairs to ndarray of shape (n_outputs,)
+        The empty product has the constant. None if there are too many.
+    """
+    formula = columns.formula
+    if isinstance(formula, WeightedSum):
+        divisors = 1.0 if formula.divisors is None else formula.divisors
+        weights = {(): formula.intercepts / divisors}
+        for term, values in zip(formula.terms, formula.weights.T, strict=True):
+            weights[term] = weights.get(term, 0.0) + values / divisors
+        return formula.output_names(), weights
+    possible = possible_bits(columns)
+
+    def joined(term, other=()):
+        """Join two conditions; None if no value of a column satisfies both."""
+        literals = tuple(sorted({*term, *other}))
+        for column, tests in columns.literals_by_column(literals).items():
+            bits = possible[column]
+            if not np.all([bits[j] == value for j, value in tests], axis=0).any():
+                return None
+        return literals
+
+    outputs, outcomes = outcomes_of(formula)
+    conditions = list(map(joined, formula.terms))
+    return outputs, expanded(conditions, outcomes, joined, MOST_PRODUCTS)
 
 
 def _sample_fields(transformers, X, y, bits, used, names, max_samples):

@@ -55,28 +55,16 @@ class Products:
         return formula.output_names(), weights
 
     def _read_rules(self, formula):
-        """Expand a list of rules from its end: where a rule holds, it replaces the sum.
-
-        The sum F of the rules below a rule of condition T and outcome s becomes
-        ``F + T (s - F)``.
-        """
+        """Expand a list of rules into a sum."""
         outputs, outcomes = outcomes_of(formula)
-        weights = {(): outcomes[-1]}
-        for term, outcome in zip(formula.terms[::-1], outcomes[-2::-1], strict=True):
-            if (condition := self._product(term)) is None:
-                continue
-            below = list(weights.items())
-            weights[condition] = weights.get(condition, 0.0) + outcome
-            for product, weight in below:
-                if (both := self._both(condition, product)) is not None:
-                    weights[both] = weights.get(both, 0.0) - weight
-            weights = {one: w for one, w in weights.items() if not one or w.any()}
-            if len(weights) > MOST_PRODUCTS:
-                raise ValueError(
-                    f"The {len(formula.terms)} rules overlap so much that their exact "
-                    f"values need more than {MOST_PRODUCTS} products. Fit a model with "
-                    "fewer rules or fewer literals."
-                )
+        conditions = list(map(self._product, formula.terms))
+        weights = expanded(conditions, outcomes, self._both, MOST_PRODUCTS)
+        if weights is None:
+            raise ValueError(
+                f"The {len(formula.terms)} rules overlap so much that their exact "
+                f"values need more than {MOST_PRODUCTS} products. Fit a model with "
+                "fewer rules or fewer literals."
+            )
         return outputs, weights
 
     def _product(self, term):
@@ -123,6 +111,41 @@ class Products:
             )
             self._tests[column, mask] = (allowed == 0)[self._codes[column]]
         return self._tests[column, mask]
+
+
+def expanded(conditions, outcomes, both, most):
+    """Expand a list of rules from its end: where a rule holds, it replaces the sum.
+
+    The sum F of the rules below a rule of condition T and outcome s becomes
+    ``F + T (s - F)``.
+
+    Parameters
+    ----------
+    conditions : list of n_rules tuples, or None where a condition never holds
+    outcomes : ndarray of shape (n_rules + 1, n_outputs)
+    both : callable
+        Of two conditions, the one that both hold; None if they never do.
+    most : int
+        Maximum number of products.
+
+    Returns
+    -------
+    weights : dict from tuple to ndarray of shape (n_outputs,), or None
+        None if there are more products.
+    """
+    weights = {(): outcomes[-1]}
+    for condition, outcome in zip(conditions[::-1], outcomes[-2::-1], strict=True):
+        if condition is None:
+            continue
+        below = list(weights.items())
+        weights[condition] = weights.get(condition, 0.0) + outcome
+        for product, weight in below:
+            if (joint := both(condition, product)) is not None:
+                weights[joint] = weights.get(joint, 0.0) - weight
+        weights = {one: w for one, w in weights.items() if not one or w.any()}
+        if len(weights) > most:
+            return None
+    return weights
 
 
 def outcomes_of(formula):

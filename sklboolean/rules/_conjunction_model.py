@@ -431,6 +431,16 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             self._state.intercepts,
             class_labels(self) if is_label else None,
             has_probabilities=is_label,
+            proof=self._proof(),
+        )
+
+    def _proof(self):
+        if not hasattr(self, "optimality_gap_"):  # it was read from a dictionary
+            return ()
+        return (
+            f"The objective is {self.objective_:.6g}. It is proved that no sum of "
+            f"conjunctions of up to {self.max_literals} literals has one below "
+            f"{self.objective_ - self.optimality_gap_:.6g}.",
         )
 
     def to_dict(self):

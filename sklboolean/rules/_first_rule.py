@@ -130,7 +130,12 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             class_labels(self),
             probabilities,
             log_odds(probabilities),
+            self._proof(),
         )
+
+    def _proof(self):
+        """Say what is proved about the rules, a sentence each."""
+        return ()
 
     def to_dict(self):
         """Write the rules and what ``predict`` needs as a dictionary of JSON types.
@@ -222,6 +227,14 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         return html_table(
             "The first rule decides", ["rule", "coverage", "precision"], rows
         )
+
+
+def proof_text(whose, cost, bound):
+    """Say what rules cost, and how far from the least cost that can be."""
+    text = f"The rules {whose}cost {cost:.6g}."
+    if bound >= cost:
+        return f"{text} It is proved that no set of rules costs less."
+    return f"{text} It is proved that no set of rules costs less than {bound:.6g}."
 
 
 def log_odds(probabilities):

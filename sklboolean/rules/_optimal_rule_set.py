@@ -15,7 +15,7 @@ from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
 from sklboolean.rules._dnf_bound import DNFProblem
-from sklboolean.rules._first_rule import FirstRuleMixin
+from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
 from sklboolean.rules._gain_search import GainParams, first_satisfied
 
 
@@ -238,6 +238,13 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             # The empty conjunction covers every sample.
             default = int(() in proofs[0].conjunctions)
         self.default_ = self.classes_[default]
+
+    def _proof(self):
+        if not hasattr(self, "cost_"):  # it was read from a dictionary
+            return ()
+        described = self.classes_[len(self.classes_) == 2 :]
+        proofs = zip(described, self.cost_, self.bound_, strict=True)
+        return tuple(proof_text(f"of {label} ", *proof) for label, *proof in proofs)
 
 
 def _share(params, n_left):

@@ -22,7 +22,7 @@ from sklboolean._core.weights import (
 )
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._dnf_bound import DNFProblem, relax
-from sklboolean.rules._first_rule import FirstRuleMixin
+from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
 from sklboolean.rules._gain_search import (
     DecisionList,
     GainParams,
@@ -435,3 +435,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 self.cost_ = self.cost_bound_ = problem.cost(start)
             bound = relax(problem, search, params, start, self.cost_bound_).bound
             self.cost_bound_ = min(self.cost_bound_, bound)
+
+    def _proof(self):
+        if getattr(self, "cost_", None) is None:
+            return ()
+        return (proof_text("", self.cost_, self.cost_bound_),)

@@ -323,6 +323,12 @@ class ScorecardClassifier(
             self._state.intercepts,
             class_labels(self),
             slope=self.calibration_slope_,
+            has_points=True,
+            proof=(
+                f"The mean log-loss in training is {self.loss_:.4g}. It is proved that "
+                "no card whose absolute weights add up to no more has one below "
+                f"{self.loss_ - self.gap_:.4g}.",
+            ),
         )
 
     def _rules_html(self):

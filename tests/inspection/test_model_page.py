@@ -24,6 +24,7 @@ from sklboolean import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
     FilteringBoostByMajority,
+    OptimalRuleSet,
     QueryByCommittee,
     RuleClassifier,
     ScorecardClassifier,
@@ -224,7 +225,8 @@ def test_models_that_are_refused(model, message):
 
 DRIVE = """
 <script>
-const results = [], shapley = [], changes = [], turned = [], SAMPLES = @SAMPLES@;
+const results = [], shapley = [], cards = [], changes = [], turned = [];
+const SAMPLES = @SAMPLES@;
 const set = (node, value, event) => {
   node.value = value; node.dispatchEvent(new Event(event, {bubbles: true})); };
 for (const sample of SAMPLES) {
@@ -243,7 +245,9 @@ for (const sample of SAMPLES) {
   for (const node of document.querySelectorAll("[data-column]"))
     added[node.dataset.column] = Number(node.dataset.value);
   const base = document.querySelector("[data-base]");
-  shapley.push([base ? Number(base.dataset.base) : null, added]);
+  shapley.push([Number(byId("output").value), Number(base.dataset.base), added]);
+  cards.push([byId("card-box").hidden ? null : Number(byId("card").dataset.total),
+    document.querySelectorAll("#scale [aria-current]").length]);
   if (shapley.length <= 25) {
     byId("change").click();
     const change = document.querySelector("[data-change]");
@@ -268,7 +272,8 @@ for (const key of ["coverage", "precision"]) {
     (node) => model.rows[Number(node.dataset.row) - 1][key]);
 }
 const output = make("pre", JSON.stringify({results, covered, sorted,
-  shapley, changes, turned, title: document.title, images: document.images.length,
+  shapley, cards, changes, turned, proof: byId("proof").textContent,
+  title: document.title, images: document.images.length,
   scripts: document.scripts.length}), document.body, {id: "output"});
 </script>
 """
@@ -300,12 +305,20 @@ def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_pa
 
 def check_explanations(seen, data, pipeline, X):
     """Compare values by column and least changes of the page with those of Python."""
-    if data["background"] is not None:
-        shapley = shapley_values(pipeline, X)
-        places = [shapley.feature_names.index(one["name"]) for one in data["columns"]]
-        base, values = zip(*seen["shapley"], strict=True)
-        np.testing.assert_allclose(base, shapley.base_values, atol=1e-9)
-        np.testing.assert_allclose(values, shapley.values[:, places], atol=1e-9)
+    shapley = shapley_values(pipeline, X)
+    places = [shapley.feature_names.index(one["name"]) for one in data["columns"]]
+    outputs, base, values = map(np.array, zip(*seen["shapley"], strict=True))
+    expected = shapley.values.reshape(*shapley.values.shape[:2], -1)[:, places]
+    expected = np.take_along_axis(expected, outputs[:, None, None], axis=2)[..., 0]
+    np.testing.assert_allclose(base, np.ravel(shapley.base_values)[outputs], atol=1e-9)
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+    assert seen["proof"] == "".join(data["proof"])
+    if isinstance(pipeline[-1], ScorecardClassifier):
+        card = pipeline[-1]
+        totals, n_marked = zip(*seen["cards"], strict=True)
+        scores = np.add(totals, card.intercept_)
+        np.testing.assert_allclose(scores, pipeline.decision_function(X))
+        assert set(n_marked) == {1}
     if data["games"]:
         return
     least = counterfactuals(pipeline, X.head(25)).changed.sum(axis=1)
@@ -314,19 +327,33 @@ def check_explanations(seen, data, pipeline, X):
     assert all(label == found for label, found in seen["turned"])
 
 
-def test_samples_are_counted_by_the_columns_that_they_fail():
+@pytest.mark.parametrize("model", [*MODELS, *GAMES], ids=lambda one: str(one)[:60])
+def test_products_of_the_page_add_up_to_scores(model):
     X, y = patients()
-    pipeline = make_pipeline(BooleanEncoder(n_bins=4), MODELS[1]).fit(X, y)
-    data = data_of(model_page(pipeline, X, y))
-    coverage = {row["term"]: row["coverage"] for row in data["rows"]}
-    for k, (term, counted) in enumerate(
-        zip(data["terms"], data["background"], strict=True)
-    ):
-        columns = {data["features"][j]["column"] for j, _ in term}
-        assert counted["columns"] == sorted(columns)
-        counts = dict(counted["counts"])
+    if model in GAMES:
+        y = np.where(X["elderly"], "elderly", y)
+    pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
+    data, sums = data_of(model_page(pipeline, X, y))["shapley"], 0.0
+    for product in data["products"]:
+        counts = dict(product["counts"])
         assert sum(counts.values()) == len(X)
-        assert counts.get(0, 0) == coverage[k]
-        assert max(counts) < 2 ** len(columns)
-    rules = make_pipeline(BooleanEncoder(n_bins=4), MODELS[0]).fit(X, y)
-    assert data_of(model_page(rules, X, y))["background"] is None
+        assert max(counts) < 2 ** len(product["columns"])
+        sums += counts.get(0, 0) / len(X) * np.array(product["weights"])
+    base = shapley_values(pipeline, X).base_values
+    np.testing.assert_allclose(sums + data["intercepts"], np.ravel(base), atol=1e-9)
+
+
+def test_the_page_says_what_is_proved():
+    X, y = patients()
+    for model, words in (
+        (OptimalRuleSet(max_literals=1), "no set of rules costs less"),
+        (RuleClassifier(certificate=True, random_state=0), "no set of rules costs"),
+        (ConjunctionLogisticRegression(C=1.0), "no sum of conjunctions"),
+        (ScorecardClassifier(), "no card"),
+    ):
+        pipeline = make_pipeline(BooleanEncoder(n_bins=2), model).fit(X, y)
+        [sentence] = data_of(model_page(pipeline, X, y))["proof"]
+        assert words in sentence
+        if hasattr(model, "from_dict"):  # it does not keep the proof
+            copied = type(model).from_dict(pipeline[-1].to_dict())
+            assert copied._formula().proof == ()
