@@ -193,8 +193,8 @@ CASES = {
     ),
     # preprocessing
     "boolean_encoder": Case(BooleanEncoder(), {}),
-    "boolean_encoder_tree": Case(
-        BooleanEncoder(n_bins=4, strategy="tree", complement=False)
+    "boolean_encoder_monotone": Case(
+        BooleanEncoder(n_bins=4, strategy="monotone", complement=False)
     ),
     "boolean_encoder_sparse": Case(BooleanEncoder(n_bins=3, sparse_output=True)),
     "boolean_encoder_propagate": Case(BooleanEncoder(missing="propagate")),

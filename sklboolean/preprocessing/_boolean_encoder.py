@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from sklboolean._core.formulas import check_input_names, feature_names_of, sql_n
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
-from sklboolean.preprocessing._column_fitting import ColumnFitter, tree_cuts
+from sklboolean.preprocessing._column_fitting import ColumnFitter, labelled_cuts
 from sklboolean.preprocessing._column_messages import (
     missing_message,
     unseen_message,
@@ -41,10 +42,10 @@ KINDS = ("boolean", "category", "number", "ordered")
 
 
 def _counts_batches(encoder):
-    if encoder.strategy == "tree":
+    if encoder.strategy != "quantile":
         raise AttributeError(
-            "Thresholds by strategy='tree' need all samples at once. Set "
-            "strategy='quantile' for batches and partitions, or use fit."
+            f"Thresholds by strategy={encoder.strategy!r} need all samples at once. "
+            "Set strategy='quantile' for batches and partitions, or use fit."
         )
     return True
 
@@ -72,11 +73,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     n_bins : int, default=8
         Maximum number of intervals of a column of numbers, at least 2. There is one
         threshold less. Raise it where fine differences matter and samples are many.
-    strategy : {"quantile", "tree"}, default="quantile"
+    strategy : {"quantile", "tree", "monotone"}, default="quantile"
         How thresholds are chosen. "quantile": intervals hold about equally many
         samples. "tree": those of a decision tree with ``n_bins`` leaves that predicts y
         from the column alone; choose it for long-tailed columns of which few thresholds
-        matter.
+        matter. "monotone", for scorecards: the share of the second class only rises, or
+        only falls, from interval to interval; see Notes.
     thresholds : dict or None, default=None
         Thresholds of chosen columns by column name, or by number for arrays, for
         example ``{"age": [18, 65]}``. They replace those of ``strategy``. Those of an
@@ -156,6 +158,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     written with as few decimals as an interval [a, b) allows, so names stay short and
     every training value stays on its side.
 
+    With ``strategy="monotone"`` the intervals of a column are at most ``n_bins``, each
+    of five samples or more. Of all such intervals with shares that only rise, or only
+    fall, they have the largest leave-one-out likelihood: each label is predicted by the
+    share among the other samples of its interval. So a column that says little gets few
+    thresholds. Of columns with more than 256 distinct values, 255 quantiles are tried.
+
     ``min_frequency``, ``max_categories`` and ``handle_unknown`` mean what they mean in
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``
     all keep their columns.
@@ -207,7 +215,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.target_tags.required = self.strategy == "tree"
+        tags.target_tags.required = self.strategy != "quantile"
+        if self.strategy == "monotone":  # the labels must be of two classes
+            tags.classifier_tags = ClassifierTags(multi_class=False)
         tags.transformer_tags.preserves_dtype = []  # the parameters decide
         return tags
 
@@ -221,7 +231,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             objects with the Arrow interface, such as record batches and relations of
             DuckDB, are read as tables.
         y : array-like of shape (n_samples,), default=None
-            Labels or real values, for ``strategy="tree"`` only.
+            Labels for ``strategy="tree"`` and "monotone", or real values for "tree".
 
         Returns
         -------
@@ -291,8 +301,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             As for ``fit``, and for a column whose kind or order of levels changes. The
             encoder stays as it was.
         AttributeError
-            For ``strategy="tree"``, which needs all samples at once, and after ``fit``,
-            which keeps no counts to which a batch could be added.
+            For ``strategy="tree"`` and "monotone", which need all samples at once, and
+            after ``fit``, which keeps no counts to which a batch could be added.
         """
         with restore_on_error(self):
             self._check_params()
@@ -331,7 +341,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             As for ``partial_fit``, with the number of the partition. The encoder stays
             as it was.
         AttributeError
-            For ``strategy="tree"``.
+            For ``strategy="tree"`` and "monotone".
         """
         with restore_on_error(self):
             self._check_params()
@@ -355,8 +365,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         columns = read_columns(self, X, reset=True)
         summaries = self._summarize(columns)
         cuts = None
-        if self.strategy == "tree":
-            cuts = tree_cuts(columns, y, self.n_bins)
+        if self.strategy != "quantile":
+            cuts = labelled_cuts(columns, y, self.n_bins, self.strategy)
         self._fit_summaries(summaries, cuts, is_last=True)
         vars(self).pop("_summaries", None)
         return columns
@@ -385,7 +395,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
         """Choose the conditions on each column, and set the fitted attributes.
 
-        ``cuts`` are those of trees; None: the cuts at quantiles. With ``is_last`` no
+        ``cuts`` are those by labels; None: the cuts at quantiles. With ``is_last`` no
         batches follow, so it warns of columns that are odd in all samples.
         """
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
@@ -402,7 +412,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         if not self._names:
             raise ValueError(
                 f"X gives no features: with n_samples = {summaries[0].n_samples} all "
-                "its columns are constant. Pass thresholds, or other columns."
+                f"its columns are constant, or strategy={self.strategy!r} finds no "
+                "thresholds. Pass thresholds, or other columns."
             )
         for summary, fitted in zip(summaries, state, strict=True):
             if fitted.kind == "category" and summary.name not in kinds:
@@ -411,7 +422,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     def _check_params(self):
         check_integer(self.n_bins, "n_bins", 2)
-        check_choice(self.strategy, "strategy", ("quantile", "tree"))
+        check_choice(self.strategy, "strategy", ("quantile", "tree", "monotone"))
         check_choice(self.complement, "complement", (False, True))
         unknown = ("ignore", "error", "infrequent_if_exist")
         check_choice(self.handle_unknown, "handle_unknown", unknown)

@@ -20,6 +20,7 @@ from sklboolean.preprocessing._thresholds import (
     check_ranks,
     check_thresholds,
     find_cuts,
+    find_monotone_cuts,
     find_tree_cuts,
     number_in_each_interval,
     place_thresholds,
@@ -162,33 +163,45 @@ def sorted_levels(levels):
     return sorted(levels, key=str)
 
 
-def tree_cuts(columns, y, n_bins):
-    """Cut columns of numbers and ranks by trees that predict y; others are None."""
-    y, is_class = check_target(y, columns)
+def labelled_cuts(columns, y, n_bins, strategy):
+    """Cut columns of numbers and ranks by their labels; others are None."""
+    y, is_class = check_target(y, columns, strategy)
     cuts = []
     for column in columns:
         values = column.codes if column.kind == "ordered" else column.numbers
         known = ~column.missing()
         of_column = None
         if values is not None and known.any():
-            of_column = find_tree_cuts(
-                values[known], y[known], n_bins, is_classification=is_class
-            )
+            values, labels = values[known], y[known]
+            if strategy == "tree":
+                of_column = find_tree_cuts(
+                    values, labels, n_bins, is_classification=is_class
+                )
+            else:
+                of_column = find_monotone_cuts(values, labels, n_bins)
         cuts.append(of_column)
     return cuts
 
 
-def check_target(y, columns):
-    """Check y for trees; return it and whether it holds classes."""
+def check_target(y, columns, strategy):
+    """Check y for the strategy; return it and whether it holds classes."""
     if y is None:
         raise ValueError(
-            "strategy='tree' requires y to be passed, but the target y is None. Pass "
-            "the labels, or set strategy='quantile'."
+            f"strategy={strategy!r} requires y to be passed, but the target y is None. "
+            "Pass the labels, or set strategy='quantile'."
         )
     check_labelled(y)
     is_class = target_type(y) in ("binary", "multiclass")
     dtype = None if is_class else np.float64
     y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
     check_consistent_length(columns[0].missing(), y)
-    with comparable_labels(y):
-        return (np.unique(y, return_inverse=True)[1] if is_class else y), is_class
+    if is_class:
+        with comparable_labels(y):
+            classes, y = np.unique(y, return_inverse=True)
+    if strategy == "monotone" and not (is_class and len(classes) <= 2):
+        found = f"{len(classes)} classes" if is_class else "real values"
+        raise ValueError(
+            f"strategy='monotone' needs labels of two classes, but y holds {found}. "
+            "Set strategy='tree' or 'quantile'."
+        )
+    return y, is_class

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 MAX_CODES = 256  # candidate thresholds of a tree
 # A leaf of fewer samples is more often noise than not.
 MIN_SAMPLES_LEAF = 5
+PRIOR = 1.0  # samples of average labels that each interval gets
 
 
 def find_cuts(counts, n_bins):
@@ -58,6 +59,80 @@ def find_tree_cuts(values, y, n_bins, *, is_classification):
     tree.fit(np.cumsum(starts_code)[place, None], y)
     splits = tree.tree_.threshold[tree.tree_.feature >= 0]
     return np.unique(cuts[splits.astype(np.intp)])
+
+
+def find_monotone_cuts(values, y, n_bins):
+    """Find the cuts with shares of the second class that only rise, or only fall.
+
+    Among at most ``n_bins`` intervals, each of `MIN_SAMPLES_LEAF` samples or more, they
+    have the largest leave-one-out likelihood: each label is predicted by the share
+    among the other samples of its interval. Of many distinct values those at quantiles
+    are candidates. The best is found by dynamic programming, so it is exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+    y : ndarray of shape (n_samples,)
+        0 or 1.
+    n_bins : int
+
+    Returns
+    -------
+    cuts : ndarray of shape (n_cuts,), int
+        As from `find_cuts`; empty where no two intervals have different shares.
+    """
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.r_[0, find_cuts(counts, MAX_CODES), len(counts)]
+    labels = np.bincount(place, y, minlength=len(counts))
+    sizes, seconds = (
+        np.r_[0, np.cumsum(of_value)][ends] for of_value in (counts, labels)
+    )
+    sizes, seconds = sizes - sizes[:, None], seconds - seconds[:, None]
+    is_allowed = sizes >= MIN_SAMPLES_LEAF
+    shares = seconds / np.where(is_allowed, sizes, 1)
+    gains = np.where(is_allowed, 0.0, -inf)
+    for n_same, share in ((seconds, y.mean()), (sizes - seconds, 1 - y.mean())):
+        has_any = is_allowed & (n_same > 0)
+        same, size = n_same[has_any], sizes[has_any]
+        gains[has_any] += same * np.log((same - 1 + PRIOR * share) / (size - 1 + PRIOR))
+    rising, falling = (_best_path(gains, sign * shares, n_bins) for sign in (1, -1))
+    return ends[max(rising, falling)[1]]
+
+
+def _best_path(gains, shares, n_bins):
+    """Find the largest sum of gains of 2 to n_bins intervals of rising shares.
+
+    Parameters
+    ----------
+    gains, shares : ndarrays of shape (n_ends, n_ends)
+        Of the interval between each two ends.
+
+    Returns
+    -------
+    best : float
+    inner : list of int
+        Numbers of the ends between the intervals.
+    """
+    last = len(gains) - 1
+    # The best sums of each number of intervals, of which the last is given.
+    sums = np.full((n_bins, *gains.shape), -inf)
+    sums[0, 0] = gains[0]
+    for middle in range(1, last):
+        order = np.argsort(shares[:middle, middle], kind="stable")
+        best = np.maximum.accumulate(sums[:-1, order, middle], axis=1)
+        n_lower = np.searchsorted(shares[order, middle], shares[middle])
+        best = np.column_stack([np.full(n_bins - 1, -inf), best])
+        sums[1:, middle] = best[:, n_lower] + gains[middle]
+    total = sums[1:, :, last].max(initial=-inf)
+    if total == -inf:
+        return total, []
+    number, first = np.argwhere(sums[1:, :, last] == total)[0]
+    inner, end = [int(first)], last
+    for k in range(number, 0, -1):
+        is_lower = shares[: inner[0], inner[0]] < shares[inner[0], end]
+        before = np.where(is_lower, sums[k, : inner[0], inner[0]], -inf).argmax()
+        inner, end = [int(before), *inner], inner[0]
+    return total, inner
 
 
 def place_thresholds(values, cuts):

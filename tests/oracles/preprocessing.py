@@ -3,6 +3,8 @@
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+
 
 def literals(n_features, negations):
     """(feature, negated), in the order of the columns when there are no groups."""
@@ -90,6 +92,27 @@ def best_cuts(values, n_bins):
         return cuts
     shares = [len(values) * i / n_bins for i in range(1, n_bins)]
     return sorted({min(cuts, key=lambda cut: abs(cut - share)) for share in shares})
+
+
+def monotone_cuts(values, y, n_bins):
+    """The thresholds of best leave-one-out likelihood whose shares rise or fall."""
+    levels, best = np.unique(values), (-np.inf, [])
+    for n_cuts in range(1, n_bins):
+        for cuts in combinations(range(1, len(levels)), n_cuts):
+            place = np.searchsorted(levels[list(cuts)], values, side="right")
+            bins = [y[place == k] for k in range(n_cuts + 1)]
+            steps = np.diff([labels.mean() for labels in bins])
+            is_monotone = (steps > 0).all() or (steps < 0).all()
+            if is_monotone and min(map(len, bins)) >= 5:
+                total = sum(leave_one_out(labels, y.mean()) for labels in bins)
+                best = max(best, (total, list(cuts)), key=lambda pair: pair[0])
+    return best
+
+
+def leave_one_out(labels, share):
+    """The log-likelihood of each label by the others and one of the given share."""
+    shares = (labels.sum() - labels + share) / len(labels)
+    return np.log(np.where(labels, shares, 1 - shares)).sum()
 
 
 def fewest_decimals(low, high):

@@ -30,6 +30,7 @@ from sklboolean import (
 )
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
+    find_monotone_cuts,
     find_tree_cuts,
     number_text,
     shortest_between,
@@ -186,6 +187,51 @@ def test_a_tree_finds_the_threshold_that_matters():
     assert encoder.thresholds_[0].tolist() == [71]
     with pytest.raises(ValueError, match="requires y to be passed"):
         encoder.fit(X)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_monotone_intervals_have_the_best_leave_one_out_likelihood(seed, n_bins):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 8, 50)
+    y = (rng.random(50) < 0.5 + rng.uniform(-0.07, 0.07) * values).astype(int)
+    best, expected = oracle.monotone_cuts(values, y, n_bins)
+    cuts = find_monotone_cuts(values, y, n_bins)
+    assert len(cuts) == len(expected)  # the fewest of equally good ones
+    place = np.searchsorted(np.unique(values)[cuts], values, side="right")
+    bins = [y[place == k] for k in range(len(cuts) + 1)]
+    if len(cuts):
+        found = sum(oracle.leave_one_out(labels, y.mean()) for labels in bins)
+        np.testing.assert_allclose(found, best, rtol=1e-12)
+    steps = np.diff([labels.mean() for labels in bins])
+    assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_monotone_thresholds_of_frames():
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 90, 800)
+    sizes = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    X = pd.DataFrame({"age": np.where(age % 7, age, np.nan), "wave": age})
+    X["size"] = pd.Categorical.from_codes(age // 31, dtype=sizes)
+    share = np.where(age % 7, 0.1 + 0.4 * (age > 30) + 0.4 * (age > 60), 0.9)
+    y = np.where(rng.random(800) < share, "yes", "no")
+    encoder = BooleanEncoder(strategy="monotone").fit(X, y)
+    assert {30, 60} <= {*encoder.thresholds_[0]} | {*encoder.thresholds_[1]}
+    assert "size <= medium" in encoder.get_feature_names_out()
+    known = X["age"].notna()
+    for column, rows in ((0, known), (1, slice(None)), (2, slice(None))):
+        of_column = encoder.feature_groups_ == X.columns[column]
+        below = encoder.transform(X).loc[rows, of_column]
+        below = below.loc[:, [" <= " in name for name in below]].sum(axis=1)
+        steps = np.diff((pd.Series(y)[rows] == "yes").groupby(below).mean())
+        assert (steps > 0).all() or (steps < 0).all()
+    for wrong, found in (([1, 2, 3] * 266 + [1, 2], "3 classes"), (age / 7, "real")):
+        with pytest.raises(ValueError, match=f"of two classes, but y holds {found}"):
+            encoder.fit(X, wrong)
+    with pytest.raises(ValueError, match="strategy='monotone' requires y"):
+        encoder.fit(X)
+    with pytest.raises(ValueError, match=r"n_samples = 8 .*='monotone' finds no"):
+        encoder.fit(X[["wave"]][:8], y[:8])
 
 
 def test_thresholds_can_be_given():
