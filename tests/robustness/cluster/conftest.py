@@ -12,11 +12,19 @@ import pytest
 def two_workers():
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
-    # Dask drops second copies of data that it was told to spread, and with the one
-    # worker that is left with them they are gone.
-    keep_copies = {"distributed.scheduler.active-memory-manager.start": False}
+    options = {
+        # Dask drops second copies of data that it was told to spread, and with the one
+        # worker that is left with them they are gone.
+        "distributed.scheduler.active-memory-manager.start": False,
+        # The cluster stays until the last test. Dask measures itself meanwhile, which
+        # takes a tenth of a core.
+        "distributed.worker.profile.enabled": False,
+        "distributed.worker.memory.monitor-interval": "10s",
+        "distributed.admin.tick.interval": "2s",
+        "distributed.admin.system-monitor.interval": "10s",
+    }
     with (
-        dask.config.set(keep_copies),
+        dask.config.set(options),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
             scheduler_port=0, dashboard_address=":0", silence_logs=50,
@@ -33,21 +41,15 @@ def client():
         yield client
 
 
-@pytest.fixture(scope="session")
-def second_client():
-    with two_workers() as client:
-        yield client
-
-
 @pytest.fixture
-def mortals(second_client):
-    """A cluster for a test that kills a worker; a new process takes its place."""
+def mortals(client):
+    """The cluster, for a test that kills a worker; a new process takes its place."""
 
     def workers():
-        return set(second_client.scheduler_info()["workers"])
+        return set(client.scheduler_info()["workers"])
 
     before, limit = workers(), time.monotonic() + 120
-    yield second_client
+    yield client
     while workers() == before or len(workers()) < 2:
         assert time.monotonic() < limit, "No worker took the place of the killed one."
         time.sleep(0.05)
