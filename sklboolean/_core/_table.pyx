@@ -62,7 +62,12 @@ cdef extern from "conjunction_table.h" nogil:
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
     int sklb_best_open(sklb_best *best, int64_t wanted, int longest)
     void sklb_best_close(sklb_best *best)
+    ctypedef struct sklb_suffix:
+        int length
+        int64_t places[4]
     void sklb_scan_last(sklb_scan *scan, int length, int64_t last)
+    void sklb_extend(sklb_scan *scan, const sklb_suffix *suffix, int signs,
+                     const double *values, double *sums)
 
 sklb_cpu_level = &cpu_level
 
@@ -156,11 +161,12 @@ cdef class TableRows:
 
     def scan(self, layout, used, sums, counts, const double[::1] factors, *,
              int64_t n_wanted, int shortest, sign, double floor, bint monotone,
-             bint diverse, floors=None):
+             bint diverse, floors=None, extended=None):
         """Return the literals and the sums of the best conjunctions, best first.
 
         With ``floors`` all whose score is above the floor of their length, of each cover
-        one, in no order; None where they are more than ``n_wanted``.
+        one, in no order; None where they are more than ``n_wanted``. With ``extended``
+        only the conjunctions of the largest length that add a literal to one of these.
 
         Parameters
         ----------
@@ -172,6 +178,11 @@ cdef class TableRows:
         sums, counts : lists of ndarrays, float64 and int32
             By length, from 0 on; counts may be None.
         factors : ndarray of shape (max_literals + 1,), float64
+        extended : tuple of ndarrays, or None
+            The places of conjunctions, int64 of shape (n_extended, max_literals - 1);
+            whether each place is true, as bits, int64 of shape (n_extended,); the value
+            of each row, float64, 0 where it is not used; float64 of shape (n_places,)
+            to write to.
         """
         cdef sklb_scan scan
         cdef const double *sum_pointers[5]
@@ -210,8 +221,11 @@ cdef class TableRows:
                 scan.is_listing = 1
                 if not sklb_seen_open(&scan.seen, <uint64_t> 1 << 40):
                     raise MemoryError
+            if extended is not None:
+                places_of, signs, values, scratch = extended
+                self._extend(&scan, places_of, signs, values, scratch)
             for length in range(shortest, scan.longest + 1):
-                if factors[length] == 0:
+                if factors[length] == 0 or extended is not None:
                     continue
                 if floors is not None:
                     scan.best.floor = floors[length]
@@ -227,3 +241,22 @@ cdef class TableRows:
             sklb_best_close(&scan.best)
             free(scan.seen.slots)
             free(scan.cover)
+
+    cdef _extend(self, sklb_scan *scan, const int64_t[:, ::1] places,
+                 const int64_t[::1] signs, const double[::1] values, double[::1] sums):
+        """Look at all conjunctions that have one literal more than one of these."""
+        cdef sklb_suffix suffix
+        cdef int64_t k
+        cdef int j
+        require(places.shape[1] == scan.longest - 1 and places.shape[1] < LONGEST
+                and signs.shape[0] == places.shape[0] and sums.shape[0] == self.rows.n_places
+                and values.shape[0] == self.rows.n_samples, "conjunctions do not fit")
+        memset(&suffix, 0, sizeof(suffix))
+        suffix.length = <int> places.shape[1]
+        for k in range(places.shape[0]):
+            for j in range(suffix.length):
+                require(0 <= places[k, j] < self.rows.n_places, "a place does not exist")
+                suffix.places[j] = places[k, j]
+            with nogil:
+                sklb_extend(scan, &suffix, <int> signs[k], &values[0], &sums[0])
+            PyErr_CheckSignals()

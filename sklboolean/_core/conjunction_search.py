@@ -20,8 +20,13 @@ from scipy import sparse
 from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
-from sklboolean._core.bits import as_words, pack_dense, unpack_words
-from sklboolean._core.conjunction_table import ConjunctionTable, fits_in_tables
+from sklboolean._core._table import LONGEST
+from sklboolean._core.bits import as_words, pack_dense, transpose_words, unpack_words
+from sklboolean._core.conjunction_table import (
+    ConjunctionTable,
+    RunningSums,
+    fits_in_tables,
+)
 from sklboolean._core.feature_names import exclusive_groups
 from sklboolean._core.parameters import (
     check_choice,
@@ -49,6 +54,9 @@ SLICE = 2**18
 # Nanoseconds of a sum of branch and bound, and of each of its samples; tables that take
 # less than QUICK_TABLE are never raced (measured on x86-64 with AVX2).
 SUM_OVERHEAD, SUM_OF_SAMPLE, QUICK_TABLE = 100, 0.2, 1e7
+# Sums of a table, and additions for a sample, up to which sums are kept from one part
+# of the samples to the next.
+MAX_RUNNING_SUMS, MAX_ADDED = 2**21, 1000
 NO_TABLES = np.zeros(0, dtype=np.int64)
 
 
@@ -197,58 +205,76 @@ class SearchLimits(NamedTuple):
     max_sums: float | None
 
 
-class SearchArrays:
-    """Samples laid out for the compiled search.
+class SignLayout:
+    """Samples laid out as columns of bits, by the signs of their coefficients.
 
     Samples with positive coefficients come first, from a new word on those with
-    negative ones. Each literal is a column of bits over them.
+    negative ones. Each literal is a column of bits over them. The layout serves all
+    coefficients of these signs, also where some of them are 0.
 
     Parameters
     ----------
     words : ndarray of uint64 words
         Boolean samples.
-    integers : ndarray of shape (n_samples,), int64
-        Coefficients.
+    signs : ndarray of shape (n_samples,)
+        Samples of sign 0 are left out.
     groups : ndarray of shape (n_features,), int32
         Features of one group never occur together in a conjunction.
     monotone : bool
         Whether literals are the features only, not their negations.
+    """
+
+    def __init__(self, words, signs, groups, monotone):
+        self.signs = signs
+        self.orders = []
+        for side in (signs > 0, signs < 0):
+            members = np.flatnonzero(side)
+            padding = (0, -len(members) % 64)
+            self.orders.append(np.pad(members, padding, constant_values=-1))
+        order = np.concatenate(self.orders)
+        rows = words[order]
+        rows[order < 0] = 0
+        columns = transpose_words(rows, len(groups))
+        tokens = _group_tokens(columns, groups, monotone)
+        if not monotone:
+            samples = pack_dense((order >= 0)[None, :])
+            columns = np.concatenate([columns, ~columns & samples])
+            groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
+        self.columns, self.groups, self.tokens = columns, groups, tokens
+
+    def serves(self, signs):
+        """Whether samples of these signs are laid out, and half of all or more."""
+        used = signs != 0
+        return 2 * np.count_nonzero(used) >= np.count_nonzero(
+            self.signs
+        ) and np.array_equal(self.signs[used], signs[used])
+
+
+class SearchArrays:
+    """Samples with coefficients as the compiled search takes them.
+
+    Parameters
+    ----------
+    layout : SignLayout
+    integers : ndarray of shape (n_samples,), int64
+        Coefficients.
     factors : ndarray of shape (max_literals + 1,), float64
         Weight of each length.
     """
 
-    def __init__(self, words, integers, groups, monotone, factors):
-        n_features = len(groups)
-        orders = []
-        for side in (integers > 0, integers < 0):
-            members = np.flatnonzero(side)
-            padding = (0, -len(members) % 64)
-            orders.append(np.pad(members, padding, constant_values=-1))
-        order = np.concatenate(orders)
-        is_sample = order >= 0
-        columns = np.empty((n_features, len(order) // 64), np.uint64)
-        for first in range(0, n_features, 1024):
-            part = words[:, first // 64 : first // 64 + 16]
-            bits = unpack_words(
-                np.ascontiguousarray(part), min(1024, n_features - first)
-            )
-            columns[first : first + 1024] = pack_dense(
-                (bits[order] & is_sample[:, None]).T
-            )
-        self.samples = pack_dense(is_sample[None, :])[0]
-        tokens = _group_tokens(columns, groups, monotone)
-        if not monotone:
-            columns = np.concatenate([columns, ~columns & self.samples])
-            groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
-        self.columns, self.groups, self.tokens = columns, groups, tokens
-        self.sides = tuple(_digits_and_tables(abs(integers), part) for part in orders)
+    def __init__(self, layout, integers, factors):
+        self.layout = layout
+        sides = [np.where(order < 0, 0, integers[order]) for order in layout.orders]
+        self.samples = pack_dense(np.concatenate(sides)[None, :] != 0)[0]
+        self.sides = tuple(_digits_and_tables(abs(side)) for side in sides)
         self.factors = factors
         self.reach = np.maximum.accumulate(factors[::-1])[::-1].copy()
 
     def make_search(self, task, seeds):
         """Create a compiled search that starts from some known conjunctions."""
+        layout = self.layout
         search = CoverSearch(
-            self.columns, self.samples, self.groups, self.tokens, self.sides,
+            layout.columns, self.samples, layout.groups, layout.tokens, self.sides,
             self.factors, self.reach, block=task.block, **vars(task),
         )  # fmt: skip
         for literals, _ in seeds:
@@ -312,16 +338,15 @@ class SearchArrays:
         return found, bound, is_complete, n_sums + n
 
 
-def _digits_and_tables(magnitudes, order):
+def _digits_and_tables(magnitudes):
     """Lay out magnitudes as binary digits; where these are many, as sums to look up."""
-    if not len(order):
-        return np.zeros((1, 0), np.uint64), NO_TABLES
-    magnitudes = np.where(order >= 0, magnitudes[order], 0)
+    if not magnitudes.any():
+        return np.zeros((1, len(magnitudes) // 64), np.uint64), NO_TABLES
     n_digits = int(magnitudes.max()).bit_length()
     digits = pack_dense(magnitudes >> np.arange(n_digits)[:, None] & 1)
     if n_digits <= MAX_DIGITS[cpu_path()]:
         return digits, NO_TABLES
-    tables = np.empty(32 * len(order), dtype=np.int64)
+    tables = np.empty(32 * len(magnitudes), dtype=np.int64)
     fill_tables(magnitudes, tables)
     return digits, tables
 
@@ -375,7 +400,7 @@ class ConjunctionSearch:
         self.X, self.monotone, self.n_jobs = X, bool(monotone), n_jobs
         self.longest = min(max_literals, n_features)
         self.groups = encode_groups(feature_groups, n_features)
-        self.tables, self.lost_races = {}, 0
+        self.tables, self.lost_races, self.layout = {}, 0, None
 
     @cached_property
     def words(self):
@@ -389,6 +414,39 @@ class ConjunctionSearch:
         if longest not in self.tables:
             self.tables[longest] = ConjunctionTable(self.words, self.groups, longest)
         return self.tables[longest]
+
+    @cached_property
+    def columns(self):
+        """The samples where each feature is true, as words."""
+        return transpose_words(self.words, len(self.groups))
+
+    def cover(self, conjunctions):
+        """Mark the samples that satisfy one conjunction or more."""
+        n_samples = len(self.words)
+        covered = np.zeros(-(-n_samples // 64), dtype=np.uint64)
+        for literals in conjunctions:
+            words = ~np.zeros_like(covered)
+            for feature, value in literals:
+                column = self.columns[feature]
+                words &= column if value else ~column
+            covered |= words
+        return unpack_words(covered[None, :], n_samples)[0].view(bool)
+
+    def running_sums(self, coefficients):
+        """Make sums for searches of many parts of the samples, or None.
+
+        They are made where tables of three literals are small, few features are true in
+        a sample, and a search for conjunctions of four literals extends the best of
+        three.
+        """
+        table = self.table(min(3, self.longest)) if self.longest <= LONGEST else None
+        if (
+            table is None
+            or table.cost.n_sums > MAX_RUNNING_SUMS
+            or table.cost.n_added > MAX_ADDED * len(self.words)
+        ):
+            return None
+        return RunningSums(table, *to_integers(_finite_coefficients(coefficients)))
 
     def best(
         self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
@@ -537,9 +595,16 @@ class ConjunctionSearch:
         found = table.best(values, task, factors, self.monotone, diverse=diverse)
         return found, 0.0, True, n_before + table.cost.n_sums
 
+    def _layout(self, integers):
+        """Lay out the samples, or take the last layout where it will do."""
+        signs = np.sign(integers).astype(np.int8)
+        if self.layout is None or not self.layout.serves(signs):
+            self.layout = SignLayout(self.words, signs, self.groups, self.monotone)
+        return self.layout
+
     def _branch_and_bound(self, integers, factors, task, limits, widths=None):
         """Return the list found, the bound of the rest, is_complete and n_sums."""
-        arrays = SearchArrays(self.words, integers, self.groups, self.monotone, factors)
+        arrays = SearchArrays(self._layout(integers), integers, factors)
         if task.growing or limits.width:
             # Where longer conjunctions may have larger factors, a search of limited
             # width could represent a cover by one that is not its shortest.

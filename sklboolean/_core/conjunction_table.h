@@ -256,15 +256,22 @@ static int sklb_write_literals(const sklb_scan *s, const sklb_suffix *suffix, in
     return 1;
 }
 
-static sklb_hash sklb_cover_hash(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
-                                 int signs) {
+/* Write the rows that are used and have these places with these signs. */
+static void sklb_narrow_cover(sklb_scan *s, const int64_t *places, int n, int signs) {
     memcpy(s->cover, s->used, s->n_words * sizeof(uint64_t));
-    for (int j = 0; j <= suffix->length; j++) {
-        int64_t place = j == suffix->length ? a : suffix->places[j];
-        const uint64_t *column = s->columns + place * s->n_words;
+    for (int j = 0; j < n; j++) {
+        const uint64_t *column = s->columns + places[j] * s->n_words;
         uint64_t flip = signs >> j & 1 ? 0 : ~(uint64_t)0;
         for (int64_t w = 0; w < s->n_words; w++) s->cover[w] &= column[w] ^ flip;
     }
+}
+
+static sklb_hash sklb_cover_hash(sklb_scan *s, const sklb_suffix *suffix, int64_t a,
+                                 int signs) {
+    int64_t places[SKLB_LONGEST_IN_TABLE];
+    memcpy(places, suffix->places, sizeof(places));
+    places[suffix->length] = a;
+    sklb_narrow_cover(s, places, suffix->length + 1, signs);
     return sklb_hash_words(s->cover, s->n_words);
 }
 
@@ -313,19 +320,27 @@ typedef struct {
 
 /* From sums with true places to sums with signs, and the largest and smallest of them. */
 SKLB_INLINE void sklb_sign_body(sklb_signed_sums *t, int64_t n) {
-    double high = 0, low = 0;
+    double high[SKLB_SCANNED] = {0}, low[SKLB_SCANNED] = {0};
     for (int bit = 1; bit < t->n_signs; bit *= 2)
         for (int g = 0; g < t->n_signs; g++)
             if (!(g & bit))
                 for (int64_t k = 0; k < n; k++) t->with[g][k] -= t->with[g | bit][k];
-    for (int g = t->from; g < t->to; g++)
+    for (int g = t->from; g < t->to; g++) {
+        const double *with = t->with[g];
+        double bare = t->bare[g];
         for (int64_t k = 0; k < n; k++) {
-            double sum = t->with[g][k], rest = t->bare[g] - sum;
+            double sum = with[k], rest = bare - sum;
             double larger = sum > rest ? sum : rest, smaller = sum > rest ? rest : sum;
-            high = larger > high ? larger : high;
-            low = smaller < low ? smaller : low;
+            high[k] = larger > high[k] ? larger : high[k];
+            low[k] = smaller < low[k] ? smaller : low[k];
         }
-    t->high = high, t->low = low;
+    }
+    for (int half = SKLB_SCANNED / 2; half; half /= 2)
+        for (int k = 0; k < half; k++) {
+            high[k] = high[k + half] > high[k] ? high[k + half] : high[k];
+            low[k] = low[k + half] < low[k] ? low[k + half] : low[k];
+        }
+    t->high = high[0], t->low = low[0];
 }
 
 static void sklb_sign_plain(sklb_signed_sums *t, int64_t n) { sklb_sign_body(t, n); }
@@ -428,6 +443,36 @@ static void sklb_scan_last(sklb_scan *s, int length, int64_t last) {
         sklb_scan_below(s, &suffix, length);
     } else
         sklb_scan_suffix(s, &suffix);
+}
+
+/* Look at a conjunction with one more literal, for each that it may have. Rows that are
+ * not used have a value of 0. */
+static void sklb_extend(sklb_scan *s, const sklb_suffix *suffix, int signs,
+                        const double *values, double *sums) {
+    const sklb_table_rows *rows = s->rows;
+    int length = suffix->length;
+    double positive = 0, total = 0, factor = s->factors[length + 1];
+    sklb_narrow_cover(s, suffix->places, length, signs);
+    for (int64_t w = 0; w < s->n_words; w++)
+        for (uint64_t word = s->cover[w]; word; word &= word - 1) {
+            double value = values[64 * w + sklb_lowest_bit(word)];
+            total += value, positive += value > 0 ? value : 0;
+        }
+    if (sklb_cannot_enter(s, factor * positive)) return;
+    memset(sums, 0, rows->n_places * sizeof(double));
+    for (int64_t w = 0; w < s->n_words; w++)
+        for (uint64_t word = s->cover[w]; word; word &= word - 1) {
+            int64_t i = 64 * w + sklb_lowest_bit(word);
+            for (int64_t k = rows->starts[i]; k < rows->starts[i + 1]; k++)
+                sums[rows->places[k]] += values[i];
+        }
+    for (int64_t a = 0; a < rows->n_places; a++)
+        for (int with_a = 0; with_a < 2; with_a++) {
+            double sum = with_a ? sums[a] : total - sums[a];
+            sklb_candidate one = {a, signs | with_a << length, factor * sum, sum};
+            if (s->monotone && with_a == s->inverted[a]) continue;
+            if (!sklb_cannot_enter(s, one.score)) sklb_show(s, suffix, &one);
+        }
 }
 
 #endif

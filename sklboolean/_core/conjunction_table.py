@@ -35,6 +35,8 @@ class TableCost:
     ----------
     n_sums : int
         Number of sums, of conjunctions of true features.
+    n_added : float
+        Number of additions to them, sample by sample.
     nanoseconds : float
         Time of a search, without layout.
     uses_blocks : tuple of bool
@@ -42,6 +44,7 @@ class TableCost:
     """
 
     n_sums: int
+    n_added: float
     nanoseconds: float
     uses_blocks: tuple
 
@@ -49,17 +52,18 @@ class TableCost:
     def of(cls, ones, n_features, longest):
         """Estimate from the number of ones in each sample, as places hold them."""
         values, repeats = np.unique(ones, return_counts=True)
-        nanoseconds, uses_blocks, n_sums = 0.0, [False], 1
+        nanoseconds, uses_blocks, n_sums, n_added = 0.0, [False], 1, 0.0
         for length in range(1, longest + 1):
             n_sums += comb(n_features, length)
-            scattered = ADD * float(binomials(values, length) @ repeats)
+            n_scattered = float(binomials(values, length) @ repeats)
+            n_added, scattered = n_added + n_scattered, ADD * n_scattered
             n_blocks = -(-n_features * length // BIN_BITS)
             n_choices = comb(n_blocks + length - 1, length)
             in_blocks = n_choices * (ADD_TO_BIN * len(ones) + BINS)
             uses_blocks.append(1 < length and in_blocks < scattered)
             nanoseconds += min(scattered, in_blocks) if length > 1 else scattered
             nanoseconds += SCAN * 2 ** (length - 1) * comb(n_features, length)
-        return cls(n_sums, nanoseconds, tuple(uses_blocks))
+        return cls(n_sums, n_added, nanoseconds, tuple(uses_blocks))
 
 
 def fits_in_tables(n_features, longest):
@@ -118,6 +122,13 @@ class ConjunctionTable:
         return np.argsort(-self.ones, kind="stable").astype(np.int32)
 
     @cached_property
+    def place_of(self):
+        """The place of each feature, of whole words."""
+        place_of = np.zeros(64 * self.words.shape[1], dtype=np.uint16)
+        place_of[self.features] = np.arange(self.n_features)
+        return place_of
+
+    @cached_property
     def groups(self):
         """The group of each place."""
         return np.ascontiguousarray(self.feature_groups[self.features])
@@ -140,13 +151,11 @@ class ConjunctionTable:
         choose = np.stack(
             [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
         )
-        place_of = np.zeros(64 * self.words.shape[1], dtype=np.uint16)
-        place_of[self.features] = np.arange(self.n_features)
         starts = np.empty(len(self.words) + 1, dtype=np.int64)
-        listed = np.empty(self.n_ones + len(place_of), dtype=np.uint16)
+        listed = np.empty(self.n_ones + len(self.place_of), dtype=np.uint16)
         return TableRows(
-            self.words, self.inverted_bits, place_of, choose.astype(np.int64), starts,
-            listed,
+            self.words, self.inverted_bits, self.place_of, choose.astype(np.int64),
+            starts, listed,
         )  # fmt: skip
 
     @cached_property
@@ -206,3 +215,99 @@ class ConjunctionTable:
             n_wanted=task.n_wanted, shortest=task.shortest, sign=task.sign,
             floor=task.floor, monotone=monotone, diverse=diverse, floors=floors,
         )  # fmt: skip
+
+
+class RunningSums:
+    """The best conjunctions over one part of the samples after the other.
+
+    The sums of a part are kept. For the next part only the samples that come or go are
+    added or subtracted.
+
+    Parameters
+    ----------
+    table : ConjunctionTable
+    integers : ndarray of shape (n_samples,), int64
+        Coefficients, below 2**53 in total.
+    unit : float
+        What a coefficient of 1 stands for.
+    """
+
+    def __init__(self, table, integers, unit):
+        self.table, self.unit = table, unit
+        self.values = integers.astype(np.float64)
+        self.part = np.zeros(len(integers), dtype=bool)
+        sizes = [comb(table.n_features, k) for k in range(table.longest + 1)]
+        # Beyond there are none.
+        self.sums = [np.zeros(size) for size in [*sizes, 0]]
+
+    def _move_to(self, part):
+        """Make the sums those of a part."""
+        changed = part != self.part
+        if np.count_nonzero(changed) > np.count_nonzero(part):
+            self.sums = [np.zeros_like(sums) for sums in self.sums]
+            changed = part
+        self.part = part.copy()
+        values = np.where(part, self.values, -self.values) * changed
+        self.sums[0] += values.sum()
+        for length in range(1, self.table.longest + 1):
+            self.table.rows.scatter(length, values, self.sums[length])
+
+    def best(self, part, monotone, longest, width):
+        """Find the conjunction of each length with the largest sum.
+
+        Parameters
+        ----------
+        part : ndarray of shape (n_samples,), bool
+        monotone : bool
+        longest : int
+            Maximum length, at most one more than that of the table. Of this length
+            only those that add a literal to one of the ``width`` best are looked at.
+        width : int
+
+        Returns
+        -------
+        found : list of (literals, weight)
+            Literals are (feature, value) pairs. A longer conjunction is there only if
+            its weight is larger than those of all shorter ones.
+        """
+        self._move_to(part)
+        values = np.where(part, self.values, 0.0)
+        used = pack_dense((values != 0)[None, :])[0]
+        found, best = [], []
+        for length in range(1, longest + 1):
+            floor = found[-1][1] if found else 0.0
+            if length > self.table.longest:
+                best = self._extended(best, used, values, floor, monotone)
+            elif length == self.table.longest < longest:
+                best = self._scan(length, used, 0.0, monotone, width)
+            else:
+                best = self._scan(length, used, floor, monotone)
+            if best and best[0][1] > floor:
+                found.append(best[0])
+        n = self.table.n_features
+        return [
+            (tuple(sorted((j % n, j < n) for j in literals)), self.unit * sum_)
+            for literals, sum_ in found
+        ]
+
+    def _scan(self, length, used, floor, monotone, n_wanted=1, **options):
+        """Find the best conjunctions of one length."""
+        table = self.table
+        return table.rows.scan(
+            table, used, self.sums, options.get("counts", table.counts),
+            np.append(np.zeros(length), 1.0), n_wanted=n_wanted, shortest=length,
+            sign="positive", floor=floor, monotone=monotone,
+            diverse=n_wanted > 1, extended=options.get("extended"),
+        )  # fmt: skip
+
+    def _extended(self, parents, used, values, floor, monotone):
+        """Find the best conjunction that adds a literal to one of its parents."""
+        if not parents:
+            return []
+        table, length = self.table, self.table.longest + 1
+        literals = np.array([one for one, _ in parents])
+        places = table.place_of[literals % table.n_features].astype(np.int64)
+        is_true = (literals < table.n_features) != table.inverted[places]
+        signs = is_true @ (1 << np.arange(length - 1))
+        extended = places, signs, values, np.empty(table.n_features)
+        return self._scan(length, used, floor, monotone, extended=extended, counts=None)

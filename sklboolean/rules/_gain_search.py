@@ -19,6 +19,8 @@ MAX_REVISIONS = 3
 # Conjunctions with large gains that one search lists; the price of their literals
 # decides among them.
 N_CANDIDATES = 100
+# Conjunctions of three literals that a search by tables extends to four.
+MAX_EXTENDED = 32
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,11 @@ class GainSearch:
     def __init__(
         self, X, n_features, codes, weights, order, penalty, params, search=None
     ):  # fmt: skip
-        self.X, self.codes = X, codes
         self.search = search or params.conjunction_search(X, n_features)
-        self.weights, self.order = weights, order
+        self.codes, self.weights, self.order = codes, weights, order
         self.penalty, self.params = penalty, params
         self.known = {}
+        self.gains_of, self.gains, self.sums = None, None, None
 
     def rule_list(self, price):
         """Find rules for one class after the other, each on the samples that are left.
@@ -139,7 +141,7 @@ class GainSearch:
         for k in self.order[:-1]:
             chosen = self._conjunctions(int(k), left, price)
             rules += [(literals, int(k)) for literals in chosen]
-            left = left & ~any_satisfied(self.X, chosen)
+            left = left & ~self.search.cover(chosen)
         return rules
 
     def _conjunctions(self, k, left, price):
@@ -155,13 +157,13 @@ class GainSearch:
 
     def _extended(self, chosen, k, left, price):
         """Add conjunctions greedily, each for the samples that it adds."""
-        chosen, left = list(chosen), left & ~any_satisfied(self.X, chosen)
+        chosen, left = list(chosen), left & ~self.search.cover(chosen)
         while len(chosen) < self.params.max_rules and not self.params.is_over(chosen):
             gain, literals = self._best(k, left, price)
             if not gain > 0:
                 break
             chosen.append(literals)
-            left &= ~satisfied_by(self.X, literals)
+            left &= ~self.search.cover([literals])
         return chosen
 
     def _revised(self, chosen, k, left, price):
@@ -174,8 +176,8 @@ class GainSearch:
                 break
             place = chosen.index(literals)
             others = chosen[:place] + chosen[place + 1 :]
-            free = left & ~any_satisfied(self.X, others)
-            present = self._gains(k, free) @ satisfied_by(self.X, literals)
+            free = left & ~self.search.cover(others)
+            present = self._gains(k)[free & self.search.cover([literals])].sum()
             present -= price * len(literals)
             gain, better = self._best(k, free, price)
             if max(gain, present) <= 0:
@@ -202,20 +204,31 @@ class GainSearch:
         )
         return gain, literals
 
-    def _gains(self, k, left):
-        gains = np.where(self.codes == k, self.weights, -self.penalty * self.weights)
-        return np.where(left, gains, 0.0)
+    def _gains(self, k):
+        """Compute what each sample gains if a rule for a class covers it."""
+        if self.gains_of != k:
+            gains = np.where(
+                self.codes == k, self.weights, -self.penalty * self.weights
+            )
+            is_exact = self.params.width is not None or self.search.longest <= 3
+            sums = self.search.running_sums(gains) if is_exact else None
+            self.gains_of, self.gains, self.sums = k, gains, sums
+        return self.gains
 
     def _best_by_length(self, k, left):
         """Find the conjunction of each length with the largest gain, in one search."""
-        gains, best = self._gains(k, left), {}
-        if (gains > 0).any():
-            result = self.search.best(
-                gains, n_rules=N_CANDIDATES, sign="positive",
-                time_limit=self.params.time_left(), width=self.params.width,
-            )  # fmt: skip
-            for literals, gain in result.found:
-                best.setdefault(len(literals), (literals, gain))
+        gains, params, best = np.where(left, self._gains(k), 0.0), self.params, {}
+        if not (gains > 0).any():
+            return []
+        if self.sums is not None:
+            width = min(params.width or 1, MAX_EXTENDED)
+            return self.sums.best(left, params.monotone, self.search.longest, width)
+        result = self.search.best(
+            gains, n_rules=N_CANDIDATES, sign="positive",
+            time_limit=params.time_left(), width=params.width,
+        )  # fmt: skip
+        for literals, gain in result.found:
+            best.setdefault(len(literals), (literals, gain))
         return list(best.values())
 
 
@@ -253,14 +266,17 @@ class DecisionList:
             counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
         return cls(rules, default, counts)
 
-    def predict(self, X):
-        """Predict a class number for each sample."""
-        labels = np.array([*(k for _, k in self.rules), self.default])
-        return labels[self.apply(X)]
-
     def apply(self, X):
         """Find the index of the rule that decides each sample."""
         return first_satisfied(X, [literals for literals, _ in self.rules])
+
+    def cost(self, X, codes, weights, cover_cost):
+        """Weight of the errors; those of a rule count ``cover_cost`` times."""
+        decided = self.apply(X)
+        labels = np.array([*(k for _, k in self.rules), self.default])
+        is_wrong = labels[decided] != codes
+        by_rule = decided < len(self.rules)
+        return weights @ np.where(by_rule, cover_cost * is_wrong, is_wrong)
 
     def n_literals(self):
         """Count the literals of all rules."""
@@ -269,11 +285,7 @@ class DecisionList:
 
 def any_satisfied(X, conjunctions):
     """Mark the samples that satisfy one conjunction or more."""
-    X = by_columns(X)
-    satisfied = np.zeros(X.shape[0], dtype=bool)
-    for literals in conjunctions:
-        satisfied |= satisfied_by(X, literals)
-    return satisfied
+    return first_satisfied(X, conjunctions) < len(conjunctions)
 
 
 def first_satisfied(X, conjunctions):

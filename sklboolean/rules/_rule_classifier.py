@@ -90,7 +90,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         Use it when errors on one class cost more, or one class is rare.
     width : int or None, default=512
         Number of conjunctions of each length that a search extends. None: an exact
-        search, which may take long with many features.
+        search, which may take long with many features. Up to three literals are
+        searched exactly in any case where the sums of all conjunctions are few.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute. None: the levels of one column of
@@ -304,12 +305,11 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             rule_lists = self._rule_lists(
                 costs, X[train], codes[train], weights[train], params, rng
             )
+            held_out, cost_of = (X[test], codes[test], weights[test]), {}
             for setting, rules in rule_lists.items():
-                is_wrong = rules.predict(X[test]) != codes[test]
-                by_rule = rules.apply(X[test]) < len(rules.rules)
-                costs[setting] += weights[test] @ np.where(
-                    by_rule, cover_cost * is_wrong, is_wrong
-                )
+                if id(rules) not in cost_of:
+                    cost_of[id(rules)] = rules.cost(*held_out, cover_cost)
+                costs[setting] += cost_of[id(rules)]
                 costs[setting] += literal_cost * rules.n_literals() / len(parts)
             # Settings that are far behind are not tried on further parts. The standard
             # deviation of a number of errors is about its square root.
@@ -327,26 +327,24 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             model = self._fit_model(X, codes, weights, rng)
             kept[True] = self._trust(model, X, codes, weights)
         search = params.conjunction_search(X, self.n_features_in_)
-        searches = {
-            (uses_model, order, penalty): GainSearch(
-                X,
-                self.n_features_in_,
-                codes,
-                kept[uses_model],
-                order,
-                penalty,
-                params,
+        rule_lists, counted = {}, {}
+        for uses_model, order, penalty in dict.fromkeys(key[:3] for key in settings):
+            gains = GainSearch(
+                X, self.n_features_in_, codes, kept[uses_model], order, penalty, params,
                 search,
-            )
-            for uses_model, order, penalty in {setting[:3] for setting in settings}
-        }
-        return {
-            setting: DecisionList.counted(
-                searches[setting[:3]].rule_list(setting[3]), X, codes, weights,
-                len(self.classes_), setting[1][-1],
-            )
-            for setting in settings
-        }  # fmt: skip
+            )  # fmt: skip
+            for setting in settings:
+                if setting[:3] != (uses_model, order, penalty):
+                    continue
+                rules = gains.rule_list(setting[3])
+                # Settings often agree on the rules.
+                key = tuple(rules), order[-1]
+                if key not in counted:
+                    counted[key] = DecisionList.counted(
+                        rules, X, codes, weights, len(self.classes_), order[-1]
+                    )
+                rule_lists[setting] = counted[key]
+        return rule_lists
 
     def _trusts_all(self):
         return isinstance(self.estimator, str) and self.estimator == "labels"

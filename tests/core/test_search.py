@@ -449,3 +449,40 @@ def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
         holds = [satisfies(row, literals) for row in X]
         assert total == coefficients[holds].sum()
         assert abs(total) <= abs(best)
+
+
+@pytest.mark.parametrize(("seed", "monotone"), [(0, False), (1, False), (2, True)])
+def test_running_sums_find_the_best_of_each_part(seed, monotone):
+    rng = np.random.default_rng(seed)
+    X = correlated_rows(80, 6, rng)
+    coefficients = rng.integers(-4, 5, 80) / 2
+    finder = search.ConjunctionSearch(
+        pack_dense(X), 6, max_literals=4, monotone=monotone, feature_groups=[*"abcdee"]
+    )
+    sums = finder.running_sums(coefficients)
+    for share in (1.0, 0.9, 0.8, 0.1, 1.0):
+        part = rng.random(80) < share
+        best, weight_of = {}, {}
+        for literals in every_conjunction(
+            6, 4, negations=not monotone, groups=[*"abcdee"]
+        ):
+            literals = tuple(sorted(literals))
+            cover = finder.cover([literals])
+            assert cover.tolist() == [satisfies(row, literals) for row in X]
+            weight = weight_of[literals] = (coefficients * part)[cover].sum()
+            best[len(literals)] = max(best.get(len(literals), 0.0), weight)
+        found = {len(rule): (rule, w) for rule, w in sums.best(part, monotone, 4, 99)}
+        reached = 0.0
+        for length in (1, 2, 3):
+            if best[length] > reached:
+                reached = best[length]
+                assert found[length] == (found[length][0], reached)
+            else:
+                assert length not in found
+        for rule, weight in found.values():
+            assert weight_of[rule] == weight
+        if 3 in found:
+            # Whatever extends the best conjunction of three literals was looked at.
+            longer = [w for r, w in weight_of.items() if {*found[3][0]} < {*r}]
+            assert found.get(4, found[3])[1] >= max(longer, default=0.0)
+    assert not finder.cover([]).any()

@@ -99,7 +99,9 @@ def test_decisions_are_counted():
     assert counted.rules == rules[:1]
     assert (counted.default, counted.n_literals()) == (1, 2)
     assert counted.counts.tolist() == [[4, 0], [1, 5]]
-    assert counted.predict(words).tolist() == [1, 1, 1, 0]
+    assert counted.apply(words).tolist() == [1, 1, 1, 0]
+    assert counted.cost(words, codes, weights, 0.5) == 1
+    assert counted.cost(words, 1 - codes, weights, 0.5) == 2 + 3 + 0.5 * 4
     everything = DecisionList.counted([((), 1)], words, codes, weights, 2, 0)
     assert (everything.rules, everything.default) == ([((), 1)], 0)
 
