@@ -19,7 +19,6 @@ from sklboolean._core.validation import (
     KEPT_DTYPES,
     column_of,
     validate_data_or_bits,
-    validate_data_strict,
     warn_of_lost_columns,
     warn_user,
     without_duplicates,
@@ -213,7 +212,7 @@ class UsesDensityMixin:
     def _read_features(self, X, y="no_validation", *, reset=False):
         """Check samples as the density model accepts them, and labels if given."""
         tags = get_tags(self).input_tags
-        return validate_data_strict(
+        checked = validate_data_or_bits(
             self,
             X,
             y,
@@ -222,6 +221,10 @@ class UsesDensityMixin:
             dtype=KEPT_DTYPES,
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
+        if not isinstance(X, PackedBits):
+            return checked
+        bits = unpack_words(X.words, X.n_features)
+        return bits if isinstance(y, str) else (bits, checked[1])
 
 
 class IncompleteDensityMixin(DensityMixin):

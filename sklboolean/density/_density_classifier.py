@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import places_in_class
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.weights import checked_weights, relative_weights
@@ -97,7 +98,9 @@ def fit_calibration(scores, codes, weights):
     return float(slope / typical), np.array(intercepts), loss
 
 
-class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
+class DensityClassifier(
+    UsesDensityMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
+):
     """Classifier by Bayes' rule, with a density model for each class.
 
     The probability of a class is proportional to its share of the training samples
@@ -172,7 +175,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags = get_tags(self._density()).input_tags
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the density of each class.
 
         Parameters
@@ -180,7 +183,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples as the density model accepts them.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, at least 0. A sample of weight 2 counts as two
             samples. Weights whose mean is below 1 are divided by it.
@@ -195,6 +198,7 @@ class DensityClassifier(UsesDensityMixin, ClassifierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             X, y = self._read_features(X, y, reset=True)
             weights = checked_weights(sample_weight, len(y), divides=True)

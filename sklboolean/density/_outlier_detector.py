@@ -7,6 +7,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_real
 from sklboolean._core.weights import checked_weights
@@ -171,6 +172,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
+        y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             share = check_real(self.contamination, "contamination", 0.0, strict=True)
             if share > 0.5:

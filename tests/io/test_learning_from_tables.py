@@ -31,7 +31,7 @@ WEIGHTS = RNG.integers(0, 3, 60).astype(np.float64)
 # Models of numbers, of missing values, or of other estimators.
 NUMERIC = (
     "boolean_encoder", "consistent_halfspace", "filtering", "online_boost",
-    "density_imputer", "density_classifier", "density_outlier", "gaussian_combination",
+    "density_imputer", "gaussian_combination",
     "query_by_committee", "boost_by_majority_regressor", "boost_by_majority_trees",
     "boolean_ensemble",
 )  # fmt: skip
