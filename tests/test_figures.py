@@ -64,7 +64,8 @@ QUOTED = {
         *("0.071", "0.283", "0.480", "0.089", "0.334", "0.287", "0.87", "0.92"),
         *("0.338", "4.4"),
     },
-    "density_benchmark": {"12.28", "0.16"},  # of a peer that no script runs
+    # Of a peer that no script runs, and of a default that is newer than the results.
+    "density_benchmark": {"12.28", "0.16", "12.37", "12.38", "12.23"},
     "mistake_bounds": {"1.1", "1.005", "1.07"},
     "query_by_committee": {"0.672", "0.6722"},
 }

@@ -55,8 +55,7 @@ MIN_HELD_OUT = 200  # samples, unless these are more than a quarter
 MIN_SAMPLES = 8  # for a choice by held-out samples
 MAX_TRIED = 4000  # samples on which the default tries densities
 N_ROUNDS_TRIED = 3  # of EM
-EXPONENT = 0.75  # of the number of components, with more samples
-MAX_COMPONENTS = 16  # of the default
+MAX_COMPONENTS = 32  # of the default
 N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
 MIN_WEIGHT = 0.05  # of a density that is combined with others
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
@@ -216,10 +215,10 @@ class DensityMixture(
 
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
     samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
-    the number is multiplied by (n / 4000)^0.75. There are at most 16 components. Where
-    bits are missing its components are ``ChowLiuTree(max_iter=2)``. A tree, and
-    products of which the best of three sizes counts, are left out if their weight is
-    below 0.05. Of fewer than eight samples it is one component.
+    the number is multiplied by n / 4000. There are at most 32 components. Where bits
+    are missing its components are ``ChowLiuTree(max_iter=2)``. A tree, and products of
+    which the best of three sizes counts, are left out if their weight is below 0.05. Of
+    fewer than eight samples it is one component.
 
     References
     ----------
@@ -400,8 +399,7 @@ class DensityMixture(
         others = [other for other, keep in zip(others, kept[1:], strict=True) if keep]
         if len(tried) < n_samples:  # more samples are worth more components
             size = trial.n_components
-            more = round(size * (n_samples / len(tried)) ** EXPONENT)
-            more = max(size, min(more, MAX_COMPONENTS))
+            more = min(round(size * n_samples / len(tried)), MAX_COMPONENTS)
             trial = mixture.set_params(n_components=more)
         return trial, others, shares[kept] / shares[kept].sum()
 
