@@ -38,6 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BoostByMajority,
     ConjunctionLogisticRegression,
     RuleClassifier,
 )
@@ -104,9 +105,12 @@ def fit_and_score(model, folder, n_samples):
 
 
 def perceptron(folder, n_samples):
-    """One pass in the order of the rows."""
-    model = AveragedPerceptron(max_iter=1, shuffle=False, random_state=0)
-    return fit_and_score(model, folder, n_samples)
+    """One pass in the order of the rows, a million at a time."""
+    table, model = BitTable(folder / FILES["bits"], verify=False), AveragedPerceptron()
+    for first in range(0, n_samples, 2**20):
+        part = table[first : first + 2**20]
+        model.partial_fit(part, classes=table.classes)
+    return float(model.score(table[:BATCH]))
 
 
 def conjunctions(folder, n_samples):
@@ -114,6 +118,12 @@ def conjunctions(folder, n_samples):
     model = ConjunctionLogisticRegression(
         C=300 / n_samples, max_literals=2, monotone=False, work_limit=None
     )
+    return fit_and_score(model, folder, n_samples)
+
+
+def boosting(folder, n_samples):
+    """A vote of stumps."""
+    model = BoostByMajority(n_estimators=15, random_state=0)
     return fit_and_score(model, folder, n_samples)
 
 
@@ -150,13 +160,14 @@ LEARN = {
     "SGDClassifier, one pass": (sgd, None, 1),
     "ConjunctionLogisticRegression": (conjunctions, 600, 10),
     "RuleClassifier": (rules, 600, 10),
+    "BoostByMajority, 15 stumps": (boosting, None, 10),
     "predict_to_parquet": (predict, None, 1),
 }
 STEPS = {
     step.__name__: step
     for step in (
         read_batches, pack_batches, read_parquet, pack_parquet, perceptron, sgd,
-        conjunctions, rules, predict,
+        conjunctions, rules, boosting, predict,
     )
 }  # fmt: skip
 

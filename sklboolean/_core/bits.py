@@ -154,16 +154,19 @@ class PackedBits:
         """Select samples: a slice, a mask or numbers, as cross-validation does."""
         if isinstance(samples, tuple):  # (samples, ...) of scikit-learn
             samples, _ = samples
-        y, weights = self.y, self.sample_weight
+        weights = self.sample_weight
         chosen = PackedBits(
             np.ascontiguousarray(self.words[samples]),
             self.n_features,
             self.feature_names,
-            None if y is None else y[samples],
+            self._read_labels(samples),
             None if weights is None else weights[samples],
         )
         chosen.is_binarized = self.is_binarized
         return chosen
+
+    def _read_labels(self, samples):
+        return None if self.y is None else self.y[samples]
 
 
 def targets_of(X, y, sample_weight=None):

@@ -163,16 +163,18 @@ class ColumnGeneration:
     """
 
     def __init__(self, X, weights, targets, loss, space, n_jobs=None):
-        used = weights > 0
-        self.words, self.weights = as_words(X)[used], weights[used]
-        self.targets, self.loss = targets[:, used], loss
+        # A slice copies nothing.
+        used = slice(None) if (weights > 0).all() else weights > 0
+        self.words, self.loss = as_words(X)[used], loss
         self.space, self.n_jobs = space, n_jobs
         n_samples = len(self.words)
         self.features = transpose_words(self.words, space.n_features)
         self.samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
         padding = (0, -n_samples % 64)
-        self.padded_weights = np.pad(self.weights, padding)
-        self.padded_targets = np.pad(self.targets, ((0, 0), padding))
+        self.padded_weights = np.pad(weights[used], padding)
+        self.padded_targets = np.pad(targets[:, used], ((0, 0), padding))
+        self.weights = self.padded_weights[:n_samples]
+        self.targets = self.padded_targets[:, :n_samples]
         # Column 0 is the intercept.
         self.conjunctions, self.known = [], {}
         self.search = ConjunctionSearch(

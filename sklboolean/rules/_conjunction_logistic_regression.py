@@ -225,9 +225,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
                     f"{masses.min():g}; each class needs a finite weight above 0 in "
                     "sample_weight and class_weight. Leave out the class, or weight it."
                 )
-            one_hot = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
             is_binary = n_classes == 2
-            targets = one_hot[1:] if is_binary else one_hot
+            outputs = np.arange(n_classes)[is_binary:, None]
+            targets = (codes == outputs).astype(np.float64)
             loss = "logistic" if is_binary else "softmax"
             Cs = self._check_Cs(CLASSIFICATION_CS)
             self._fit(samples, weights, targets, codes, loss, Cs, progress)

@@ -17,6 +17,8 @@ MIN_ADDED = 64
 # the most such rounds for a quadratic model: a next step makes up for a coarse one.
 N_PASSES, MAX_ROUNDS = 3, 8
 MAX_STEPS = 100
+# Samples whose losses are computed at a time.
+LOSSES = 2**16
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,26 @@ class L1Problem:
         for curvatures in self.curvatures.values():
             curvatures.keep(kept)
 
-    def loss_of(self, scores):
-        """Compute the weighted loss."""
+    def loss_of(self, scores, direction=None, rate=0.0):
+        """Compute the weighted loss of scores, or of what a step makes of them."""
+        total = 0.0
+        for first in range(0, scores.shape[1], LOSSES):
+            part = slice(first, first + LOSSES)
+            moved = scores[:, part]
+            if direction is not None:
+                moved = moved + rate * direction[:, part]
+            total += float(
+                self._losses(moved, self.targets[:, part]) @ self.weights[part]
+            )
+        return total
+
+    def _losses(self, scores, targets):
+        """Compute the loss of each sample."""
         if self.loss == "squared":
-            losses = (scores[0] - self.targets[0]) ** 2 / 2
-        elif self.loss == "logistic":
-            losses = np.logaddexp(0, (1 - 2 * self.targets[0]) * scores[0])
-        else:
-            losses = logsumexp(scores, axis=0) - (scores * self.targets).sum(axis=0)
-        return float(losses @ self.weights)
+            return (scores[0] - targets[0]) ** 2 / 2
+        if self.loss == "logistic":
+            return np.logaddexp(0, (1 - 2 * targets[0]) * scores[0])
+        return logsumexp(scores, axis=0) - (scores * targets).sum(axis=0)
 
     def means_of(self, scores):
         """Compute the means that the loss compares with the targets."""
@@ -250,7 +263,7 @@ class L1Problem:
         for halved in range(40):
             rate = 0.5**halved
             moved = coefficients + rate * change
-            value = self.loss_of(scores + rate * direction)
+            value = self.loss_of(scores, direction, rate)
             value += (prices * np.abs(moved)).sum()
             if value <= self.value + 1e-4 * rate * expected + rounding:
                 coefficients[:] = moved

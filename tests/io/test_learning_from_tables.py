@@ -162,3 +162,14 @@ def test_streams_kernels_and_cross_validation_take_tables(labelled):
     again = pickle.loads(pickle.dumps(labelled))
     assert len(pickle.dumps(labelled)) < 500
     np.testing.assert_array_equal(again.words, labelled.words)
+
+
+def test_a_stream_of_parts_of_a_table_reads_their_labels_only(tmp_path, monkeypatch):
+    table = BitTable.write(tmp_path / "t", [(BITS, LABELS, WEIGHTS)])
+    monkeypatch.setattr(BitTable, "y", property(lambda table: pytest.fail("all read")))
+    stream = AveragedPerceptron()
+    for first in range(0, 60, 25):
+        part = table[first : first + 25]
+        stream.partial_fit(part, classes=table.classes)
+        assert (part.y == LABELS[first : first + 25]).all()
+        assert (part.sample_weight == WEIGHTS[first : first + 25]).all()

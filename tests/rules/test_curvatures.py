@@ -8,10 +8,11 @@ from sklboolean.rules._bit_columns import add_counts, keep_samples
 
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules import _column_generation as generation
-from sklboolean.rules import _curvatures
+from sklboolean.rules import _curvatures, _l1_problem
 from sklboolean.rules._column_generation import ConjunctionSum, choose_different
 from sklboolean.rules._conjunction_model import CLEARLY, HeldOutLosses, HeldOutWatch
 from sklboolean.rules._curvatures import Curvatures
+from sklboolean.rules._l1_problem import L1Problem
 
 
 def columns_and_values(seed, n_columns=9, n_words=3):
@@ -41,6 +42,18 @@ def test_curvatures_are_sums_of_whole_multiples(seed, n_digits):
     expected = curvatures.unit * (bits * multiples) @ bits.T
     np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-12)
     assert np.linalg.eigvalsh(matrix).min() >= -1e-9 * np.trace(matrix)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_losses_of_parts_of_the_samples_add_up(loss, monkeypatch):
+    rng = np.random.default_rng(0)
+    n_outputs = 3 if loss == "softmax" else 1
+    scores, step = rng.normal(size=(2, n_outputs, 192))
+    targets = np.eye(n_outputs + 1)[rng.integers(0, n_outputs, 192), :n_outputs].T
+    problem = L1Problem(loss, rng.random(192), targets)
+    whole = problem.loss_of(scores + 0.5 * step)
+    monkeypatch.setattr(_l1_problem, "LOSSES", 64)
+    assert problem.loss_of(scores, step, 0.5) == pytest.approx(whole, rel=1e-12)
 
 
 def test_curvatures_are_kept_until_they_move():
