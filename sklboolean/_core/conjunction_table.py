@@ -23,6 +23,8 @@ MAX_SUMS = 2**24
 # one to the bins of a block, the bins of one choice of blocks, and clearing and
 # scanning a sum, with one sign of each place but the first.
 ADD, ADD_TO_BIN, BINS, SCAN = 1.3, 1.6, 12e3, 1.0
+# Ones of samples that are listed at a time, in 2 bytes each.
+LISTED = 2**24
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 
@@ -110,11 +112,16 @@ class ConjunctionTable:
         self.n_features = len(groups)
         bits, is_inverted, self.ones = choose_inverted(words, self.n_features)
         self.inverted_bits, self.is_inverted = bits, is_inverted
-        n_ones = np.empty(len(words), dtype=np.int32)
-        if len(words):
-            count_ones(words ^ bits, n_ones)
+        n_ones = self._ones_of(words)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
         self.cost = TableCost.of(n_ones, self.n_features, longest)
+
+    def _ones_of(self, words):
+        """Count the places that are true in each sample."""
+        n_ones = np.empty(len(words), dtype=np.int32)
+        if len(words):
+            count_ones(words ^ self.inverted_bits, n_ones)
+        return n_ones
 
     @cached_property
     def features(self):
@@ -147,44 +154,59 @@ class ConjunctionTable:
     @cached_property
     def rows(self):
         """The samples as the compiled loops take them."""
+        return self._list_ones(self.words)
+
+    @cached_property
+    def no_rows(self):
+        """The same without samples, for scans of sums."""
+        return self._list_ones(self.words[:0])
+
+    def _pieces(self):
+        """Yield slices of the samples, and these as the compiled loops take them."""
+        if self.n_ones <= LISTED:
+            yield slice(None), self.rows
+            return
+        step = max(1, LISTED * len(self.words) // self.n_ones)
+        for first in range(0, len(self.words), step):
+            piece = slice(first, first + step)
+            yield piece, self._list_ones(self.words[piece])
+
+    def _list_ones(self, words):
         places = np.arange(self.n_features + 1)
         choose = np.stack(
             [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
         )
-        starts = np.empty(len(self.words) + 1, dtype=np.int64)
-        listed = np.empty(self.n_ones + len(self.place_of), dtype=np.uint16)
+        starts = np.empty(len(words) + 1, dtype=np.int64)
+        n_ones = self._ones_of(words).sum(dtype=np.int64)
+        listed = np.empty(n_ones + len(self.place_of), dtype=np.uint16)
         return TableRows(
-            self.words, self.inverted_bits, self.place_of, choose.astype(np.int64),
+            words, self.inverted_bits, self.place_of, choose.astype(np.int64),
             starts, listed,
         )  # fmt: skip
 
     @cached_property
     def counts(self):
         """Number of samples of each conjunction, by length."""
-        ones = np.ones(len(self.words), dtype=np.int32)
-        counts = [np.array([len(ones)], dtype=np.int32)]
-        for length in range(1, self.longest + 1):
-            if self.cost.uses_blocks[length]:
-                sums = self._sums(length, ones.astype(np.float64))
-                counts.append(sums.astype(np.int32))
-                continue
-            counts.append(np.zeros(comb(self.n_features, length), dtype=np.int32))
-            if len(counts[-1]):
-                self.rows.count(length, ones, counts[-1])
-        return counts
-
-    def _sums(self, length, values):
-        sums = np.zeros(comb(self.n_features, length))
-        if self.cost.uses_blocks[length]:
-            self.rows.sum_blocks(length, values, sums)
-        elif len(sums):
-            self.rows.scatter(length, values, sums)
-        return sums
+        return self._add_up(np.ones(len(self.words), dtype=np.int32), TableRows.count)
 
     def sums(self, values):
         """Add up whole numbers, below 2**53 in total, by length from 0 on."""
-        total = np.array([values.sum()])
-        return [total, *(self._sums(k, values) for k in range(1, self.longest + 1))]
+        return self._add_up(values, TableRows.scatter)
+
+    def _add_up(self, values, scatter):
+        """Add up numbers by length, those of blocks or by a method of `TableRows`."""
+        sizes = [comb(self.n_features, k) for k in range(self.longest + 1)]
+        totals = [np.zeros(size, dtype=values.dtype) for size in sizes]
+        totals[0][0] = values.sum()
+        for piece, rows in self._pieces():
+            for length, total in enumerate(totals[1:], 1):
+                if self.cost.uses_blocks[length]:
+                    sums = np.zeros(len(total))
+                    rows.sum_blocks(length, values[piece].astype(np.float64), sums)
+                    total += sums.astype(total.dtype)
+                elif len(total):
+                    scatter(rows, length, values[piece], total)
+        return totals
 
     def best(self, values, task, factors, monotone, *, diverse=False, floors=None):
         """Find the conjunctions of the largest scores, best first.
@@ -210,7 +232,7 @@ class ConjunctionTable:
         """
         counts = (values != 0) if floors is None else np.ones(len(values), bool)
         used = pack_dense(counts[None, :].astype(np.uint8))[0]
-        return self.rows.scan(
+        return self.no_rows.scan(
             self, used, self.sums(values), self.counts, factors,
             n_wanted=task.n_wanted, shortest=task.shortest, sign=task.sign,
             floor=task.floor, monotone=monotone, diverse=diverse, floors=floors,

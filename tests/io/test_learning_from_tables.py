@@ -20,6 +20,7 @@ from sklboolean import (
     KernelPerceptron,
     RuleClassifier,
 )
+from sklboolean._core import conjunction_table
 from sklboolean.io import BitTable
 from sklboolean.kernels import conjunction_kernel
 
@@ -173,3 +174,12 @@ def test_a_stream_of_parts_of_a_table_reads_their_labels_only(tmp_path, monkeypa
         stream.partial_fit(part, classes=table.classes)
         assert (part.y == LABELS[first : first + 25]).all()
         assert (part.sample_weight == WEIGHTS[first : first + 25]).all()
+
+
+@pytest.mark.parametrize("cost_of_blocks", [0, 1e9])
+def test_samples_that_are_listed_in_pieces_give_the_same(cost_of_blocks, monkeypatch):
+    monkeypatch.setattr(conjunction_table, "BINS", cost_of_blocks)
+    model = ConjunctionLogisticRegression(C=1.0, max_literals=2)
+    expected = pickle.dumps(model.fit(BITS, LABELS))
+    monkeypatch.setattr(conjunction_table, "LISTED", 99)  # about three samples
+    assert pickle.dumps(model.fit(BITS, LABELS)) == expected
