@@ -111,7 +111,7 @@ def test_few_of_the_chosen_share_two_literals():
 
 
 def of_one(loss):
-    return HeldOutLosses(np.array([loss]), np.ones(1))
+    return HeldOutLosses(np.array([loss]), np.ones(1), None)
 
 
 def watch_of(losses, least):
@@ -147,8 +147,8 @@ def test_clearly_above_is_by_standard_errors_of_the_mean_difference(seed, n):
     mean = np.average(first - second, weights=weights)
     error = np.sqrt((weights**2 * (first - second - mean) ** 2).sum()) / weights.sum()
     if abs(mean - CLEARLY * error) > 1e-9:
-        found = HeldOutLosses(first, weights).is_clearly_above(
-            HeldOutLosses(second, weights)
+        found = HeldOutLosses(first, weights, None).is_clearly_above(
+            HeldOutLosses(second, weights, None)
         )
         assert found == (mean > CLEARLY * error)
 
