@@ -9,6 +9,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_n_jobs
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
+from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import fill_missing, read_columns
 
 
@@ -29,7 +30,8 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         become a group. None: ``DensityMixture()``, which held-out samples choose.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
-        ``complement`` are set to "propagate" and False. None: ``BooleanEncoder()``.
+        ``complement`` are set to "propagate" and False. None:
+        ``BooleanEncoder(n_bins=10)``.
     random_state : int, RandomState instance or None, default=None
         Seed of the default ``estimator``. An int makes the result reproducible.
     n_jobs : int or None, default=None
@@ -121,7 +123,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                         f"Column {column.name!r} of X has no known value, so nothing "
                         "can be filled in. Drop the column."
                     )
-            self.encoder_ = FrameBits.fit_encoder(self.encoder, X)
+            default = BooleanEncoder(n_bins=10)
+            encoder = default if self.encoder is None else self.encoder
+            self.encoder_ = FrameBits.fit_encoder(encoder, X)
             self._interval_means = self._fit_interval_means(columns)
             self.estimators_ = [self._fit_density(FrameBits(self.encoder_), X)]
         return self
