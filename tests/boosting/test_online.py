@@ -159,7 +159,7 @@ def test_vote_is_right_where_noise_defeats_its_base(sampling):
 def test_vote_is_better_than_its_base_on_a_majority(base):
     errors = []
     for seed in range(2):
-        X, y, _ = make_threshold(3000, 30, n_relevant=15, noise=0.1, random_state=seed)
+        X, y, _ = make_threshold(2400, 30, n_relevant=15, noise=0.1, random_state=seed)
         errors.append(
             [
                 error_of(
@@ -167,7 +167,7 @@ def test_vote_is_better_than_its_base_on_a_majority(base):
                         BASES[base], n_estimators=n, batch_size=50, max_iter=3,
                         random_state=0,
                     ),
-                    X, y, 1500,
+                    X, y, 1200,
                 )
                 for n in (1, 11)
             ]

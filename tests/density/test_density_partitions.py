@@ -87,7 +87,7 @@ def parts(n_parts, share=0.0, load=samples):
 
 
 @every_model
-@pytest.mark.parametrize("n_parts", [1, 8, pytest.param(64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_parts", [1, 8, pytest.param(32, marks=pytest.mark.slow)])
 def test_same_model_as_in_one_place(model, n_parts):
     real = isinstance(model, GaussianCombinationMachine)
     load = real_samples if real else samples

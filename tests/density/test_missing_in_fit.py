@@ -68,7 +68,7 @@ def test_complete_samples_give_the_same_tree_as_those_with_an_empty_one():
 
 
 def observed_optimum(X, m, alpha):
-    """The largest penalised mean log-likelihood of the known bits, from 4 starts."""
+    """The largest penalised mean log-likelihood of the known bits, from 3 starts."""
     rows = all_rows(X.shape[1])
     agree = np.array([[agrees(row, known) for row in rows] for known in X])
     signs, states, n = 2 * rows - 1, all_rows(m), X.shape[1]
@@ -81,12 +81,12 @@ def observed_optimum(X, m, alpha):
         return logsumexp(logs) - known.mean() + alpha / 2 * (vector @ vector)
 
     rng = np.random.default_rng(0)
-    starts = rng.normal(scale=0.5, size=(4, m * n + m + n))
+    starts = rng.normal(scale=0.5, size=(3, m * n + m + n))
     return -min(minimize(loss, start, method="L-BFGS-B").fun for start in starts)
 
 
 def test_machine_maximises_the_likelihood_of_the_known_bits():
-    X, _ = samples(150)
+    X, _ = samples(100)
     best = observed_optimum(X, 2, 1e-3)
     machine = CombinationMachine(2, alpha=1e-3, random_state=0).fit(X)
     assert machine.score(X) == pytest.approx(best, abs=0.03)
@@ -103,7 +103,7 @@ def test_machine_maximises_the_likelihood_of_the_known_bits():
     ids=["machine", "mixture of trees", "mixture of machines", "machine, held out"],
 )
 def test_gaps_cost_little(model):
-    gaps, complete = samples(1500, seed=2)
+    gaps, complete = samples(800, seed=2)
     whole = clone(model).fit(complete).score(complete)
     learned = clone(model).fit(gaps)
     assert learned.score(complete) > whole - 0.05
