@@ -9,6 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklboolean import ConsistentHalfspace
 from sklboolean.linear_model._separation import (
+    Separation,
+    _with_bound,
+    least_error_halfspace,
     max_perceptron_updates,
     modified_perceptron,
 )
@@ -89,6 +92,29 @@ def test_units_do_not_matter():
         learner = ConsistentHalfspace().fit(unit * X, y)
         assert learner.is_consistent_
         np.testing.assert_allclose(learner.margin_, unit / np.sqrt(8), rtol=1e-4)
+
+
+def test_least_error_is_that_of_a_grid():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    signs, weights = np.array([-1.0, -1, 1, -1, 1]), np.array([1.0, 2, 1, 1.5, 1])
+
+    def loss(w, b):
+        return weights @ np.maximum(0, 1 - signs * (X[:, 0] * w + b))
+
+    w, b = least_error_halfspace(X, signs, weights)
+    # An optimum lies where two samples are at a margin of 1: halves and thirds.
+    grid = np.arange(-24, 25) / 12
+    best = min(loss(u, v) for u in grid for v in np.arange(-72, 73) / 12)
+    assert loss(w[0], b) == pytest.approx(best, abs=1e-6)
+
+
+def test_without_weights_of_a_solver_the_bound_is_that_of_the_means():
+    X, signs = np.array([[0, 0], [0, 2], [1, 0], [1, 2]]), np.array([-1, -1, 1, 1])
+    none = Separation(np.array([2.0, 0]), -1.0, np.zeros(4), np.inf)
+    found = _with_bound(none, X, signs, "l2")
+    np.testing.assert_allclose(found.sample_weights, 0.25)
+    # The means of the classes are 1 apart.
+    assert (found.bound, found.w.tolist(), found.b) == (0.5, [1, 0], -0.5)
 
 
 def test_exclusive_or_has_no_halfspace():
