@@ -142,8 +142,9 @@ def test_member_of_one_class_is_a_constant():
 def test_any_classifier_and_strategy_with_words_as_labels(base, strategy):
     y = np.array(["setosa", "versicolor", "virginica"])[FLOWERS]
     learner = QueryByCommittee(
-        base, strategy=strategy, n_members=3, max_queries=30, random_state=1
-    ).fit(IRIS, y)
+        base, strategy=strategy, n_members=3, batch_size=3, max_queries=30,
+        random_state=1,
+    ).fit(IRIS, y)  # fmt: skip
     assert learner.n_queries_ <= 30
     assert set(learner.predict(IRIS)) <= set(y)
     assert learner.score(IRIS, y) > 0.6  # a third by chance
