@@ -326,3 +326,17 @@ def test_probabilities_do_not_depend_on_the_number_of_threads(learner):
     threads = learner(random_state=0, n_jobs=2).fit(X, y)
     assert alone.calibration_slope_ == threads.calibration_slope_ > 0
     np.testing.assert_array_equal(alone.predict_proba(X), threads.predict_proba(X))
+
+
+@pytest.mark.parametrize("estimator", [AveragedPerceptron, Winnow])
+def test_doubled_unordered_and_zero_entries_are_those_of_the_dense_array(estimator):
+    # Samples 0 and 1 with entries out of order, one that is split and one of zero.
+    data = np.array([1.0, 0.5, 0.5, 0.0, 2.0])
+    indices, indptr = np.int32([2, 0, 0, 1, 2]), np.int32([0, 3, 5])
+    rows = sparse.csr_array((data, indices, indptr), shape=(2, 3))
+    model = estimator(random_state=0).fit(rows, [0, 1])
+    dense = estimator(random_state=0)
+    dense.fit([[1.0, 0, 1], [0, 0, 2]], [0, 1])
+    np.testing.assert_array_equal(model.coef_, dense.coef_)
+    assert rows.data.tolist() == data.tolist()
+    assert rows.indices.tolist() == indices.tolist()
