@@ -162,7 +162,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     of five samples or more. Of all such intervals with shares that only rise, or only
     fall, they have the largest leave-one-out likelihood: each label is predicted by the
     share among the other samples of its interval. So a column that says little gets few
-    thresholds. Of columns with more than 256 distinct values, 255 quantiles are tried.
+    thresholds. Of columns with more than 64 distinct values, 63 quantiles are tried.
 
     ``min_frequency``, ``max_categories`` and ``handle_unknown`` mean what they mean in
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``

@@ -12,7 +12,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-MAX_CODES = 256  # candidate thresholds of a tree
+# Intervals between which a tree finds its thresholds, and between monotone ones.
+MAX_CODES, MAX_MONOTONE_CODES = 256, 64
 # A leaf of fewer samples is more often noise than not.
 MIN_SAMPLES_LEAF = 5
 PRIOR = 1.0  # samples of average labels that each interval gets
@@ -82,7 +83,7 @@ def find_monotone_cuts(values, y, n_bins):
         As from `find_cuts`; empty where no two intervals have different shares.
     """
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.r_[0, find_cuts(counts, MAX_CODES), len(counts)]
+    ends = np.r_[0, find_cuts(counts, MAX_MONOTONE_CODES), len(counts)]
     labels = np.bincount(place, y, minlength=len(counts))
     sizes, seconds = (
         np.r_[0, np.cumsum(of_value)][ends] for of_value in (counts, labels)
