@@ -60,6 +60,7 @@ search_words = {
 # API pages: the docstrings, and the methods that this package wrote.
 autosummary_generate = True
 autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say more
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

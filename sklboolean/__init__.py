@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 try:
     from sklboolean._core.show_versions import show_versions
 except ModuleNotFoundError as error:
-    if not error.name.startswith("sklboolean."):
+    if not str(error.name).startswith("sklboolean."):
         raise
     raise ImportError(
         "This is the source of sklboolean, without its compiled parts. After "

@@ -99,6 +99,9 @@ class ScorecardClassifier(
 
     Notes
     -----
+    Of features that are equal, or each other's negations, such as ``age <= 44.5`` and
+    ``age > 44.5``, the first one is used.
+
     Conditions are added one at a time: of all features and pairs the one that lowers
     the log-loss most, with a ridge penalty of half the squared weights and a price of
     ``log(n_features) / 2`` for a feature and four times as much for a pair. After each
@@ -130,7 +133,7 @@ class ScorecardClassifier(
     >>> X, y = load_recurrence(return_X_y=True, as_frame=True)
     >>> card = make_pipeline(BooleanEncoder(), ScorecardClassifier(max_conditions=3))
     >>> card.fit(X, y)[-1].points_.tolist()
-    [5, -5, -4]
+    [-5, -5, -4]
     """
 
     def __init__(
@@ -264,6 +267,24 @@ class ScorecardClassifier(
         """
         check_is_fitted(self)
         return self._state.scores(validate_boolean(self, X, reset=False))[:, 0]
+
+    def probability_by_points(self) -> dict:
+        """Compute the probability of the second class for each sum of points.
+
+        Returns
+        -------
+        probabilities : dict of int to float
+            From the least sum of points of a sample to the largest, without
+            ``intercept_``. Sums that no sample can have are among them.
+        """
+        check_is_fitted(self)
+        least, most = (
+            np.minimum(self.points_, 0).sum(),
+            np.maximum(self.points_, 0).sum(),
+        )
+        totals = np.arange(least, most + 1)
+        scores = self.calibration_slope_ * (totals + self.intercept_)
+        return dict(zip(totals.tolist(), expit(scores).tolist(), strict=True))
 
     def reasons(self, X):
         """List the points that each sample lost, and why.

@@ -62,14 +62,15 @@ class ConditionSearch:
         self.has_pairs, self._covers = max_literals == 2, {}
         price = np.log(max(n_features, 2)) / 2
         self.prices = {1: price, 2: 4 * price}
+        is_needed = first_of_each(features)
         if self.has_pairs:
             single = np.eye(n_features, dtype=bool)
-            may_pair = groups[:, None] != groups
+            may_pair = (groups[:, None] != groups) & np.outer(is_needed, is_needed)
             first = np.triu(may_pair, 1)
-            self._is_allowed = np.array([first | single, may_pair, first])
+            self._is_allowed = np.array([first | np.diag(is_needed), may_pair, first])
             self._price = np.where(single, price, 4 * price)
         else:
-            self._is_allowed, self._price = np.ones(n_features, dtype=bool), price
+            self._is_allowed, self._price = is_needed, price
 
     def cover(self, condition):
         """Mark the samples that satisfy a condition."""
@@ -159,6 +160,16 @@ class ConditionSearch:
             )
             card = min(card, self.extended(shorter), key=attrgetter("objective"))
         return card
+
+
+def first_of_each(features):
+    """Mark the features that are neither an earlier one nor the negation of one.
+
+    The others would only give the same cards in other words.
+    """
+    codes = np.packbits(features ^ features[:1], axis=0)
+    first = np.unique(codes, axis=1, return_index=True)[1]
+    return np.isin(np.arange(features.shape[1]), first)
 
 
 def least_loss(search, words, space, total, C):

@@ -175,6 +175,11 @@ def test_reasons_texts_and_exports():
     ]
     best = model.points_[model.points_ > 0].sum() + model.intercept_
     np.testing.assert_allclose(best - lost, model.decision_function(bits))
+    totals = np.rint(model.decision_function(bits) - model.intercept_).astype(int)
+    by_points = model.probability_by_points()
+    assert min(by_points) <= totals.min() <= totals.max() <= max(by_points)
+    expected = model.predict_proba(bits)[:, 1]
+    np.testing.assert_allclose([by_points[total] for total in totals], expected)
     text, html = model.to_text(), unescape(model._repr_html_())
     for condition, points in zip(model.rules_, model.points_, strict=True):
         assert f"{points:+d}  {condition.to_text()}" in text
