@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -59,7 +60,7 @@ def restore_on_error(estimator):
 class TableScoreMixin:
     """``score`` of a classifier or regressor that takes its labels from a table."""
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X, y=None, sample_weight=None) -> float:
         """Compute the accuracy of a classifier, or R^2 of a regressor.
 
         Parameters
@@ -86,7 +87,7 @@ class DecisionClassifierMixin:
     A fitted classifier has ``classes_`` and the ``calibration_slope_`` of its sigmoid.
     """
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the class label of each sample.
 
         Parameters
@@ -102,7 +103,7 @@ class DecisionClassifierMixin:
         codes = predicted_codes(self.decision_function(X))
         return self.classes_[codes]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class.
 
         Parameters
@@ -169,7 +170,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Fit the classifier to labelled samples.
 
         Parameters
@@ -200,7 +201,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         return self
 
     @available_if(_has_partial_fit)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """Continue training with more samples, in one pass in their order.
 
         Parameters
@@ -338,7 +339,7 @@ class OnlineClassifier(
         return sizes if sample_weight is None else sizes * sample_weight
 
     @with_callbacks
-    def fit_partitions(self, partitions, classes=None):
+    def fit_partitions(self, partitions, classes=None) -> Self:
         """Fit the classifier to samples that are stored in several places.
 
         In each epoch every partition is trained from the same state, in its own order,

@@ -30,7 +30,7 @@ class ExportMixin:
             )
         return formula
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names=None) -> str:
         """Write the model as text: its rules, or weights and conjunctions.
 
         Parameters
@@ -56,7 +56,7 @@ class ExportMixin:
             weights_text(formula, k, names) for k in range(len(formula.weights))
         )
 
-    def to_python(self, feature_names=None, *, output="label"):
+    def to_python(self, feature_names=None, *, output="label") -> str:
         """Write the model as a Python expression of a sample ``x``.
 
         Parameters
@@ -85,7 +85,7 @@ class ExportMixin:
         check_outputs(formula, output)
         return python_code(formula, feature_names, output)
 
-    def to_sql(self, feature_names=None, *, output="label"):
+    def to_sql(self, feature_names=None, *, output="label") -> str:
         """Write the model in SQL.
 
         Parameters
@@ -120,7 +120,7 @@ class ExportMixin:
         names = formula.columns.names if feature_names is None else feature_names
         return sql_code(formula, names, output)
 
-    def to_c(self, prefix=""):
+    def to_c(self, prefix="") -> str:
         """Write the model as functions in C99 of bits.
 
         Parameters
@@ -144,7 +144,7 @@ class ExportMixin:
         """
         return c_code(self._written_formula(), prefix)
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the model as a dictionary of JSON types.
 
         Returns

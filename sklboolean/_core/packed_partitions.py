@@ -1,6 +1,6 @@
 """Fits to samples in several places that need all of them: they are sent as bits."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -51,7 +51,7 @@ class PackedPartitionsMixin:
             schema = TableSchema.of(self)
             return PackedPartition(number, schema, as_words(samples), y, sample_weight)
 
-    def fit_partitions(self, partitions):
+    def fit_partitions(self, partitions) -> Self:
         """Fit the model to samples that are stored in several places.
 
         Each partition is loaded, checked and packed in a task of joblib, which returns

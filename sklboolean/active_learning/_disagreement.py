@@ -18,7 +18,7 @@ from sklboolean._core.labels import comparable_labels
 from sklboolean._core.parameters import check_integer
 
 
-def vote_shares(votes, *, classes=None, member_weights=None):
+def vote_shares(votes, *, classes=None, member_weights=None) -> np.ndarray:
     """Compute the share of the votes for each class.
 
     Parameters
@@ -72,7 +72,7 @@ def vote_shares(votes, *, classes=None, member_weights=None):
     return shares / weights.sum()
 
 
-def align_probabilities(probabilities, member_classes, classes):
+def align_probabilities(probabilities, member_classes, classes) -> np.ndarray:
     """Arrange the probabilities of members that may know different classes.
 
     Parameters
@@ -215,7 +215,7 @@ def _columns_of(labels, classes, name):
     return np.array([column_of[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def vote_entropy(shares):
+def vote_entropy(shares) -> np.ndarray:
     """Compute the entropy of the votes on each sample.
 
     Parameters
@@ -247,7 +247,7 @@ def vote_entropy(shares):
     return _entropies(check_distributions(shares, "shares", 2))
 
 
-def consensus_entropy(probabilities, *, member_weights=None):
+def consensus_entropy(probabilities, *, member_weights=None) -> np.ndarray:
     """Compute the entropy of the mean probabilities of the members on each sample.
 
     Parameters
@@ -279,7 +279,7 @@ def consensus_entropy(probabilities, *, member_weights=None):
     return _entropies(_consensus(probabilities, weights))
 
 
-def kl_to_consensus(probabilities, *, member_weights=None):
+def kl_to_consensus(probabilities, *, member_weights=None) -> np.ndarray:
     """Compute the mean divergence of the members from their consensus on each sample.
 
     Parameters
@@ -324,7 +324,7 @@ def kl_to_consensus(probabilities, *, member_weights=None):
     return np.maximum(divergences / np.log(2), 0)
 
 
-def variation_ratio(shares):
+def variation_ratio(shares) -> np.ndarray:
     """Compute the share of the votes against the majority class on each sample.
 
     Parameters
@@ -351,7 +351,7 @@ def variation_ratio(shares):
     return 1 - check_distributions(shares, "shares", 2).max(axis=1)
 
 
-def pairwise_disagreement(shares):
+def pairwise_disagreement(shares) -> np.ndarray:
     """Compute the probability that two random members disagree on each sample.
 
     Parameters
@@ -387,7 +387,7 @@ def pairwise_disagreement(shares):
     return np.sum(shares * (1 - shares), axis=1)
 
 
-def margin_of_votes(shares):
+def margin_of_votes(shares) -> np.ndarray:
     """Compute the margin between the two classes with most votes on each sample.
 
     Parameters
@@ -417,7 +417,7 @@ def margin_of_votes(shares):
     return shares[:, -1] - second
 
 
-def top_scores(scores, n, random_state=None):
+def top_scores(scores, n, random_state=None) -> np.ndarray:
     """Select the samples with the highest scores; ties are broken at random.
 
     Parameters
@@ -469,7 +469,7 @@ def _entropies(distributions):
     return np.minimum(bits, np.log2(distributions.shape[1]))
 
 
-def information_gain(probabilities):
+def information_gain(probabilities) -> np.ndarray:
     """Compute the expected information gain H(F) of binary labels.
 
     Parameters
@@ -508,7 +508,7 @@ def information_gain(probabilities):
     return (entr(rarer) - xlog1py(1 - rarer, -rarer)) / np.log(2)
 
 
-def label_entropy(shares):
+def label_entropy(shares) -> float:
     """Compute the mean entropy of the label of a random sample.
 
     Parameters
@@ -546,7 +546,7 @@ def label_entropy(shares):
     return float(np.mean(entropies))
 
 
-def bayes_error_bounds(entropy, *, n_classes=2):
+def bayes_error_bounds(entropy, *, n_classes=2) -> tuple[float, float]:
     """Compute bounds on the error of the best prediction from the label entropy.
 
     Parameters

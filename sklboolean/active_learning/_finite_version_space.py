@@ -104,7 +104,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         self.binarize = binarize
         self.classes = classes
 
-    def initialize(self, n_features=None):
+    def initialize(self, n_features=None) -> "FiniteVersionSpace":
         """Validate the parameters and set the posterior to the prior.
 
         ``update`` does this for the first data, unless it was done before.
@@ -157,7 +157,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             raise ValueError("n_features must be 1: the index of the point.")
         return AnswerTable.build(given.astype(bool))
 
-    def update(self, X, y):
+    def update(self, X, y) -> "FiniteVersionSpace":
         """Condition the posterior on more labels.
 
         Parameters
@@ -218,7 +218,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             probabilities[block] = counts @ weights / total
         return probabilities
 
-    def sample_predictions(self, X, n_draws, random_state=None):
+    def sample_predictions(self, X, n_draws, random_state=None) -> np.ndarray:
         """Predict by hypotheses drawn independently from the posterior.
 
         Parameters
@@ -414,7 +414,7 @@ class ThresholdVersionSpace(VersionSpace):
         self.high = high
         self.label_noise = label_noise
 
-    def initialize(self, n_features=1):
+    def initialize(self, n_features=1) -> "ThresholdVersionSpace":
         """Validate the parameters and set the posterior to the prior.
 
         ``update`` does this for the first data, unless it was done before.
@@ -447,7 +447,7 @@ class ThresholdVersionSpace(VersionSpace):
         self._positives = self._negatives = np.zeros(0)
         return self
 
-    def update(self, X, y):
+    def update(self, X, y) -> "ThresholdVersionSpace":
         """Condition the posterior on more labels.
 
         Parameters
@@ -500,7 +500,7 @@ class ThresholdVersionSpace(VersionSpace):
         cumulative = np.append(0, np.cumsum(self._masses))
         return np.interp(values, self._edges, cumulative / cumulative[-1])
 
-    def sample_predictions(self, X, n_draws, random_state=None):
+    def sample_predictions(self, X, n_draws, random_state=None) -> np.ndarray:
         """Predict by thresholds drawn independently from the posterior.
 
         Parameters

@@ -223,7 +223,7 @@ default="auto"
         tags.input_tags.sparse = True
         return tags
 
-    def initialize(self, n_features):
+    def initialize(self, n_features) -> "KernelVersionSpace":
         """Validate the parameters and set the posterior to the prior.
 
         ``update`` does this for the first data, unless it was done before.
@@ -264,7 +264,7 @@ default="auto"
         """True if no halfspace agrees with all labels; never with label noise."""
         return getattr(self, "contradiction_", None) is not None
 
-    def update(self, X, y):
+    def update(self, X, y) -> "KernelVersionSpace":
         """Condition the posterior on more labels.
 
         Parameters
@@ -321,7 +321,7 @@ default="auto"
                 self.basis_ = np.concatenate([self.basis_, x])
         return True
 
-    def project(self, X):
+    def project(self, X) -> "ProjectedSamples":
         """Compute the coordinates of samples, to predict for them repeatedly.
 
         The result can replace ``X`` in every method. It is updated after later labels,
@@ -366,7 +366,7 @@ default="auto"
         samples = self._project_to_predict(X)
         return self._posterior.positive_probability(samples)
 
-    def sample_predictions(self, X, n_draws, random_state=None):
+    def sample_predictions(self, X, n_draws, random_state=None) -> np.ndarray:
         """Predict by halfspaces drawn from the posterior.
 
         Chains are drawn without replacement while there are any. They do not move
@@ -404,7 +404,7 @@ default="auto"
         noise = rng.normal(size=(n_draws, len(samples.residuals)))
         return noise * np.sqrt(samples.residuals)
 
-    def mean_scores(self, X):
+    def mean_scores(self, X) -> np.ndarray:
         """Compute the mean score: positive where most halfspaces predict positive.
 
         Parameters
@@ -651,7 +651,7 @@ class GramKernel:
         """
         return self.gram[np.ix_(self._indices(X), self._indices(Y))]
 
-    def diagonal(self, X):
+    def diagonal(self, X) -> np.ndarray:
         """Look up the kernel values of samples with themselves.
 
         Parameters

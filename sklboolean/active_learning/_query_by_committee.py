@@ -271,7 +271,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self
 
     @with_callbacks
-    def fit_stream(self, chunks, oracle=None, classes=None):
+    def fit_stream(self, chunks, oracle=None, classes=None) -> "QueryByCommittee":
         """Learn from a stream in chunks; only labelled samples are kept.
 
         Parameters
@@ -358,7 +358,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes()
         return (indices, utilities) if return_utilities else indices
 
-    def query_stream(self, x):
+    def query_stream(self, x) -> bool:
         """Read one sample of a stream, and decide if its label is queried.
 
         Parameters
@@ -382,7 +382,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes()
         return wanted
 
-    def teach(self, X, y, sample_weight=None):
+    def teach(self, X, y, sample_weight=None) -> "QueryByCommittee":
         """Learn the labels of samples.
 
         Parameters
@@ -420,7 +420,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes(fit_final=True)
         return self
 
-    def correct(self, X, y):
+    def correct(self, X, y) -> "QueryByCommittee":
         """Replace the labels of samples, or take them back.
 
         The committee is trained again from the beginning, with all labels at once.
@@ -452,7 +452,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes(fit_final=True)
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters
@@ -472,7 +472,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[self._probabilities(X).argmax(axis=1)]
 
     @available_if(_has_predict_proba)
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class.
 
         Parameters
@@ -488,7 +488,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         return self._probabilities(self._check_X(X))
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the decision scores.
 
         Parameters

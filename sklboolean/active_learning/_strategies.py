@@ -90,7 +90,7 @@ default=None
             return self.vote_shares
         return self.probabilities.mean(axis=0)
 
-    def consensus_parts(self):
+    def consensus_parts(self) -> np.ndarray:
         """Compute the part of each member in the consensus.
 
         Returns
@@ -139,7 +139,7 @@ default=None
         n_members = len(self.votes)
         return np.minimum(1, probability * (n_members / (n_members - 1)))
 
-    def draw_disagreement(self, coins):
+    def draw_disagreement(self, coins) -> np.ndarray:
         """Draw two members for each sample, and test if they disagree.
 
         Parameters

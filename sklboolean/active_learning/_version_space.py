@@ -21,7 +21,7 @@ class VersionSpace(BaseEstimator):
     ``is_empty`` and ``_positive_probability``.
     """
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Compute the posterior predictive distribution.
 
         Parameters

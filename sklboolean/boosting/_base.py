@@ -64,7 +64,7 @@ class BaseMajorityVote(
             )
         return total / max(1, len(self.estimators_))
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the margin of the vote.
 
         Parameters

@@ -322,7 +322,7 @@ class ConjunctionStump(BooleanStump):
         self.width = width
         super().__init__(binarize=binarize)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "ConjunctionStump":
         """Find the best conjunction.
 
         Parameters

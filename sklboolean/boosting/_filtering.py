@@ -160,7 +160,7 @@ class FilteringBoostByMajority(BaseMajorityVote):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> "FilteringBoostByMajority":
         """Boost the weak learner on a stream of samples drawn from training data.
 
         Samples are drawn with replacement until all rounds are over.
@@ -201,7 +201,7 @@ class FilteringBoostByMajority(BaseMajorityVote):
         self._warn()
         return self
 
-    def fit_stream(self, chunks, classes=None):
+    def fit_stream(self, chunks, classes=None) -> "FilteringBoostByMajority":
         """Boost the weak learner on a stream until all rounds are over.
 
         Parameters
@@ -241,7 +241,7 @@ class FilteringBoostByMajority(BaseMajorityVote):
         self._warn()
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X, y, classes=None) -> "FilteringBoostByMajority":
         """Present samples to the filter of the current round.
 
         Parameters

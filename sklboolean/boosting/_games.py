@@ -75,7 +75,7 @@ class HeldOutVotes:
         return fit_slope(self.margins[tested], codes[tested], weights)
 
 
-def label_quality(votes, n_samples):
+def label_quality(votes, n_samples) -> np.ndarray:
     """Compute how far held-out votes are for the label of each sample.
 
     Parameters

@@ -324,7 +324,7 @@ def rounds_for_error(i, gamma, error, levels, shares):
 # Rounds for an edge, and the edge for a number of rounds
 
 
-def min_rounds(gamma, error):
+def min_rounds(gamma, error) -> int:
     """Compute the number of weak hypotheses that boost-by-majority needs for an error.
 
     Parameters
@@ -375,7 +375,7 @@ def min_rounds(gamma, error):
     return rounds_for_error(0, gamma, error, np.zeros(1, dtype=np.int64), np.ones(1))
 
 
-def max_gamma(k, error):
+def max_gamma(k, error) -> float:
     """Compute the edge with which a number of rounds leaves exactly this error.
 
     Weak hypotheses must have at least this edge for a vote of k of them to have the

@@ -547,7 +547,7 @@ class OnlineBoostByMajority(
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> "OnlineBoostByMajority":
         """Train on labelled samples, in several epochs.
 
         Parameters
@@ -756,7 +756,7 @@ class OnlineBoostByMajority(
         check_is_fitted(self)
         return self._state.slope()
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the margin of the vote.
 
         Parameters

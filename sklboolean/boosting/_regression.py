@@ -202,7 +202,7 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         return tags
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> "BoostByMajorityRegressor":
         """Boost the weak learner on training data.
 
         Parameters
@@ -337,7 +337,7 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         wrong = np.abs(learner.y - np.median(predictions, axis=0)) > learner.delta
         self.training_error_ = float(np.average(wrong, weights=votes.sample_weight))
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the median of the regressors' predictions.
 
         Parameters

@@ -484,7 +484,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
         tags.classifier_tags.poor_score = True
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanStump":
         """Find the best stump.
 
         Parameters
@@ -577,7 +577,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
             importances[self.feature_] = 1.0
         return importances
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters
@@ -593,7 +593,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
         sides = self._sides(self._check_bits(X))
         return self.side_classes_[sides]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Predict the share of each class in the training weight of the sample's side.
 
         Parameters

@@ -228,7 +228,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
             return np.where(n_false > 0, n_false, -1.0)
         return np.where(n_false > 0, -n_false, 1.0)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Count the literals of the formula that decide each sample.
 
         Parameters
@@ -247,7 +247,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
         table = validate_boolean(self, X, reset=False)
         return self._scores(self._state, table)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
 
         Parameters

@@ -45,7 +45,7 @@ class LearnedConjunction:
     n_features: int
     n_examples: int
 
-    def holds(self, X):
+    def holds(self, X) -> np.ndarray:
         """Test which samples satisfy the conjunction.
 
         Parameters
@@ -135,7 +135,7 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
     )
 
 
-def teaching_set(positive, negative, n_features):
+def teaching_set(positive, negative, n_features) -> tuple[np.ndarray, np.ndarray]:
     """Choose samples that teach a conjunction.
 
     Two samples that satisfy it and differ in all other features exclude every other
@@ -196,7 +196,7 @@ def teaching_set(positive, negative, n_features):
     return np.vstack([accepted, rejected]), np.arange(len(rejected) + 2) < 2
 
 
-def learn_conjunction_from_teacher(X, y):
+def learn_conjunction_from_teacher(X, y) -> "LearnedConjunction":
     """Learn a conjunction from the samples of a teacher.
 
     A literal is kept if a rejected sample differs from an accepted one in that feature
@@ -264,7 +264,7 @@ def learn_conjunction_from_teacher(X, y):
 
 def learn_conjunction_from_examples(
     oracle, draw, n_features, n_examples, *, random_state=None
-):
+) -> "LearnedConjunction":
     """Learn a conjunction from random samples (elimination).
 
     Parameters

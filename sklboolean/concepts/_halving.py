@@ -239,7 +239,7 @@ callables, default="conjunctions"
         for samples, values in self._value_blocks(table, state.n_hypotheses):
             yield samples, state.hypotheses.accepting(values)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the vote on each sample.
 
         Parameters
@@ -262,7 +262,7 @@ callables, default="conjunctions"
         ]
         return break_ties(np.concatenate(votes))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Compute the share of the votes for each class.
 
         Parameters
@@ -279,7 +279,7 @@ callables, default="conjunctions"
         positive = (1 + self.decision_function(X)) / 2
         return np.column_stack([1 - positive, positive])
 
-    def consistent_formulas(self, max_formulas=100):
+    def consistent_formulas(self, max_formulas=100) -> list:
         """Format the hypotheses without a mistake, shortest first.
 
         Parameters

@@ -22,7 +22,7 @@ def make_dnf(
     density=0.5,
     positive_fraction=None,
     random_state=None,
-):
+) -> tuple[np.ndarray, np.ndarray, list]:
     """Generate random Boolean samples labelled by a random DNF, an OR of ANDs.
 
     Parameters
@@ -135,7 +135,7 @@ def make_threshold(
     density=None,
     noise=0.0,
     random_state=None,
-):
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Generate random Boolean samples labelled by "at least r of k features are true".
 
     Parameters
@@ -218,7 +218,7 @@ def make_disjunction(
     density=None,
     noise=0.0,
     random_state=None,
-):
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Generate random Boolean samples labelled by an OR of a few features.
 
     Parameters

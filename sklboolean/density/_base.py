@@ -251,7 +251,7 @@ class IncompleteDensityMixin(DensityMixin):
     def _prepare_likelihood(self):
         check_is_fitted(self)
 
-    def score_samples(self, X):
+    def score_samples(self, X) -> np.ndarray:
         """Compute the log-likelihood of each sample.
 
         Parameters
@@ -267,7 +267,7 @@ class IncompleteDensityMixin(DensityMixin):
         self._prepare_likelihood()
         return apply_in_blocks(self._log_density, self._read(X))
 
-    def score(self, X, y=None):
+    def score(self, X, y=None) -> float:
         """Compute the mean log-likelihood of the samples.
 
         Parameters
@@ -285,7 +285,7 @@ class IncompleteDensityMixin(DensityMixin):
         """
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples=1, random_state=None) -> np.ndarray:
         """Draw independent samples from the model.
 
         Parameters
@@ -310,7 +310,7 @@ class IncompleteDensityMixin(DensityMixin):
             apply_in_blocks(lambda part: self._complete_at_random(part, rng), samples)
         )
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the density as a dictionary of JSON types.
 
         Returns
@@ -333,7 +333,7 @@ class IncompleteDensityMixin(DensityMixin):
         plain = {name: json_value(value) for name, value in fields.items()}
         return versioned(type(self).__name__, plain)
 
-    def impute(self, X, method="mean", random_state=None):
+    def impute(self, X, method="mean", random_state=None) -> np.ndarray:
         """Fill in missing values, given the known values of the same sample.
 
         Parameters
@@ -520,7 +520,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         """Replace each missing bit by its conditional mean."""
         return np.where(signs == 0, 2 * expit(self._log_odds(signs)) - 1, signs)
 
-    def predict_proba_bits(self, X, columns):
+    def predict_proba_bits(self, X, columns) -> np.ndarray:
         """Compute the joint distribution of chosen bits given all other known bits.
 
         Parameters
@@ -638,7 +638,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             raise ValueError(f"columns holds a column twice: {columns}.")
         return numbers
 
-    def completion_error(self, X):
+    def completion_error(self, X) -> float:
         """Compute the share of bits that are predicted wrongly from all others.
 
         Parameters
@@ -681,7 +681,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             n_wrong, n_known = n_wrong + np.count_nonzero(wrong), n_known + len(known)
         return n_wrong / n_known
 
-    def scaled_log_loss(self, X):
+    def scaled_log_loss(self, X) -> float:
         """Compute the mean log-loss per bit, scaled so that the uniform model has 1.
 
         Parameters

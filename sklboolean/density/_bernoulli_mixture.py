@@ -252,7 +252,7 @@ class BernoulliMixture(
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "BernoulliMixture":
         """Fit the mixture by EM.
 
         Parameters
@@ -354,7 +354,7 @@ class BernoulliMixture(
             lambda: text, lambda mixture: mixture._set_result(best, total)
         )
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X, y=None, sample_weight=None) -> "BernoulliMixture":
         """Learn from the next chunk of a stream, in constant memory.
 
         The first call is ``fit``: its samples, some thousands, determine the start.
@@ -488,7 +488,7 @@ class BernoulliMixture(
             )
         return filled
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Compute the probability of each component given the sample.
 
         ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
@@ -510,7 +510,7 @@ class BernoulliMixture(
             self._read(X),
         )
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Find the most probable component of each sample.
 
         Parameters
@@ -533,7 +533,7 @@ class BernoulliMixture(
     def _n_features_out(self):
         return len(self.weights_)
 
-    def reconstruction_error(self, X):
+    def reconstruction_error(self, X) -> float:
         """Compute the cost of the known bits given the most probable component.
 
         Parameters
@@ -564,7 +564,7 @@ class BernoulliMixture(
             n_free = int((self._attributes.sizes - 1).sum())
         return n_free * len(self.weights_) + len(self.weights_) - 1
 
-    def bic(self, X):
+    def bic(self, X) -> float:
         """Compute the Bayesian information criterion; lower is better.
 
         Parameters
@@ -580,7 +580,7 @@ class BernoulliMixture(
         scores = self.score_samples(X)
         return float(-2 * scores.sum() + self._n_parameters() * np.log(len(scores)))
 
-    def aic(self, X):
+    def aic(self, X) -> float:
         """Compute the Akaike information criterion; lower is better.
 
         Parameters

@@ -70,7 +70,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         fields = log_sums_over_inputs(self._state.params, states)[1]
         return input_means(self._state.params, fields)[0]
 
-    def reconstruction_error(self, X):
+    def reconstruction_error(self, X) -> float:
         """Compute the cost of samples given their most probable hidden states.
 
         Parameters
@@ -89,7 +89,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         signs = self._read(X, allow_missing=False)
         return reconstruction_error(self._state.params, signs)
 
-    def to_bernoulli_rbm(self):
+    def to_bernoulli_rbm(self) -> BernoulliRBM:
         """Convert to a ``BernoulliRBM`` with the same distribution of bits 0 and 1.
 
         With x = 2 v - 1, w.x + theta = (2 w).v + (theta - sum w) and

@@ -207,7 +207,7 @@ class CombinationMachine(
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "CombinationMachine":
         """Learn the weights with the largest penalised likelihood.
 
         Parameters
@@ -306,7 +306,7 @@ class CombinationMachine(
         return log_partition(params, self.n_jobs)
 
     @classmethod
-    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20):
+    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20) -> "CombinationMachine":
         """Build the machine with the distribution of a ``BernoulliRBM``.
 
         Parameters

@@ -175,7 +175,7 @@ class DensityClassifier(
         tags.input_tags = get_tags(self._density()).input_tags
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "DensityClassifier":
         """Fit the density of each class.
 
         Parameters
@@ -276,7 +276,7 @@ class DensityClassifier(
         scores = [density.score_samples(X) for density in densities]
         return np.column_stack(scores) + self.class_log_prior_
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """Compute the log-probability of each class.
 
         Parameters
@@ -296,7 +296,7 @@ class DensityClassifier(
         scores = self._scores(self.estimators_, self._read_features(X))
         return self.calibration_slope_ * scores + self.calibration_intercepts_
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Compute the probability of each class.
 
         Parameters
@@ -311,7 +311,7 @@ class DensityClassifier(
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the most probable class of each sample.
 
         Parameters

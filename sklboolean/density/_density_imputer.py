@@ -86,7 +86,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "DensityImputer":
         """Fit the density to the incomplete samples.
 
         Parameters

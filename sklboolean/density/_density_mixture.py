@@ -268,7 +268,7 @@ class DensityMixture(
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "DensityMixture":
         """Fit the mixture by rounds of EM.
 
         Parameters
@@ -572,7 +572,7 @@ class DensityMixture(
     def _n_features_out(self):
         return len(self.weights_)
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Compute the probability of each component given the sample.
 
         Parameters

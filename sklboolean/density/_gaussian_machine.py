@@ -421,7 +421,7 @@ class GaussianCombinationMachine(
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "GaussianCombinationMachine":
         """Learn the weights with the largest penalised likelihood.
 
         Parameters

@@ -81,7 +81,7 @@ class InformationMixin:
             gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
         return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
 
-    def mutual_information(self):
+    def mutual_information(self) -> np.ndarray:
         """Compute how much any two columns tell about each other.
 
         Their mutual information under the model, from the exact probabilities of all

@@ -149,7 +149,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.n_components_ = len(params.components)
         self.n_iter_ = n_iter
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Compute the probability of each hidden unit given the sample.
 
         Parameters
@@ -170,7 +170,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         params = self._state.params
         return hidden_posteriors(params.activations(samples), params.max_active)[1]
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X) -> np.ndarray:
         """Compute the means of the inputs given hidden units.
 
         Parameters

@@ -148,7 +148,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         tags.input_tags = get_tags(self._density()).input_tags
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "DensityOutlierDetector":
         """Fit the density model and the threshold.
 
         Parameters
@@ -211,7 +211,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
             return bits, np.column_stack(is_new)
         return self._read_features(X, reset=reset), None
 
-    def score_samples(self, X):
+    def score_samples(self, X) -> np.ndarray:
         """Compute the log-likelihood of each sample.
 
         Parameters
@@ -281,7 +281,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         found[is_new] = -self._log_new
         return frame_like(X, found, tuple(feature_names_of(self.encoder_)))
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute how far the log-likelihood of each sample is above the threshold.
 
         Parameters
@@ -296,7 +296,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict whether samples are anomalies.
 
         Parameters

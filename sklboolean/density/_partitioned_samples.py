@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -207,7 +207,7 @@ class PartitionedFitMixin:
                 not self._is_missing(samples).any(), float(weights.sum()),
             )  # fmt: skip
 
-    def fit_partitions(self, partitions):
+    def fit_partitions(self, partitions) -> Self:
         """Fit the model to samples that are stored in several places.
 
         The result is that of ``fit`` on all samples, up to rounding and the random

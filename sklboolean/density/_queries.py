@@ -628,7 +628,7 @@ class QueryMixin:
             )
         return split
 
-    def sample(self, n_samples=1, random_state=None, *, given=None):
+    def sample(self, n_samples=1, random_state=None, *, given=None) -> np.ndarray:
         """Draw independent samples from the model.
 
         Parameters
@@ -655,7 +655,7 @@ class QueryMixin:
         chosen = rng.choice(len(terms), n_samples, p=softmax(logs))
         return self._draw(terms[chosen], rng)
 
-    def most_probable(self, given=None):
+    def most_probable(self, given=None) -> np.ndarray:
         """Find the most probable sample among those that satisfy a condition.
 
         Parameters

@@ -174,7 +174,7 @@ class SampledCombinationMachine(
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "SampledCombinationMachine":
         """Learn the weights by passes over shuffled samples, with steps that shrink.
 
         Parameters
@@ -216,7 +216,7 @@ class SampledCombinationMachine(
         )
         return self
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X, y=None, sample_weight=None) -> "SampledCombinationMachine":
         """Make one pass over more samples, with a constant learning rate.
 
         Samples are used in their order, `batch_size` at a time: chunks of whole batches

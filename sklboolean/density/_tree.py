@@ -464,7 +464,7 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "ChowLiuTree":
         """Find the tree and its probabilities.
 
         Parameters

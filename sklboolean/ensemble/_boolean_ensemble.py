@@ -176,7 +176,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> "BooleanEnsembleClassifier":
         """Encode the samples and train the models.
 
         Parameters
@@ -287,7 +287,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             for weight, model in zip(self.weights_, self.estimators_, strict=True)
         )
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.
 
         Parameters
@@ -304,7 +304,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         logits = self._logits(X)
         return logits if logits.shape[1] > 2 else logits[:, 1] - logits[:, 0]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
 
         Parameters
@@ -318,7 +318,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         """
         return softmax(self._logits(X), axis=1)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """Compute the logarithm of ``predict_proba``.
 
         Parameters
@@ -332,7 +332,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         """
         return log_softmax(self._logits(X), axis=1)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters

@@ -47,7 +47,7 @@ class BoostingCurveDisplay:
         self.score_name = score_name
 
     @classmethod
-    def from_estimator(cls, estimator, data, *, ax=None):
+    def from_estimator(cls, estimator, data, *, ax=None) -> "BoostingCurveDisplay":
         """Score the staged predictions of a booster, and plot them.
 
         Parameters
@@ -85,7 +85,7 @@ class BoostingCurveDisplay:
         display = cls(scores, score_name="Accuracy" if is_classifier else "R2")
         return display.plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "BoostingCurveDisplay":
         """Draw the curves.
 
         Parameters

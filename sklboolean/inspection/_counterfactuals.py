@@ -107,7 +107,7 @@ class Counterfactuals:
         ]
         return import_pandas().DataFrame(lines)
 
-    def to_text(self):
+    def to_text(self) -> str:
         """Write a line for each answer.
 
         Returns
@@ -129,7 +129,7 @@ class Counterfactuals:
 def counterfactuals(
     model, X, target=None, *, costs=None, immutable=(), directions=None, n=1,
     time_limit=10.0,
-):  # fmt: skip
+) -> "Counterfactuals":  # fmt: skip
     """Find the cheapest changes of columns that turn the prediction of each sample.
 
     A branch and bound over the columns, exact: nothing cheaper turns the prediction
@@ -214,7 +214,7 @@ def counterfactuals(
     return search.described(X, original, found, is_proved)
 
 
-def robustness(model, X, *, time_limit=None):
+def robustness(model, X, *, time_limit=None) -> np.ndarray:
     """Count how many columns must change at least to turn each prediction.
 
     Parameters

@@ -71,7 +71,7 @@ class MistakeCurveDisplay:
     @classmethod
     def from_estimator(
         cls, estimator, X, y, *, classes=None, growth=0.01, bounds=None, ax=None
-    ):
+    ) -> "MistakeCurveDisplay":
         """Predict each sample before it is used for training, and draw the curve.
 
         Parameters
@@ -132,7 +132,7 @@ class MistakeCurveDisplay:
         return cls(np.array(edges), mistakes, bounds=bounds).plot(ax=ax)
 
     @classmethod
-    def from_predictions(cls, y_true, y_pred, *, bounds=None):
+    def from_predictions(cls, y_true, y_pred, *, bounds=None) -> "MistakeCurveDisplay":
         """Count the mistakes of predictions that were made before training.
 
         Parameters
@@ -168,7 +168,7 @@ class MistakeCurveDisplay:
             mistakes[name] = np.cumsum(predicted != y_true)
         return cls(1 + np.arange(len(y_true)), mistakes, bounds=bounds)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "MistakeCurveDisplay":
         """Draw the curves and the bounds.
 
         Parameters
@@ -277,7 +277,7 @@ class QueryCurveDisplay:
     def from_estimator(
         cls, estimator, X, y, X_test, y_test, *, n_points=20, n_random=5, scoring=None,
         random_state=None, ax=None,
-    ):  # fmt: skip
+    ) -> "QueryCurveDisplay":  # fmt: skip
         """Train on the queried samples again, and on as many random ones; plot scores.
 
         While all labels are of one class, that class is predicted.
@@ -379,7 +379,7 @@ class QueryCurveDisplay:
                 )
         return cls(n_labels, scores, score_name=score_name)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "QueryCurveDisplay":
         """Draw the curves.
 
         Parameters
@@ -550,7 +550,7 @@ class PotentialDisplay:
         potentials = probabilities.mean(axis=1)
         return cls(rounds, potentials, training_error=potentials[-1], name=name)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "PotentialDisplay":
         """Draw the curve, and the training error as a dotted line.
 
         Parameters

@@ -92,7 +92,7 @@ class DependenceDisplay:
         ]
         return cls(pairs).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "DependenceDisplay":
         """Draw the bars.
 
         Parameters

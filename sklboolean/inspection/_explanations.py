@@ -102,7 +102,7 @@ class Explanation:
         texts, values = [text for text, _ in parts], [value for _, value in parts]
         return import_pandas().DataFrame({"part": texts, "value": values})
 
-    def to_text(self, max_parts=10):
+    def to_text(self, max_parts=10) -> str:
         """Write the explanation, a line for each part.
 
         Parameters
@@ -136,7 +136,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(model, X, *, target=None, feature_names=None):
+def explain(model, X, *, target=None, feature_names=None) -> list:
     """List for each sample the rules, weights or votes that decide its prediction.
 
     Parameters
@@ -458,7 +458,7 @@ class ExplanationDisplay:
     def from_estimator(
         cls, model, X, *, sample=0, target=None, feature_names=None, max_parts=12,
         ax=None,
-    ):  # fmt: skip
+    ) -> "ExplanationDisplay":  # fmt: skip
         """Explain one sample and draw it.
 
         Parameters
@@ -501,7 +501,7 @@ class ExplanationDisplay:
         )  # fmt: skip
         return cls(found[0], max_parts=max_parts).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "ExplanationDisplay":
         """Draw the bars.
 
         Parameters

@@ -13,7 +13,7 @@ from sklboolean._core.validation import check_labelled, check_stored, readable_e
 from sklboolean.linear_model import AveragedPerceptron
 
 
-def label_quality(X, y, estimator=None, *, cv=5, random_state=None):
+def label_quality(X, y, estimator=None, *, cv=5, random_state=None) -> np.ndarray:
     """Rank labels by how much models that were not trained on them agree.
 
     A classifier learns all folds but one and scores the samples of that one. Where it

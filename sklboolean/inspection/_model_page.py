@@ -29,7 +29,7 @@ MOST_PRODUCTS = 2000  # of rules: about 100 bytes each
 
 def model_page(
     estimator, X, y, path=None, *, title=None, feature_names=None, max_samples=500
-):
+) -> str:
     """Write a web page on which a fitted model can be read and tried.
 
     The page is one HTML file. It lists the rules or weights, which can be sorted, shows

@@ -61,7 +61,7 @@ class RuleDisplay:
     @classmethod
     def from_rules(
         cls, rules, *, value="weight", feature_names=None, max_rules=None, ax=None
-    ):
+    ) -> "RuleDisplay":
         """Draw the rules of a list, a `DNF` or a `RuleEnsemble`.
 
         Parameters
@@ -119,7 +119,7 @@ class RuleDisplay:
     @classmethod
     def from_estimator(
         cls, estimator, *, value=None, feature_names=None, max_rules=None, ax=None
-    ):
+    ) -> "RuleDisplay":
         """Draw the rules of a fitted estimator.
 
         Parameters
@@ -165,7 +165,7 @@ class RuleDisplay:
             estimator.rules_, value, feature_names, max_rules, ax, labelled
         )
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "RuleDisplay":
         """Draw the bars.
 
         Parameters

@@ -69,7 +69,7 @@ class ShapleyDisplay:
     def from_estimator(
         cls, model, X, background=None, *, kind="importance", sample=0, output=0,
         max_columns=12, ax=None,
-    ):  # fmt: skip
+    ) -> "ShapleyDisplay":  # fmt: skip
         """Compute the values and draw them.
 
         Parameters
@@ -102,7 +102,7 @@ class ShapleyDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "ShapleyDisplay":
         """Draw the values.
 
         Parameters

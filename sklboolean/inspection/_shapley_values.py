@@ -64,7 +64,7 @@ class ShapleyValues:
     index: object
     interactions: np.ndarray | None = None
 
-    def scores(self):
+    def scores(self) -> np.ndarray:
         """Add up the values of each sample and the base value.
 
         Returns
@@ -123,7 +123,7 @@ class ShapleyValues:
 def shapley_values(
     model, X, background=None, *, interactions=False, sample_weight=None,
     feature_names=None, feature_groups=None,
-):  # fmt: skip
+) -> "ShapleyValues":  # fmt: skip
     """Compute exact Shapley values by column of the data, of the score of a model.
 
     The value of a column is what it adds to the score when columns of the sample, in

@@ -9,7 +9,7 @@ from sklboolean.inspection._figure import draw_bars
 from sklboolean.rules import top_conjunctions
 
 
-def top_features(model, n_features=10, *, feature_names=None, target=None):
+def top_features(model, n_features=10, *, feature_names=None, target=None) -> list:
     """Find the features with the largest weight in a fitted model.
 
     Parameters
@@ -136,7 +136,7 @@ class TopFeaturesDisplay:
     @classmethod
     def from_estimator(
         cls, model, n_features=10, *, feature_names=None, target=None, ax=None
-    ):
+    ) -> "TopFeaturesDisplay":
         """Find the features and draw them.
 
         Parameters
@@ -171,7 +171,7 @@ class TopFeaturesDisplay:
         name = "weight" if is_signed else "importance"
         return cls(found, weight_name=name).plot(ax=ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None) -> "TopFeaturesDisplay":
         """Draw the bars.
 
         Parameters

@@ -111,7 +111,7 @@ class WeightsDisplay:
         )  # fmt: skip
         return display.plot(n_columns=n_columns)
 
-    def plot(self, n_columns=5):
+    def plot(self, n_columns=5) -> "WeightsDisplay":
         """Draw the diagrams in a new figure.
 
         Parameters
@@ -217,7 +217,7 @@ class CompletionDisplay:
     def from_estimator(
         cls, estimator, X, *, image_shape, method="mean", X_original=None,
         random_state=None,
-    ):  # fmt: skip
+    ) -> "CompletionDisplay":  # fmt: skip
         """Complete images with a fitted model and draw them.
 
         Parameters
@@ -252,7 +252,7 @@ class CompletionDisplay:
         display = cls(erased, np.asarray(completed), image_shape, original=X_original)
         return display.plot()
 
-    def plot(self):
+    def plot(self) -> "CompletionDisplay":
         """Draw the images in a new figure, side by side.
 
         Returns

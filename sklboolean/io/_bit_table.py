@@ -186,7 +186,7 @@ class BitTable(PackedBits):
     def write(
         cls, path, source, *, encoder=None, label=None, weight=None, binarize=0.0,
         batch_size=BATCH_SIZE, resume=False,
-    ):  # fmt: skip
+    ) -> "BitTable":  # fmt: skip
         """Write a table in one pass over batches, and open it.
 
         The file has its name only when it is complete. Until then files beside it, of

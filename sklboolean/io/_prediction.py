@@ -15,7 +15,7 @@ N_PROBE = 512  # samples of a prediction that measures memory
 
 def predict_to_parquet(
     model, source, target, *, keep=(), batch_size=BATCH_SIZE, memory_limit=None
-):
+) -> int:
     """Predict in batches, and write the predictions to a Parquet file.
 
     The file has its name only when it is complete. It has the column ``prediction``

@@ -313,7 +313,7 @@ class BooleanSVC(
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanSVC":
         """Fit the machine to labelled samples.
 
         Parameters
@@ -501,7 +501,7 @@ class BooleanSVC(
         weights = (testing * factors)[test]
         return fit_slope(scores, codes[test], weights / min(1.0, weights.mean()))
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the score of each sample for each class.
 
         Parameters

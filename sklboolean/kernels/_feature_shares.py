@@ -152,7 +152,7 @@ class FeatureSharesMixin:
         importances = shares.of_norm(coef, table)
         return importances / (importances.sum() or 1.0)
 
-    def feature_contributions(self, X):
+    def feature_contributions(self, X) -> np.ndarray:
         """Compute the part of each feature in the scores of samples.
 
         A score is a sum of weights of the conjunctions that the sample satisfies. The

@@ -146,7 +146,7 @@ class BooleanGaussianProcessClassifier(
     """
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanGaussianProcessClassifier":
         """Fit the process to labelled samples.
 
         Parameters
@@ -237,7 +237,7 @@ class BooleanGaussianProcessClassifier(
         scores = means + self.intercept_
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the score of each sample for each class.
 
         Parameters

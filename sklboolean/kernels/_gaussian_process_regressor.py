@@ -100,7 +100,7 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
     """
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanGaussianProcessRegressor":
         """Fit the process to samples with real targets.
 
         Parameters

@@ -218,7 +218,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         tags.input_tags.sparse = not self._is_precomputed()
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "KernelPerceptron":
         """Fit the classifier to labelled samples.
 
         Training is in ``_train``: a perceptron in each of several orders, added up.
@@ -246,7 +246,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         """
         return super().fit(X, y, sample_weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the score of each sample for each class.
 
         Parameters

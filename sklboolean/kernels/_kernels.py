@@ -120,7 +120,7 @@ class BooleanKernel(BaseEstimator):
         """
         return self._formula(n_features, max_ones)
 
-    def length_weights(self, n_features):
+    def length_weights(self, n_features) -> LengthWeights:
         """Compute the weight that the kernel gives to conjunctions of each length.
 
         Parameters

@@ -14,7 +14,7 @@ QUERIES_AT_A_TIME = 64
 COLUMNS_AT_A_TIME = 128 * PANEL
 
 
-def nearest(Q, X, k=5, *, kernel="tanimoto"):
+def nearest(Q, X, k=5, *, kernel="tanimoto") -> tuple[np.ndarray, np.ndarray]:
     """Find the samples with the largest kernel value for each query, exactly.
 
     No kernel matrix is formed. Samples are sorted by their number of true features, and

@@ -158,7 +158,7 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "AveragedPerceptron":
         """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
 
         Parameters

@@ -1,6 +1,7 @@
 """What the averaged perceptron and Winnow share: online linear classification."""
 
 from functools import partial
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -244,7 +245,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
                 "or learning_rate by a large number."
             )
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the score of each sample for each class.
 
         Parameters
@@ -267,7 +268,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
     def _formula(self):
         return linear_formula(self)
 
-    def prune(self, threshold):
+    def prune(self, threshold) -> Self:
         """Set weights of small magnitude to 0.
 
         Only ``coef_`` changes. Training is resumed from the weights as they were.

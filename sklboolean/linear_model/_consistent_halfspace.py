@@ -140,7 +140,7 @@ class ConsistentHalfspace(
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> "ConsistentHalfspace":
         """Find a halfspace that classifies all samples correctly.
 
         Parameters
@@ -272,7 +272,7 @@ class ConsistentHalfspace(
                 ConvergenceWarning,
             )
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the signed distance of each sample from the boundary.
 
         Parameters
@@ -294,7 +294,7 @@ class ConsistentHalfspace(
             return _cosines(X, self.coef_[0], self.intercept_[0])
         return X @ self.coef_[0] + self.intercept_[0]
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the class label of each sample.
 
         Parameters

@@ -174,7 +174,7 @@ class Winnow(BaseOnlineLinear):
         )
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "Winnow":
         """Fit the classifier to labelled samples, in ``max_iter`` passes at most.
 
         Parameters

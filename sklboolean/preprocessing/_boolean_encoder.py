@@ -221,7 +221,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []  # the parameters decide
         return tags
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "BooleanEncoder":
         """Choose thresholds and levels.
 
         Parameters
@@ -275,7 +275,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             return self._encode(X, self._fit(X, y))
 
     @available_if(_adds_batches)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X, y=None) -> "BooleanEncoder":
         """Choose thresholds and levels from one more batch.
 
         After any number of batches the encoder is the one that ``fit`` gives on all of
@@ -316,7 +316,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         return self
 
     @available_if(_counts_batches)
-    def fit_partitions(self, partitions):
+    def fit_partitions(self, partitions) -> "BooleanEncoder":
         """Choose thresholds and levels from samples that are stored in several places.
 
         Each partition is summarized in a task of joblib, and the summaries are added.
@@ -517,7 +517,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             return bits
         return self._encode(X, read_columns(self, X, reset=False))
 
-    def encode_one(self, row):
+    def encode_one(self, row) -> np.ndarray:
         """Mark the conditions that hold in one sample, as fast as a service needs it.
 
         Parameters
@@ -653,7 +653,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 warned.add((column.name, what))
                 warn_user(f"{message} None of its conditions holds there.")
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X) -> np.ndarray:
         """Return a sample of the original columns for each sample of features.
 
         Parameters
@@ -705,7 +705,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             values[:, j] = column
         return values
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Write the conditions: "age <= 44.5", "color = red", "income is missing".
 
         Parameters
@@ -738,7 +738,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             return tuple(n for fitted, label in pairs for n in fitted.names(label))
         return self._names
 
-    def to_c(self, prefix=""):
+    def to_c(self, prefix="") -> str:
         """Write the conditions as a function in C99 of the columns of a sample.
 
         Parameters
@@ -786,7 +786,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """List the columns of X, each with the conditions that are made of it."""
         return self._state
 
-    def to_sql(self, input_features=None):
+    def to_sql(self, input_features=None) -> str:
         """Write the conditions as columns of a SELECT in standard SQL.
 
         Parameters

@@ -142,7 +142,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []  # the parameter decides
         return tags
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "ConjunctionFeatures":
         """Select the conjunctions.
 
         Parameters
@@ -264,7 +264,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         columns = self._conjunctions.transform(samples, dtype)
         return columns if self.sparse_output else columns.toarray()
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Write each column as text: "a and not b".
 
         Parameters

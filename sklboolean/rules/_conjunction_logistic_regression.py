@@ -184,7 +184,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "ConjunctionLogisticRegression":
         """Fit the model.
 
         Parameters
@@ -240,7 +240,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             return np.logaddexp(0, -signs * scores[:, 0])
         return -(log_softmax(scores, axis=1) * targets).sum(axis=1)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.
 
         Parameters
@@ -257,7 +257,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
 
         Parameters
@@ -274,7 +274,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             return np.hstack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """Compute the logarithm of ``predict_proba``.
 
         Parameters
@@ -291,7 +291,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             return -np.logaddexp(0, np.hstack([scores, -scores]))
         return log_softmax(scores, axis=1)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters

@@ -396,7 +396,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         ]  # fmt: skip
         return sorted(rules, key=lambda rule: -abs(rule.weight))
 
-    def explain(self, X):
+    def explain(self, X) -> list:
         """List the conjunctions that each sample satisfies, with what they add.
 
         Parameters
@@ -443,7 +443,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             f"{self.objective_ - self.optimality_gap_:.6g}.",
         )
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the model and what ``predict`` needs as a dictionary of JSON types.
 
         Returns

@@ -164,7 +164,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         return tags
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "ConjunctionRegressor":
         """Fit the model.
 
         Parameters
@@ -227,7 +227,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     def _held_out_loss(scores, targets):
         return (scores[:, 0] - targets[:, 0]) ** 2 / 2
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the target of each sample.
 
         Parameters

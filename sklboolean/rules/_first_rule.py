@@ -46,7 +46,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             labelled.append(Rule(literals, None, None, int(n), precision, label, names))
         return labelled
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters
@@ -63,7 +63,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         labels = [*(rule.label for rule in self.rules_), self.default_]
         return self.classes_[np.searchsorted(self.classes_, labels)[indices]]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
 
         Parameters
@@ -87,7 +87,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         counts = self.class_counts_ + 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Compute a score of each sample from the probabilities.
 
         Parameters
@@ -103,7 +103,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         """
         return log_odds(self.predict_proba(X))
 
-    def apply(self, X):
+    def apply(self, X) -> np.ndarray:
         """Find the rule that decides each sample.
 
         Parameters
@@ -137,7 +137,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         """Say what is proved about the rules, a sentence each."""
         return ()
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the rules and what ``predict`` needs as a dictionary of JSON types.
 
         Returns

@@ -135,7 +135,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         self.binarize = binarize
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "OptimalRuleSet":
         """Find the cheapest set of rules of each class.
 
         Parameters

@@ -200,7 +200,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "RuleClassifier":
         """Choose the parameters on held-out samples, then find the rules.
 
         Parameters

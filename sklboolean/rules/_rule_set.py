@@ -54,7 +54,7 @@ class _RuleSet(ExportMixin):
     def __str__(self):
         return self.to_text()
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the rules as a dictionary of JSON types.
 
         Returns
@@ -185,7 +185,7 @@ class DNF(_RuleSet):
     def _conjunctions(self):
         return [rule.literals for rule in self.rules]
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters
@@ -200,7 +200,7 @@ class DNF(_RuleSet):
         """
         return self._labels(any_satisfied(self._check_X(X), self._conjunctions()))
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names=None) -> str:
         """Write the DNF as text, one rule per line.
 
         Parameters
@@ -229,7 +229,7 @@ class DNF(_RuleSet):
         classes = [self.default, self.label]
         return FirstRule(self._columns(), conjunctions, labels, self.default, classes)
 
-    def simplify(self, X=None, y=None, *, max_steps=20_000_000):
+    def simplify(self, X=None, y=None, *, max_steps=20_000_000) -> "DNF":
         """Drop literals and rules that are not needed.
 
         Parameters
@@ -374,7 +374,7 @@ class RuleEnsemble(_RuleSet):
     is_dnf = False
     _needs = ("contribution",)
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
 
         Parameters
@@ -390,7 +390,7 @@ class RuleEnsemble(_RuleSet):
         *_, scores = partial_scores(self._check_X(X), self.intercept, self.rules)
         return self._labels(scores > 0)
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names=None) -> str:
         """Write the sum as text, one rule per line.
 
         Parameters

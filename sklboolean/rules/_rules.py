@@ -85,7 +85,7 @@ class Rule:
         """Length of the conjunction."""
         return len(self.literals)
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names=None) -> str:
         """Write the conjunction as text.
 
         Parameters
@@ -107,7 +107,7 @@ class Rule:
             return conjunction_text(*self._own_names())
         return conjunction_text(self.literals, feature_names)
 
-    def to_python(self, feature_names=None, *, binarize=None):
+    def to_python(self, feature_names=None, *, binarize=None) -> str:
         """Write the conjunction as a Python expression of a sample ``x``.
 
         Parameters
@@ -131,7 +131,7 @@ class Rule:
         check_unique([self.literals], feature_names)
         return conjunction_code(self.literals, feature_names, binarize)
 
-    def to_sql(self, feature_names=None, *, binarize=None):
+    def to_sql(self, feature_names=None, *, binarize=None) -> str:
         """Write the conjunction as a condition in standard SQL.
 
         Parameters
@@ -164,7 +164,7 @@ class Rule:
         """Number the literals by their place among the rule's names."""
         return [(k, value) for k, (_, value) in enumerate(self.literals)], self.names
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the rule as a dictionary of JSON types.
 
         Returns
@@ -189,7 +189,7 @@ class Rule:
         }
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data) -> "Rule":
         """Read a rule from a dictionary.
 
         Parameters
@@ -280,7 +280,7 @@ class RuleList(list):
         self.is_optimal = is_optimal
         self.feature_names = feature_names
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names=None) -> str:
         """Write the rules as text, one per line, each after its weight.
 
         Parameters
@@ -305,7 +305,7 @@ class RuleList(list):
             for weight, rule in zip(weights, self, strict=True)
         )
 
-    def to_dict(self):
+    def to_dict(self) -> dict:
         """Write the list as a dictionary of JSON types.
 
         Returns
@@ -327,7 +327,7 @@ class RuleList(list):
         return versioned("RuleList", values)
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data) -> "RuleList":
         """Read a list from a dictionary.
 
         Parameters

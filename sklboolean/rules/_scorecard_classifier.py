@@ -153,7 +153,7 @@ class ScorecardClassifier(
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "ScorecardClassifier":
         """Choose conditions and points.
 
         Parameters
@@ -251,7 +251,7 @@ class ScorecardClassifier(
         bound = least_loss(search, words, space, total, 1 / max(largest, 1e-9))
         self.gap_ = max(self.loss_ - bound / search.sample_weight.sum(), 0.0)
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Add up the points.
 
         Parameters
@@ -286,7 +286,7 @@ class ScorecardClassifier(
         scores = self.calibration_slope_ * (totals + self.intercept_)
         return dict(zip(totals.tolist(), expit(scores).tolist(), strict=True))
 
-    def reasons(self, X):
+    def reasons(self, X) -> list:
         """List the points that each sample lost, and why.
 
         Parameters

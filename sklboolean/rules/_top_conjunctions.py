@@ -14,7 +14,7 @@ from sklboolean.rules._rules import RuleList
 READABLE_LENGTH = 6
 
 
-def conjunction_weight(model, literals, X=None, *, target=None, kernel=None):
+def conjunction_weight(model, literals, X=None, *, target=None, kernel=None) -> float:
     """Compute the weight of one conjunction in a fitted model, exactly.
 
     On Boolean data a kernel model is a sum over conjunctions: its score is
@@ -97,7 +97,7 @@ def _check_literals(literals, n_features, names):
 def top_conjunctions(
     model, n_rules=20, *, max_literals=None, monotone=True, rank="weight", sign="both",
     feature_groups=None, X=None, target=None, kernel=None, time_limit=None, n_jobs=None,
-):  # fmt: skip
+) -> RuleList:  # fmt: skip
     """Find the conjunctions with the largest weight in a fitted model, exactly.
 
     Conjunctions satisfied by the same support vectors count as one rule: the shortest

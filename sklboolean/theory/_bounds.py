@@ -21,7 +21,7 @@ from sklboolean.theory._numbers import (
 )
 
 
-def perceptron_mistake_bound(radius, margin, norm=1):
+def perceptron_mistake_bound(radius, margin, norm=1) -> int:
     """Bound the mistakes of the perceptron on separable samples.
 
     If ``||x_i|| <= radius`` for all samples ``x_i`` with signs ``y_i``, and some ``u``
@@ -70,7 +70,7 @@ def perceptron_mistake_bound(radius, margin, norm=1):
     return perceptron_mistake_bound_nonseparable(radius, margin, 0, norm)
 
 
-def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1):
+def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1) -> int:
     """Bound the mistakes of the perceptron in one pass over any samples.
 
     If ``||x_i|| <= radius`` for all samples ``x_i`` with signs ``y_i``, then for every
@@ -121,7 +121,7 @@ def perceptron_mistake_bound_nonseparable(radius, margin, deviation, norm=1):
     return floor_of_bound(ratio**2, exact=exact)
 
 
-def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
+def winnow_mistake_bound(n_features, n_relevant, promotion, threshold) -> int:
     """Bound the mistakes of Winnow on a monotone disjunction of a few features.
 
     Winnow starts from weights 1 and predicts "true" iff ``w.x >= threshold``. After a
@@ -198,7 +198,7 @@ def winnow_mistake_bound(n_features, n_relevant, promotion, threshold):
     )
 
 
-def winnow1_mistake_bound(n_features, n_relevant):
+def winnow1_mistake_bound(n_features, n_relevant) -> int:
     """Bound the mistakes of Winnow 1 on a monotone disjunction of a few features.
 
     Winnow 1 starts from weights 1 and predicts "true" iff ``w.x > n_features / 2``.
@@ -243,7 +243,7 @@ def winnow1_mistake_bound(n_features, n_relevant):
     return floor_of_bound(2 + 2 * doublings + LOG_SLACK, exact=True)
 
 
-def halving_mistake_bound(class_size):
+def halving_mistake_bound(class_size) -> int:
     """Bound the mistakes of the Halving algorithm on a finite class.
 
     Halving predicts with the majority of the hypotheses that are consistent with all
@@ -280,7 +280,7 @@ def halving_mistake_bound(class_size):
     return log2_floor(as_integer(class_size, "class_size", at_least=1))
 
 
-def elimination_mistake_bound(n_features, n_relevant=0, *, monotone=False):
+def elimination_mistake_bound(n_features, n_relevant=0, *, monotone=False) -> int:
     """Bound the mistakes of elimination on a conjunction.
 
     Elimination starts from the conjunction of all literals and drops those that a
@@ -334,7 +334,7 @@ def _parts(fraction):
     return fraction.numerator, fraction.denominator
 
 
-def hinge_deviation(scores, signs, margin):
+def hinge_deviation(scores, signs, margin) -> float:
     """Compute by how much scores fall short of a margin.
 
     Parameters
@@ -380,7 +380,7 @@ def hinge_deviation(scores, signs, margin):
     return hypot(*np.maximum(0.0, margin - signs * scores))
 
 
-def additive_mistake_bound(u, X, signs):
+def additive_mistake_bound(u, X, signs) -> int:
     """Bound the mistakes of the perceptron, given a separating vector.
 
     The bound is M_p = ``||u||_2**2 * max_i ||x_i||_2**2 / min_i (u.x_i)**2``. It is
@@ -445,7 +445,7 @@ def additive_mistake_bound(u, X, signs):
     return floor_of_bound(norm * radius / margin**2, exact=False)
 
 
-def multiplicative_mistake_bound(u, X, signs, *, balanced=False):
+def multiplicative_mistake_bound(u, X, signs, *, balanced=False) -> int:
     """Bound the mistakes of multiplicative updates, given a separating vector.
 
     The bound is M_w = ``2 ln(n) ||u||_1**2 max_i ||x_i||_inf**2 / min_i (u.x_i)**2``,
@@ -617,7 +617,7 @@ def _as_signs(values):
     return np.where(array == 1, 1, -1)
 
 
-def sample_complexity(class_size, epsilon, delta):
+def sample_complexity(class_size, epsilon, delta) -> int:
     """Compute a number of samples that suffices for a consistent classifier.
 
     Draw this number of independent samples, labelled by a hypothesis of a finite
@@ -659,7 +659,7 @@ def sample_complexity(class_size, epsilon, delta):
     return _samples_to_refute(size, epsilon, delta)
 
 
-def survival_length(mistake_bound, epsilon, delta):
+def survival_length(mistake_bound, epsilon, delta) -> int:
     """Compute the number of samples that a hypothesis must survive to be accepted.
 
     An online classifier changes its hypothesis only after a mistake and makes at most
@@ -713,7 +713,7 @@ def survival_length(mistake_bound, epsilon, delta):
     return _samples_to_refute(n_mistakes, epsilon, delta)
 
 
-def online_sample_complexity(mistake_bound, epsilon, delta):
+def online_sample_complexity(mistake_bound, epsilon, delta) -> int:
     """Compute a number of samples that suffices for the longest survivor.
 
     An online classifier changes its hypothesis only after a mistake and makes at most
@@ -776,7 +776,7 @@ def _samples_to_refute(n_bad, epsilon, delta):
     return ceil(nats / epsilon)
 
 
-def query_stopping_wait(n_queries, epsilon, delta):
+def query_stopping_wait(n_queries, epsilon, delta) -> float:
     """Compute the number of agreements after which query by committee stops.
 
     For each random sample, two hypotheses are drawn from the version space. If their
@@ -821,7 +821,7 @@ def query_stopping_wait(n_queries, epsilon, delta):
     return (2 * log(pi) + 2 * log(n_queries + 1) - log(3 * delta)) / epsilon
 
 
-def information_gain_lower_bound(dimension=None):
+def information_gain_lower_bound(dimension=None) -> float:
     """Compute a lower bound on the expected information of a query, in bits.
 
     Concepts are uniform in a convex body. A sample cuts the body by a plane of any

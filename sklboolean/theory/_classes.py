@@ -119,7 +119,7 @@ def n_disjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     )
 
 
-def n_k_dnf(n_features, max_literals, *, monotone=False):
+def n_k_dnf(n_features, max_literals, *, monotone=False) -> int:
     """Count the k-DNF formulas: disjunctions of short conjunctions.
 
     A formula is a set of different conjunctions of 1 to `max_literals` literals, no
@@ -176,7 +176,7 @@ def n_k_dnf(n_features, max_literals, *, monotone=False):
     return 1 << n_terms
 
 
-def n_k_cnf(n_features, max_literals, *, monotone=False):
+def n_k_cnf(n_features, max_literals, *, monotone=False) -> int:
     """Count the k-CNF formulas: conjunctions of short disjunctions.
 
     A formula is a set of different disjunctions of 1 to `max_literals` literals, no
@@ -217,7 +217,7 @@ def n_k_cnf(n_features, max_literals, *, monotone=False):
     return n_k_dnf(n_features, max_literals, monotone=monotone)
 
 
-def n_halfspaces_bound(n_features):
+def n_halfspaces_bound(n_features) -> int:
     """Bound the number of halfspaces over Boolean features.
 
     Halfspaces that label all of ``{0, 1}**n`` alike count once. There are at most
@@ -270,7 +270,7 @@ def _count_up_to(last, n, signs):
     return total
 
 
-def vc_dimension_bound(class_size):
+def vc_dimension_bound(class_size) -> int:
     """Bound the VC dimension of a finite class.
 
     A set of d samples has ``2**d`` labellings, each by a different function.
@@ -304,7 +304,7 @@ def vc_dimension_bound(class_size):
     return log2_floor(as_integer(class_size, "class_size", at_least=1))
 
 
-def vc_dimension_conjunctions(n_features):
+def vc_dimension_conjunctions(n_features) -> int:
     """Compute the VC dimension of the conjunctions of literals.
 
     It is the number of features, with or without negated features. From 2 features on,
@@ -340,7 +340,7 @@ def vc_dimension_conjunctions(n_features):
     return as_integer(n_features, "n_features", at_least=1)
 
 
-def vc_dimension_disjunctions(n_features):
+def vc_dimension_disjunctions(n_features) -> int:
     """Compute the VC dimension of the disjunctions of literals.
 
     Disjunctions are the negations of conjunctions of negated literals, so they have the
@@ -374,7 +374,7 @@ def vc_dimension_disjunctions(n_features):
     return vc_dimension_conjunctions(n_features)
 
 
-def vc_dimension_halfspaces(n_features):
+def vc_dimension_halfspaces(n_features) -> int:
     """Compute the VC dimension of the halfspaces ``w.x >= threshold``.
 
     It is 1 more than the number of features, for Boolean samples as for real ones: the

@@ -19,7 +19,7 @@ from sklboolean.theory._numbers import (
 )
 
 
-def play_majority_game(weightor, chooser, *, k, gamma):
+def play_majority_game(weightor, chooser, *, k, gamma) -> tuple[float, np.ndarray]:
     """Play the majority game, the abstract form of boosting by majority.
 
     In each round the weightor gives weights to the points of a space, and the chooser
@@ -201,7 +201,7 @@ def _checked_fractions(fractions, weights, i, gamma):
     return fractions
 
 
-def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
+def subsample_bound(gamma, epsilon, delta, *, n_weak_samples) -> int:
     """Compute a training set size that suffices for boosting a weak learner.
 
     The weak learner is deterministic. From `n_weak_samples` samples of any distribution
@@ -264,7 +264,7 @@ def subsample_bound(gamma, epsilon, delta, *, n_weak_samples):
 
 def filter_sample_bound(
     gamma, epsilon, delta, *, n_weak_samples, weak_learner_success_rate=1
-):
+) -> int:
     """Bound the number of samples that boosting by filtering takes from a stream.
 
     From `n_weak_samples` samples of any distribution the weak learner finds, with
@@ -342,7 +342,7 @@ def filter_sample_bound(
     return ceil(factor * accepted)
 
 
-def majority_gate_size(n_features, correlation):
+def majority_gate_size(n_features, correlation) -> int:
     """Compute a number of functions that suffices to represent f as their majority.
 
     Let a set of Boolean functions have, for each distribution of the samples, a member

@@ -8,7 +8,7 @@ import numpy as np
 from sklboolean.theory._numbers import as_integer
 
 
-def conjunction_halfspace(positive, negative, n_features):
+def conjunction_halfspace(positive, negative, n_features) -> tuple[np.ndarray, int]:
     """Write a conjunction as a halfspace.
 
     Parameters
@@ -49,7 +49,7 @@ def conjunction_halfspace(positive, negative, n_features):
     return w, n_positive
 
 
-def disjunction_halfspace(positive, negative, n_features):
+def disjunction_halfspace(positive, negative, n_features) -> tuple[np.ndarray, int]:
     """Write a disjunction as a halfspace.
 
     Parameters
@@ -90,7 +90,7 @@ def disjunction_halfspace(positive, negative, n_features):
     return w, 1 - n_negative
 
 
-def at_least_halfspace(m, features, n_features):
+def at_least_halfspace(m, features, n_features) -> tuple[np.ndarray, int]:
     """Write "at least m of these features are 1" as a halfspace.
 
     Parameters
@@ -133,7 +133,7 @@ def at_least_halfspace(m, features, n_features):
     return w, as_integer(m, "m", at_least=0, at_most=len(features))
 
 
-def decision_list_halfspace(rules, default, n_features):
+def decision_list_halfspace(rules, default, n_features) -> tuple[np.ndarray, int]:
     """Write a decision list as a halfspace.
 
     The first rule that applies decides the label; if none applies it is `default`. The
