@@ -27,6 +27,7 @@ in_order = ExplicitOrder(
         "plot_labels_saved.py",
         "plot_labels_from_a_person.py",
         "plot_kernels_for_categories.py",
+        "plot_relevances.py",
         "plot_irrelevant_features.py",
         "plot_mistakes_and_features.py",
         "plot_completing_digits.py",

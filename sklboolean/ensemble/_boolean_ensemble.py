@@ -23,11 +23,12 @@ from sklboolean._core.weights import (
     relative_weights,
 )
 from sklboolean.ensemble._pooling import centered_logits, choose_ridge_C, pool_weights
-from sklboolean.kernels import BooleanGaussianProcessClassifier, KernelPerceptron
+from sklboolean.kernels import BooleanGaussianProcessClassifier
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionLogisticRegression
 
-MOST_FOR_FOLDS = 1000  # samples; of more, a quarter is held out once
+# Samples of two classes, and of more. Of more samples a quarter is held out once.
+MOST_FOR_FOLDS, MOST_OF_CLASSES = 1000, 500
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 
@@ -81,21 +82,21 @@ def fit_member(model, X, labels, weights, folds, seed):
 
 
 class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
-    """The classifier to try first on a data frame: four kinds of models, one call.
+    """The classifier to try first on a data frame: three kinds of models, one call.
 
     The data are encoded once by a `BooleanEncoder`. On the bits are trained a logistic
     regression with an L2 penalty, to which many small effects add up; a
-    `ConjunctionLogisticRegression`, which finds the few conjunctions that matter; a
-    `BooleanGaussianProcessClassifier`, which learns the relevance of each column; and a
-    `KernelPerceptron`. Their log-odds are added up with weights that minimize the loss
-    of held-out samples. Nothing is tuned.
+    `ConjunctionLogisticRegression`, which finds the few conjunctions that matter; and a
+    `BooleanGaussianProcessClassifier`, which learns the relevance of each column. Their
+    log-odds are added up with weights that minimize the loss of held-out samples.
+    Nothing is tuned, and `inspection.shapley_values` explains each prediction exactly.
 
     Parameters
     ----------
     estimators : list of (str, classifier) pairs or None, default=None
         Names and models, which need ``predict_proba`` and get the sparse Boolean
-        features. Every ``random_state`` is set. None: "linear", "conjunctions",
-        "process" and "kernel", the four above.
+        features. Every ``random_state`` is set. None: "linear", "conjunctions" and
+        "process", the three above.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
         Sparse X must be Boolean and is not encoded.
@@ -124,23 +125,24 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
     See Also
     --------
     ConjunctionLogisticRegression : A model to read.
-    BooleanGaussianProcessClassifier : The most accurate of the four below some
+    BooleanGaussianProcessClassifier : The most accurate of the three below some
         thousand samples.
+    inspection.shapley_values : What each column adds to a prediction.
     sklearn.ensemble.VotingClassifier : Means of probabilities, on one table.
 
     Notes
     -----
     The sum of weighted log-odds is the logarithmic opinion pool of [1]_. Its log-loss
     is convex in the weights. To the loss of the held-out samples is added
-    ``5 * sum(w - m * log(w))``, a gamma prior of the weights w with the mode m: two
-    fifths for a model called "process", one fifth for the others of the default. So few
+    ``5 * sum(w - m * log(w))``, a gamma prior of the weights w with the mode m: one
+    half for a model called "process", one quarter for the others of the default. So few
     samples give weights near m, and many those that predict best.
 
-    Five folds are held out in turn, of more than 1000 samples a quarter once. The same
-    folds choose C of the two logistic regressions. The Gaussian process scores each
-    sample without it in closed form. Conjunctions have up to three literals, with more
-    than 128 Boolean features two: the Gaussian process and the `KernelPerceptron` have
-    longer ones. Sample weights count as numbers of copies; where
+    Five folds are held out in turn; of more than 1000 samples, or 500 of three or more
+    classes, a quarter is held out once. The same folds choose C of the two logistic
+    regressions. The Gaussian process scores each sample without it in closed form.
+    Conjunctions have up to three literals, with more than 128 Boolean features two: the
+    Gaussian process has longer ones. Sample weights count as numbers of copies; where
     their mean is below 1, they are divided by it.
 
     References
@@ -253,7 +255,8 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
     @staticmethod
     def _folds(codes, rng):
         """Split the samples into five folds, or hold out a quarter of many."""
-        n_folds = 5 if len(codes) <= MOST_FOR_FOLDS else None
+        most = MOST_FOR_FOLDS if codes.max() == 1 else MOST_OF_CLASSES
+        n_folds = 5 if len(codes) <= most else None
         everything = np.arange(len(codes))
         tests = disjoint_test_sets(codes, n_folds, rng)
         if not tests:
@@ -270,12 +273,11 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
         C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
         longest = 3 if X.shape[1] <= MOST_FOR_TRIPLES else 2
         return (
-            ("linear", "conjunctions", "process", "kernel"),
+            ("linear", "conjunctions", "process"),
             (
                 LogisticRegression(C=C, max_iter=1000),
                 ConjunctionLogisticRegression(cv=folds, max_literals=longest),
                 BooleanGaussianProcessClassifier(),
-                KernelPerceptron(),
             ),
         )
 

@@ -1,16 +1,30 @@
 """Exact Shapley values of the columns of the user's data."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from sklboolean._core.exports import import_pandas
+from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.weights import checked_weights
+from sklboolean.ensemble import BooleanEnsembleClassifier
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._pattern_games import Patterns
+from sklboolean.inspection._pooled_values import (
+    ensemble_values,
+    process_values,
+    without_terms,
+)
 from sklboolean.inspection._products import Products
 from sklboolean.inspection._user_columns import UserColumns
+from sklboolean.kernels import (
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
+)
+
+PROCESSES = BooleanGaussianProcessClassifier, BooleanGaussianProcessRegressor
 
 
 @dataclass(frozen=True)
@@ -145,6 +159,13 @@ def shapley_values(
         * `ConjunctionRegressor` and other linear regressors: the prediction.
         * `ConjunctionClassifier`, `BooleanStump`, `ConjunctionStump`: the probability.
         * A DNF: 1 where it predicts ``label``, else 0.
+        * `BooleanGaussianProcessClassifier`: ``decision_function``, and
+          `BooleanGaussianProcessRegressor`: the prediction, without interactions. The
+          time grows with the number of pairs of a sample and one of the background.
+        * `BooleanEnsembleClassifier`: the log-odds, or of more classes centered logits,
+          if all its models are explained here. A `KernelPerceptron` at its defaults
+          is not: its scores are divided by norms of the sample, so they are no sum over
+          conjunctions.
     X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
         Samples to explain, as for ``predict``.
     background : {data frame, array-like, sparse matrix}, default=None
@@ -211,31 +232,72 @@ def shapley_values(
     >>> bool(abs(shapley.scores() - model.decision_function(X.head(3))).max() < 1e-9)
     True
     """
-    columns = UserColumns.of(model, feature_names, feature_groups)
-    X = as_frame(X)
+    X, background = as_frame(X), None if background is None else as_frame(background)
+    transformers, last, _ = split_pipeline(model)
+    if isinstance(last, BooleanEnsembleClassifier):
+        if transformers is not None:
+            X = transformers.transform(X)
+            if background is not None:
+                background = transformers.transform(background)
+        of_member = partial(
+            shapley_values, X=X, background=background, interactions=interactions,
+            sample_weight=sample_weight, feature_names=feature_names,
+            feature_groups=feature_groups,
+        )  # fmt: skip
+        return ensemble_values(last, X, of_member)
+    is_process = isinstance(last, PROCESSES)
+    formula = without_terms(last) if is_process else None
+    columns = UserColumns.of(model, feature_names, feature_groups, formula)
+    add_up = _of_process if is_process else _of_formula
+    names, values, base, pairs = add_up(
+        columns, X, background, sample_weight, interactions
+    )
+    values, base = _by_sample(values), float(base[0]) if len(base) == 1 else base
+    pairs = None if pairs is None else _with_diagonal(_by_sample(pairs), values)
+    index = X.index if hasattr(X, "iloc") else range(len(values))
+    data = np.asarray(X, dtype=object) if _has_columns(X, columns) else None
+    return ShapleyValues(values, base, columns.names, names, data, index, pairs)
+
+
+def _of_formula(columns, X, background, sample_weight, interactions):
+    """Name the outputs of a formula, and add up the values of its products."""
     bits = columns.checked_bits(X)
     n_samples, first_other = len(bits), 0
+    _check_background(n_samples, background)
     if background is not None:
-        samples = columns.samples(as_frame(background))
+        samples = columns.samples(background)
         bits = np.concatenate([bits, columns.bits(samples, "background")])
         first_other = n_samples
-    elif n_samples == 1:
+    weights = _shares(sample_weight, len(bits) - first_other)
+    products = Products(columns, bits)
+    shape = len(products.outputs), len(columns.names), n_samples
+    sums = _add_up(products, shape, first_other, weights, interactions)
+    return products.outputs, *sums
+
+
+def _of_process(columns, X, background, sample_weight, interactions):
+    """Name the outputs of a Gaussian process, and compute its values."""
+    if interactions:
+        raise ValueError(
+            "interactions=True is for sums of conjunctions and lists of rules, not for "
+            "a Gaussian process. Set interactions=False."
+        )
+    samples = columns.samples(X)
+    _check_background(samples.shape[0], background)
+    others = samples if background is None else columns.samples(background)
+    weights = _shares(sample_weight, others.shape[0])
+    values, base = process_values(columns, samples, others, weights)
+    return columns.formula.output_names(), values, base, None
+
+
+def _check_background(n_samples, background):
+    """Check that a single sample is compared with others."""
+    if background is None and n_samples == 1:
         raise ValueError(
             "X has one sample, which has no difference to explain against itself. Give "
             "background, the samples to compare with, such as the training data: the "
             "model does not keep them."
         )
-    weights = _shares(sample_weight, len(bits) - first_other)
-    products = Products(columns, bits)
-    shape = len(products.outputs), len(columns.names), n_samples
-    values, base, pairs = _add_up(products, shape, first_other, weights, interactions)
-    values, base = _by_sample(values), float(base[0]) if shape[0] == 1 else base
-    pairs = None if pairs is None else _with_diagonal(_by_sample(pairs), values)
-    index = X.index if hasattr(X, "iloc") else range(n_samples)
-    data = np.asarray(X, dtype=object) if _has_columns(X, columns) else None
-    return ShapleyValues(
-        values, base, columns.names, products.outputs, data, index, pairs
-    )
 
 
 def _shares(sample_weight, n_others):

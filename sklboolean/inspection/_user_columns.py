@@ -44,15 +44,16 @@ class UserColumns:
     owners: np.ndarray
 
     @classmethod
-    def of(cls, model, feature_names=None, feature_groups=None):
+    def of(cls, model, feature_names=None, feature_groups=None, formula=None):
         """Read a fitted model, a pipeline, a search, or a DNF.
 
         A feature is a column of its own unless an encoder made it, or groups are given.
+        ``formula=None``: that of the last step, which must be one of conjunctions.
         """
         if isinstance(model, BaseEstimator):
             check_is_fitted(model)
         transformers, last, names = split_pipeline(model)
-        formula = conjunctions_of(last)
+        formula = conjunctions_of(last) if formula is None else formula
         n_features, encoder = formula.columns.n_features, only_encoder(transformers)
         if feature_groups is not None:
             groups = [str(label) for label in feature_groups]

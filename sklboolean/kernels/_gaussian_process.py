@@ -12,7 +12,7 @@ from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import relative_weights
+from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
     Hyperparameters,
@@ -25,10 +25,15 @@ from sklboolean.kernels._gaussian_posterior import (
     ProjectedProcess,
 )
 from sklboolean.kernels._relevance_kernel import RelevanceKernel
-from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
+from sklboolean.kernels._relevance_weights import (
+    LevelPairs,
+    RelevanceWeights,
+    column_values,
+)
 
 MOST_BITS = 2**33
 NEGLIGIBLE = 1e-12
+MOST_SIMILARITIES = 2**22  # of a part of the background
 
 
 def samples_in_use(weights):
@@ -81,6 +86,48 @@ class ProcessState:
                     variances[part] += ((K @ self.added) ** 2).sum(axis=1)
         return means, variances
 
+    def _relevant_similarities(self, bits):
+        """Multiply similarities with the basis by relevances, for each column.
+
+        Returns
+        -------
+        u : ndarray of shape (n_samples, n_columns, n_basis), float64
+        """
+        levels = self.columns.levels(bits)
+        tables = self.columns.similarities(levels, self.basis)
+        u = np.empty((len(bits), len(tables), self.basis.codes.shape[1]))
+        for j, a in enumerate(self.weights.relevances):
+            u[:, j] = a * tables[j][np.ix_(levels.codes[j], self.basis.codes[j])]
+        return u
+
+    def column_values(self, bits, others, shares):
+        """Compute Shapley values of the columns in posterior means.
+
+        Parameters
+        ----------
+        bits : ndarray of shape (n_samples, n_features), uint8
+        others : ndarray of shape (n_others, n_features), uint8
+            The background.
+        shares : ndarray of shape (n_others,), float64
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_columns, n_targets), float64
+        """
+        n_columns, n_basis = self.basis.codes.shape
+        values = np.zeros((len(bits), n_columns, self.coef.shape[1]))
+        step = max(1, MOST_SIMILARITIES // max(1, n_columns * n_basis))
+        for first in range(0, len(others), step):
+            part = slice(first, first + step)
+            background = self._relevant_similarities(others[part])
+            for k in range(len(bits)):
+                own = self._relevant_similarities(bits[k : k + 1])[0]
+                values[k] += (
+                    column_values(self.weights, own, background, shares[part])
+                    @ self.coef
+                )
+        return values
+
 
 @dataclass(frozen=True)
 class LearnedKernel:
@@ -120,6 +167,8 @@ class LearnedKernel:
 
 class GaussianProcess(CallbackSupportMixin, BaseEstimator):
     """Base of the classifier and the regressor: kernel, evidence and posterior."""
+
+    _unit = 1.0  # of posterior means
 
     def __init__(
         self, *, feature_groups=None, n_evidence=500, max_exact=2000, n_components=1000,
@@ -214,3 +263,34 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         bits = self._bits(X, reset=False)
         return self._state.means(bits, self.n_jobs, **options)
+
+    def column_values(self, X, background, sample_weight=None):
+        """Compute exact Shapley values of the columns.
+
+        The value of a column is what it adds to the score or the prediction when the
+        columns of the sample, in random order, replace those of a random sample of the
+        background. The time grows with the number of pairs of samples, times the number
+        of training samples: 10 samples against 100 take seconds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+        background : {array-like, sparse matrix} of shape (n_others, n_features)
+            Samples to compare with, such as some of the training data.
+        sample_weight : array-like of shape (n_others,), default=None
+            Weights of the background. None: 1.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_columns, n_outputs), dtype float64
+            In the order of ``columns_``. Those of a sample add up to its score less the
+            mean score of the background. Two classes and regressors have one output.
+        """
+        check_is_fitted(self)
+        bits, others = (self._bits(part, reset=False) for part in (X, background))
+        shares = checked_weights(sample_weight, len(others), divides=True)
+        found = self._state.column_values(bits, others, shares / shares.sum())
+        values = np.zeros((len(bits), len(self.relevances_), found.shape[2]))
+        values[:, self.relevances_ > 0] = self._unit * found
+        return values

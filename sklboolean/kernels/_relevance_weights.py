@@ -63,13 +63,72 @@ class RelevanceWeights:
         rest1 = e1 - a
         rest2 = e2 - a * rest1
         shares = a * (w[1] + w[2] * rest1 / 2 + w[3] * rest2 / 3)
-        n_nodes = min(len(a) // 2 + 1, MOST_NODES)
-        t, weights = np.polynomial.legendre.leggauss(n_nodes)
-        t = (t + 1) / 2
+        t, weights = unit_nodes(len(a))
         factors = 1 + t[:, None] * self.base * a
         logs = np.log(factors).sum(axis=1) - np.log1p(self.base * a).sum()
         parts = np.exp(logs)[:, None] * self.base * a / factors
-        return shares + w[4] * (weights / 2 @ parts)
+        return shares + w[4] * (weights @ parts)
+
+    def slopes(self, u):
+        """Compute the derivative of the kernel by each ``u_j``.
+
+        Parameters
+        ----------
+        u : ndarray of shape (..., n_columns, n_samples), float64
+
+        Returns
+        -------
+        slopes : ndarray of this shape, float64
+        """
+        w, b = self.lengths, self.base
+        e1 = u.sum(axis=-2, keepdims=True)
+        e2 = (e1**2 - (u**2).sum(axis=-2, keepdims=True)) / 2
+        rest1, factors = e1 - u, 1 + b * u
+        logs = np.log(factors).sum(axis=-2, keepdims=True)
+        product = np.exp(logs - np.log1p(b * self.relevances).sum())
+        rest2 = e2 - u * rest1
+        return w[1] + w[2] * rest1 + w[3] * rest2 + w[4] * b * product / factors
+
+
+def unit_nodes(n_columns):
+    """Choose points and weights of Gauss and Legendre for integrals from 0 to 1."""
+    n_nodes = min(max(n_columns // 2 + 1, 2), MOST_NODES)
+    t, weights = np.polynomial.legendre.leggauss(n_nodes)
+    return (t + 1) / 2, weights / 2
+
+
+def column_values(weights, own, others, shares):
+    """Compute Shapley values of columns in the kernel of one sample with others.
+
+    In the game a column of a coalition is of the sample, every other one of the other
+    sample, and the worth is the kernel. This is a polynomial of degree one in each
+    ``u_j``, so the value of a column is the integral of its derivative along the line
+    from the other sample to the sample [1]_. Exact up to 128 columns.
+
+    Parameters
+    ----------
+    weights : RelevanceWeights
+    own : ndarray of shape (n_columns, n_basis), float64
+        ``u_j`` of the sample and of each sample of the basis.
+    others : ndarray of shape (n_others, n_columns, n_basis), float64
+        Those of the other samples.
+    shares : ndarray of shape (n_others,), float64
+
+    Returns
+    -------
+    values : ndarray of shape (n_columns, n_basis), float64
+        Sums over the others of their share times the value.
+
+    References
+    ----------
+    .. [1] G. Owen. "Multilinear Extensions of Games". Management Science 18, 1972.
+    """
+    change, values = own - others, np.zeros(own.shape)
+    weighted = shares[:, None, None] * change
+    for t, weight in zip(*unit_nodes(len(own)), strict=True):
+        slopes = weights.slopes(others + t * change)
+        values += weight * np.einsum("ijk,ijk->jk", weighted, slopes)
+    return values
 
 
 class LevelPairs:

@@ -15,7 +15,7 @@ from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
 
 # Values of C to try.
-CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0)
+CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, ConjunctionModel):
@@ -38,8 +38,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Weight of the loss, as in scikit-learn: smaller values give fewer conjunctions.
         None: chosen among ``Cs`` by held-out log-loss.
     Cs : array-like or None, default=None
-        Values of C to choose from. None: 0.03, 0.1, 0.3, 1 and 3. Used only with
-        ``C=None``.
+        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10 and 30. Used only
+        with ``C=None``.
     cv : int, splitter, iterable of (train, test) or None, default=None
         Number of folds of the cross-validation that chooses C, or the splits. None: 5
         folds below 1000 samples; of more samples a quarter is held out once.

@@ -24,6 +24,7 @@ from sklboolean.ensemble._pooling import (
     choose_ridge_C,
     pool_weights,
 )
+from sklboolean.inspection import shapley_values
 
 SMALL = [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
 
@@ -124,7 +125,7 @@ def test_held_out_logits_are_of_models_that_did_not_see_the_samples():
         model, logits = fit_member(model, X, codes, None, folds, 0)
         shares = softmax(logits, axis=1)
         losses = -np.log(shares[np.arange(20), codes])
-        chosen = -model.scores_[:, [0.03, 0.1, 0.3, 1, 3].index(model.C_)]
+        chosen = -model.scores_[:, [0.03, 0.1, 0.3, 1, 3, 10, 30].index(model.C_)]
         np.testing.assert_allclose(
             losses.reshape(2, 10).mean(axis=1), chosen, err_msg=name
         )
@@ -134,12 +135,15 @@ def test_a_frame_is_learned_in_one_call():
     X, y = frame(200)
     model = BooleanEnsembleClassifier(random_state=0).fit(X[:120], y[:120])
     assert model.score(X[120:], y[120:]) > 0.8
-    assert len(model.estimators_) == len(model.weights_) == 4
+    assert len(model.estimators_) == len(model.weights_) == 3
     assert list(model.feature_names_in_) == ["age", "color"]
     assert list(model.estimators_[2].columns_) == ["age", "color"]
     probabilities = model.predict_proba(X)
     np.testing.assert_allclose(logit(probabilities[:, 1]), model.decision_function(X))
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), probabilities)
+    shapley = shapley_values(model, X[:2], X[:20])
+    np.testing.assert_allclose(shapley.scores(), model.decision_function(X[:2]))
+    assert shapley.feature_names == ["age", "color"]
 
 
 def test_logits_are_the_weighted_sum_of_those_of_the_models():
@@ -171,7 +175,8 @@ def test_of_more_than_a_thousand_samples_a_quarter_is_held_out_once():
     folds = model._folds(X[:, 0], np.random.RandomState(0))
     assert len(folds) == 1
     assert len(folds[0][1]) == 300
-    assert len(model._folds(X[:1000, 0], np.random.RandomState(0))) == 5
+    for codes, n_folds in [(X[:1000, 0], 5), (X.sum(axis=1)[:501], 1)]:
+        assert len(model._folds(codes, np.random.RandomState(0))) == n_folds
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ from sklearn.preprocessing import Binarizer
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BooleanEnsembleClassifier,
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
@@ -152,6 +155,9 @@ TWO = WINE[0][WINE[1] != "c"], WINE[1][WINE[1] != "c"]
 DIABETES = load_diabetes(return_X_y=True, as_frame=True)
 DIABETES = DIABETES[0].iloc[:150, :5], DIABETES[1].iloc[:150]
 MODELS = [
+    (BooleanGaussianProcessClassifier(max_iter=2), TWO, "decision_function"),
+    (BooleanGaussianProcessClassifier(max_iter=2), WINE, "decision_function"),
+    (BooleanGaussianProcessRegressor(max_iter=2), DIABETES, "predict"),
     (ConjunctionLogisticRegression(C=1.0, random_state=0), TWO, "decision_function"),
     (ConjunctionLogisticRegression(C=1.0, random_state=0), WINE, "decision_function"),
     (ConjunctionRegressor(C=1.0, random_state=0), DIABETES, "predict"),
@@ -200,6 +206,45 @@ def test_values_of_our_models(model, data, method):
         shapley.values.reshape(expected.shape), expected, rtol=0, atol=1e-12 * size
     )
     assert shapley.feature_names == list(X.columns)
+
+
+@pytest.mark.parametrize("data", [TWO, WINE])
+def test_values_of_an_ensemble_are_those_of_its_models(data):
+    """Each is multiplied by its weight and its slope; no scores of classes drift."""
+    (X, y), process = data, BooleanGaussianProcessClassifier(max_iter=1)
+    members = [("linear", LogisticRegression()), ("process", process)]
+    model = BooleanEnsembleClassifier(members, random_state=0).fit(X, y)
+    samples, background = X.iloc[[0, 70]], X.iloc[::15]
+    weights = np.arange(len(background))
+    shapley = shapley_values(model, samples, background, sample_weight=weights)
+
+    def score(samples):
+        found = model.decision_function(pd.DataFrame(samples, columns=X.columns))
+        return np.reshape(found, (len(samples), -1))
+
+    expected = values_by_definition(
+        score, samples.to_numpy().tolist(), background.to_numpy().tolist(), weights
+    )
+    found = shapley.values.reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(shapley.scores(), model.decision_function(samples))
+    with pytest.raises(ValueError, match="Classifier in the ensemble: interactions"):
+        shapley_values(model, samples, background, interactions=True)
+    pair = BooleanEnsembleClassifier(
+        [("kernel", KernelPerceptron()), *members], random_state=0
+    )
+    with pytest.raises(ValueError, match="KernelPerceptron in the ensemble: "):
+        shapley_values(pair.fit(X, y), samples, background)
+
+
+def test_columns_of_a_process_are_those_to_explain():
+    X, y = bits_and_labels()
+    process = BooleanGaussianProcessClassifier(feature_groups=[0, 0, 1, 1, 2])
+    process.set_params(max_iter=1).fit(X, y)
+    values = shapley_values(process, X[:2], X, feature_groups=list("aabbc")).values
+    np.testing.assert_array_equal(values, process.column_values(X[:2], X)[..., 0])
+    with pytest.raises(ValueError, match="not columns_"):
+        shapley_values(process, X[:2], X)
 
 
 def bits_and_labels(seed=0, n_samples=60, n_features=5):

@@ -283,9 +283,9 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     X, y, _ = noisy(300, 6, seed=9)
     model = ConjunctionLogisticRegression(random_state=0).fit(X, y)
     assert model.C_ == model.Cs_[-1]
-    assert model.scores_.shape == (5, 5)
+    assert model.scores_.shape == (5, 7)
     best = np.argmax(model.scores_.mean(axis=0))
-    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0)[best]
+    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)[best]
     assert model.coef_path_.shape == (len(model.Cs_), 1, len(model.conjunctions_))
     np.testing.assert_array_equal(model.coef_path_[-1], model.coef_)
     fixed = ConjunctionLogisticRegression(C=model.C_).fit(X, y)
