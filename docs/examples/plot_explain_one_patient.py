@@ -3,7 +3,7 @@ Explain one patient
 ===================
 
 What each column adds to the score of a patient, which change would turn the prediction,
-and how many columns must change at least. All three are exact.
+how many columns must change at least, and the shortest rules. All four are exact.
 """
 
 # %%
@@ -12,16 +12,19 @@ and how many columns must change at least. All three are exact.
 # Recurrence of breast cancer within years, from nine columns. The patient with the
 # largest probability is compared with all others.
 
-import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from sklboolean import BooleanEncoder, ConjunctionLogisticRegression
+from sklboolean import (
+    BooleanEncoder,
+    ConjunctionLogisticRegression,
+    OptimalRuleSet,
+)
 from sklboolean.datasets import load_recurrence
 from sklboolean.inspection import (
+    RobustnessDisplay,
     ShapleyDisplay,
     counterfactuals,
-    robustness,
     shapley_values,
 )
 
@@ -54,11 +57,16 @@ print("proved:", bool(found.is_proved[0]))
 # ------------------------------
 # The share of patients that are predicted correctly, whatever so many columns hold.
 
-n_changes = robustness(model, X)
-is_right = model.predict(X) == y
-n_wrong = np.arange(4)
-certified = [np.mean(is_right & (n_changes > n)) for n in n_wrong]
-figure, ax = plt.subplots(layout="constrained")
-ax.bar(n_wrong, certified)
-ax.set(xlabel="Columns that may be wrong", ylabel="Certified accuracy", xticks=n_wrong)
-print([f"{share:.2f}" for share in certified])
+display = RobustnessDisplay.from_estimator(model, X, y)
+print(display.certified_accuracy.round(2))
+
+# %%
+# The shortest rules, with a proof
+# --------------------------------
+# A literal costs as much as two patients. No set of rules costs less than this one.
+
+rules = make_pipeline(
+    BooleanEncoder(n_bins=5), OptimalRuleSet(max_literals=2, literal_price=2.0)
+).fit(X, y)
+print(rules[-1].to_text())
+print("cost:", rules[-1].cost_[0], "gap:", rules[-1].gap_[0])

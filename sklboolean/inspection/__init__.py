@@ -19,6 +19,7 @@ from sklboolean.inspection._explanations import (
 )
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
+from sklboolean.inspection._robustness_display import RobustnessDisplay
 from sklboolean.inspection._rules import RuleDisplay
 from sklboolean.inspection._shapley_display import ShapleyDisplay
 from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
@@ -35,6 +36,7 @@ __all__ = [
     "MistakeCurveDisplay",
     "PotentialDisplay",
     "QueryCurveDisplay",
+    "RobustnessDisplay",
     "RuleDisplay",
     "ShapleyDisplay",
     "ShapleyValues",

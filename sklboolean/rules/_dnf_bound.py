@@ -23,10 +23,11 @@ from sklboolean._core.conjunction_search import satisfied_by
 N_ADDED, WIDTHS = 100, (64, 1024, None)
 # Conjunctions that the linear program is solved with first.
 N_TRIED = 1000
-# Scalings of dual values until no conjunction is worth more than its cost.
-MAX_SCALINGS = 3
+# Repairs of dual values until no conjunction is worth more than its cost.
+MAX_REPAIRS = 4
 # Excess over the price, in weights of samples, that counts as rounding.
 TOL = 1e-6
+SMALLEST = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,23 @@ class Relaxation:
     duals: np.ndarray | None = None
     value: float = 0.0
 
+    def improved(self, duals, excess, n_rules, known_cost):
+        """Take dual values where they prove more.
+
+        A conjunction may be worth more than its cost by the excess, and so may each of
+        the rules of a DNF. Dual values are feasible when they are divided by 1 plus the
+        excess over the least price.
+        """
+        problem, value = self.program.problem, float(duals.sum()) - n_rules * excess
+        if problem.price(1) > 0:
+            feasible = duals / (1 + excess / problem.price(1))
+            if feasible.sum() > value:
+                duals, value = feasible, float(feasible.sum())
+        if self.duals is not None and value <= self.value:
+            return self
+        bound = max(self.bound, min(problem.rounded(value), known_cost))
+        return Relaxation(self.program, bound, duals, value)
+
 
 def relax(problem, search, params, start=(), enough=np.inf):
     """Bound the cost of every DNF of conjunctions of up to so many literals.
@@ -143,48 +161,50 @@ def relax(problem, search, params, start=(), enough=np.inf):
     if problem.price(1) > 0:
         n_rules = min(n_rules, int(known_cost / problem.price(1)))
     has_tables = search.table(search.longest) is not None
-    bound, widths = 0.0, list(WIDTHS[-1:] if has_tables else WIDTHS)
+    widths = list(WIDTHS[-1:] if has_tables else WIDTHS)
+    best = Relaxation(program, 0.0)
     while True:
         duals = program.solve(params)
         if duals is None:
-            return Relaxation(program, bound)
+            return best
         value, width = float(duals.sum()), widths[0]
         found, excess = _worth_adding(search, program, duals, width, params)
         n_added = program.add(found)
         if width is None:
-            # Every rule of a DNF may lower its cost by the excess.
-            lower = value - n_rules * excess
-            if problem.price(1) > 0:
-                # Dual values are feasible when they are divided by this.
-                lower = max(lower, value / (1 + excess / problem.price(1)))
-            bound = max(bound, min(problem.rounded(lower), known_cost))
-            if bound >= min(enough, value) or not n_added:
-                return Relaxation(program, bound, duals, value - n_rules * excess)
+            best = best.improved(duals, excess, n_rules, known_cost)
+            if best.bound >= min(enough, value) or not n_added:
+                return best
         elif not n_added:
             widths.pop(0)
         if has_tables:
-            lower = _scaled_bound(search, program, duals, params) - n_rules * TOL
-            bound = max(bound, min(problem.rounded(lower), known_cost))
+            repaired = _repaired(search, program, duals, params)
+            best = best.improved(*repaired, n_rules, known_cost)
         if params.is_late():
-            return Relaxation(program, bound)
+            return best
 
 
-def _scaled_bound(search, program, duals, params):
-    """Bound the value of the program by dual values that are scaled to be feasible.
+def _repaired(search, program, duals, params):
+    """Lower dual values until hardly a conjunction is worth more than its cost.
 
+    Those of the cells of a conjunction that is worth more are lowered until it is not.
     The conjunctions that are found on the way are added to the program.
+
+    Returns
+    -------
+    duals : ndarray of shape (n_positive_cells,), float64
+    excess : float
+        What a conjunction may still be worth more than its cost.
     """
-    for _ in range(MAX_SCALINGS):
+    duals = duals.copy()
+    for _ in range(MAX_REPAIRS):
         worth = program.matrix() @ duals
-        ratios = np.array(program.costs) / np.maximum(worth, 1e-300)
-        duals = duals * min(1.0, ratios.min())
+        for k in np.flatnonzero(worth > program.costs):
+            cells, cost = program.covers[k], program.costs[k]
+            duals[cells] *= cost / max(cost, duals[cells].sum(), SMALLEST)
         found, excess = _worth_adding(search, program, duals, None, params)
-        if excess <= TOL:
-            return float(duals.sum())
-        program.add(found)
-        if params.is_late():
+        if not program.add(found) or params.is_late():
             break
-    return 0.0
+    return duals, excess
 
 
 class Program:

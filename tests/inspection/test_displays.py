@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from sklboolean import (  # noqa: E402
     BooleanStump,
     BoostByMajority,
     BoostByMajorityRegressor,
+    ConjunctionLogisticRegression,
     QueryByCommittee,
 )
 from sklboolean.active_learning import (  # noqa: E402
@@ -30,8 +32,10 @@ from sklboolean.inspection import (  # noqa: E402
     CompletionDisplay,
     DependenceDisplay,
     QueryCurveDisplay,
+    RobustnessDisplay,
     RuleDisplay,
     WeightsDisplay,
+    robustness,
 )
 
 
@@ -60,6 +64,7 @@ UNDRAWN = [
     BoostingCurveDisplay({"a": [0.0, 1.0]}),
     DependenceDisplay([("a", "b", 0.5)]),
     QueryCurveDisplay([1, 2], {"a": np.array([0.0, 1.0])}),
+    RobustnessDisplay([1.0], [True]),
     RuleDisplay(["x0"], [1.0]),
     WeightsDisplay(np.eye(2)),
 ]
@@ -330,3 +335,25 @@ def test_boosting_curves_are_the_scores_of_staged_predictions(n_classes):
         assert curve[-1] == pytest.approx(booster.score(some, labels))
     with pytest.raises(TypeError, match=r"^estimator must have staged_predict"):
         BoostingCurveDisplay.from_estimator(BooleanStump().fit(X, y > 0), data)
+
+
+def test_certified_accuracy_is_that_under_every_change():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (60, 4)), columns=list("abcd"))
+    y = (X.sum(axis=1) > 2) ^ (rng.random(60) < 0.1)
+    model = ConjunctionLogisticRegression(C=10.0).fit(X, y)
+    display = RobustnessDisplay.from_estimator(model, X, y)
+    states = np.array(list(product((0, 1), repeat=4)))
+    predictions = model.predict(pd.DataFrame(states, columns=X.columns))
+    distances = (X.to_numpy()[:, None] != states).sum(axis=2)
+    is_wrong = predictions != y.to_numpy()[:, None]
+    nearest = np.where(is_wrong, distances, 9).min(axis=1)
+    expected = [np.mean(nearest > k) for k in display.n_columns]
+    np.testing.assert_allclose(display.certified_accuracy, expected)
+    (_, points) = display.ax_.lines
+    np.testing.assert_allclose(points.get_xydata()[:, 1], expected)
+    assert expected[0] == model.score(X, y)
+    no_change = RobustnessDisplay([np.inf, np.inf], [True, False])
+    assert no_change.certified_accuracy.tolist() == [0.5]
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        RobustnessDisplay(robustness(model, X), [True])
