@@ -7,6 +7,7 @@ from scipy import sparse
 
 from sklboolean._core.formula import FirstRule, Members, formula_of
 from sklboolean._core.validation import check_array_strict
+from sklboolean.inspection._kernel_sums import kernel_sum
 
 MODELS = (
     "a RuleClassifier, a ConjunctionClassifier, a ConjunctionLogisticRegression or "
@@ -48,7 +49,8 @@ def check_names(names, n_features, things="features"):
 
 def conjunctions_of(model):
     """Return the formula of a fitted model; a model without one is an error."""
-    return check_conjunctions(model, formula_of(model))
+    formula = formula_of(model)
+    return check_conjunctions(model, kernel_sum(model) if formula is None else formula)
 
 
 def check_conjunctions(model, formula):
@@ -56,8 +58,10 @@ def check_conjunctions(model, formula):
     if formula is None or isinstance(formula, Members):
         raise ValueError(
             f"This {type(model).__name__} is not a list of rules and not a sum of "
-            f"conjunctions that could be shown. estimator must be {MODELS}. Of "
-            "KernelPerceptron and BooleanSVC, explain and extract_dnf show the parts."
+            f"conjunctions that could be shown. estimator must be {MODELS}, or a "
+            "KernelPerceptron or BooleanSVC whose kernel is not normalized and weighs "
+            "at most 10,000 conjunctions. Of others, explain and extract_dnf show the "
+            "parts."
         )
     return formula
 

@@ -153,7 +153,9 @@ def shapley_values(
         a DNF or rule ensemble of `extract_dnf`. Explained is:
 
         * `ConjunctionLogisticRegression`, linear models with ``coef_``,
-          `RuleClassifier`, boosters of stumps: ``decision_function``.
+          `RuleClassifier`, boosters of stumps: ``decision_function``. Also of
+          `KernelPerceptron` and `BooleanSVC` if the kernel is not normalized and
+          weighs at most 10,000 conjunctions.
         * Boosters of stumps in games of one class against one: the margin of each game,
           to which values add up as they do not to the scores.
         * `ConjunctionRegressor` and other linear regressors: the prediction.

@@ -25,6 +25,7 @@ from sklboolean import (
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
     BooleanStump,
+    BooleanSVC,
     BoostByMajority,
     BoostByMajorityRegressor,
     ConjunctionClassifier,
@@ -44,6 +45,7 @@ from sklboolean.inspection import (
 )
 from sklboolean.inspection._pattern_games import distinct_rows
 from sklboolean.inspection._shapley_display import SCALE
+from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
 
 mpl.use("Agg")
@@ -178,6 +180,23 @@ MODELS = [
     (BooleanStump(), TWO, "predict_proba"),
     (BooleanStump(), WINE, "predict_proba"),
     (ConjunctionClassifier(), TWO, "predict_proba"),
+    (
+        KernelPerceptron(max_literals=2, normalize=False, random_state=0),
+        WINE,
+        "decision_function",
+    ),
+    (
+        KernelPerceptron(
+            max_literals=1, monotone=False, normalize=False, random_state=0
+        ),
+        TWO,
+        "decision_function",
+    ),
+    (
+        BooleanSVC(ConjunctionKernel(max_literals=2, normalize=False)),
+        TWO,
+        "decision_function",
+    ),
 ]
 
 
@@ -374,6 +393,8 @@ def test_errors_name_the_argument():
         shapley_values(model, X, X, sample_weight=np.full(len(X), 1e308))
     for other in (
         KernelPerceptron(random_state=0).fit(X, y),
+        BooleanSVC(max_literals=2).fit(X, y),  # divided by norms
+        KernelPerceptron("rbf", normalize=False).fit(np.tile(X, 3), y),
         BoostByMajorityRegressor(n_estimators=3, random_state=0).fit(X, y * 1.0),
     ):
         with pytest.raises(ValueError, match="not a sum of conjunctions"):
