@@ -208,6 +208,7 @@ ATTRIBUTE_FUNCTIONS = {"delattr", "getattr", "hasattr", "setattr", "vars"}
 SERVE_ALL = {
     "_core": "helpers of every estimator",
     "inspection/_explanations.py": "explains fitted models of users",
+    "inspection/_kernel_sums.py": "reads fitted kernel models of users",
     "inspection/_model_page.py": "shows fitted models of users",
     "inspection/_pooled_values.py": "explains fitted models of users",
     "io/_prediction.py": "predicts by fitted models of users",
