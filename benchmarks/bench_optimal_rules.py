@@ -38,7 +38,10 @@ PEER_COLUMNS = [
     "table", "peer", "literals", "errors", "our literals", "our errors", "CPU s",
 ]  # fmt: skip
 TREE_PRICES, BRCG_PRICES = (0.05, 0.02, 0.01), (0.01, 0.003, 0.001)
-PRICES = (200.0, 100.0, 60.0, 40.0, 25.0, 16.0, 10.0, 6.0, 4.0, 3.0, 2.0, 1.0, 0.5)
+PRICES = (
+    200.0, 100.0, 60.0, 40.0, 25.0, 16.0, 10.0, 6.0, 4.0, 3.0, 2.0, 1.5, 1.2, 1.0, 0.8,
+    0.65, 0.5, 0.35,
+)  # fmt: skip
 
 
 def tables(options):
