@@ -241,6 +241,7 @@ def robustness(model, X, *, time_limit=None) -> np.ndarray:
     See Also
     --------
     counterfactuals : The changes.
+    RobustnessDisplay : The accuracy that is certified for so many columns.
 
     Examples
     --------
