@@ -20,7 +20,7 @@ class Curvatures:
     Curvatures are rounded to whole multiples of a unit. Their running sum stays within
     a half unit of the exact one, so that errors cancel. The matrix is that of weights
     not below 0, which keeps a model of the loss convex. It is kept from step to step:
-    only columns that are new are counted. Those that are not counted have sums of 0.
+    only columns that are new are counted.
 
     Attributes
     ----------
@@ -30,8 +30,9 @@ class Curvatures:
     """
 
     def __init__(self):
+        # Row and column k of the matrix are of the column known[k].
         self.reference, self.matrix, self.work = None, np.zeros((0, 0)), 0
-        self.is_known = np.zeros(0, dtype=bool)
+        self.known = np.zeros(0, dtype=np.int64)
 
     def among(self, columns, active, values, *, renew=False):
         """Return the matrix of some columns.
@@ -51,17 +52,19 @@ class Curvatures:
         """
         if renew or self._is_stale(values):
             self._round(values)
-        self._make_room(len(columns))
-        new = active[~self.is_known[active]]
+        new = np.setdiff1d(active, self.known)
         if len(new):
-            self._count(columns, np.flatnonzero(self.is_known), new)
-        return self.matrix[active].take(active, axis=1)
+            self._make_room(len(new))
+            self._count(columns, new)
+        order = np.argsort(self.known)
+        places = order[np.searchsorted(self.known, active, sorter=order)]
+        return self.matrix[places].take(places, axis=1)
 
     def keep(self, kept):
-        """Forget the columns that are not kept; the others move up."""
-        self._make_room(int(kept.max()) + 1)
-        self.is_known = self.is_known[kept]
-        self.matrix = np.ascontiguousarray(self.matrix[np.ix_(kept, kept)])
+        """Forget the columns that are not kept, ascending; the others move up."""
+        places = np.flatnonzero(np.isin(self.known, kept))
+        self.known = np.searchsorted(kept, self.known[places])
+        self.matrix = np.ascontiguousarray(self.matrix[np.ix_(places, places)])
 
     def _is_stale(self, values):
         if self.reference is None:
@@ -80,28 +83,32 @@ class Curvatures:
         self.n_samples = digits.sum(axis=1).tolist()
         self.unit = values.sum() / max(multiples.sum(), 1)
         self.reference = values.copy()
-        self.is_known[:], self.matrix[:] = False, 0.0
+        self.known = self.known[:0]
 
-    def _make_room(self, n_columns):
-        missing = n_columns - len(self.is_known)
-        if missing > 0:
-            self.is_known = np.pad(self.is_known, (0, missing))
-            self.matrix = np.pad(self.matrix, ((0, missing), (0, missing)))
+    def _make_room(self, n_new):
+        """Set the sums of new columns, behind those that are known, to 0."""
+        n_known = len(self.known)
+        size = n_known + n_new
+        if size > len(self.matrix):
+            matrix = np.zeros((max(size, 3 * n_known // 2),) * 2)
+            matrix[:n_known, :n_known] = self.matrix[:n_known, :n_known]
+            self.matrix = matrix
+        self.matrix[n_known:size, :size] = self.matrix[:size, n_known:size] = 0.0
 
-    def _count(self, columns, known, new):
-        others = np.r_[known, new]
-        chosen = columns[others]
+    def _count(self, columns, new):
+        n_known = len(self.known)
+        self.known = np.r_[self.known, new]
+        places, chosen = np.arange(len(self.known)), columns[self.known]
         for place, digit in enumerate(self.digits):
-            packed = np.empty((len(others), -(-self.n_samples[place] // 64)), np.uint64)
+            packed = np.empty((len(chosen), -(-self.n_samples[place] // 64)), np.uint64)
             keep_samples(chosen, digit, packed)
             rows = BitRows.from_words(packed, self.n_samples[place])
             right = BitColumns.from_rows(rows)
-            for first in range(len(known), len(others), BLOCK):
-                last = min(first + BLOCK, len(others))
+            for first in range(n_known, len(chosen), BLOCK):
+                last = min(first + BLOCK, len(chosen))
                 counts = count_common(
                     rows.take(slice(first, last)), right.part(0, last)
                 )
-                add_counts(counts, others, first, self.unit * 2**place, self.matrix)
-        self.is_known[new] = True
-        n_pairs = len(new) * (len(known) + len(new) // 2)
+                add_counts(counts, places, first, self.unit * 2**place, self.matrix)
+        n_pairs = len(new) * (n_known + len(new) // 2)
         self.work += n_pairs * columns.shape[1] * len(self.digits) // 3
