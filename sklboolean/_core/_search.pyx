@@ -9,7 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
-from sklboolean._core._checks cimport require, require_below
+from sklboolean._core._checks cimport require, require_below, sklb_all_below_64
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "branch_and_bound.h" nogil:
@@ -33,13 +33,18 @@ cdef extern from "branch_and_bound.h" nogil:
         const uint64_t *tokens
         int64_t n_literals, n_words
         sklb_side sides[2]
+        const uint64_t *words
+        const int64_t *order
+        const int64_t *magnitudes
+        int64_t n_features, n_row_words
+        double delivery
         const double *factors
         const double *reach
         int shortest, longest, signs, growing
         int64_t width, block, branch, n_branches
         sklb_best best
         int is_cut
-        int64_t n_sums
+        double work
     int SKLB_POSITIVE, SKLB_NEGATIVE, SKLB_BOTH
     void sklb_fill_tables(const int64_t *magnitudes, int64_t n_tables, int64_t *tables)
     int sklb_search_open(sklb_search *search, int64_t n_wanted)
@@ -80,6 +85,14 @@ cdef class CoverSearch:
     sides : two pairs of ndarrays
         Of each sign the binary digits of the magnitudes, uint64 of shape
         (n_digits, n_side_words), and their `fill_tables`, or an empty array.
+    words : ndarray of shape (n_samples, n_row_words), uint64
+        The samples. Literals of feature j are j and, where there are twice as many as
+        features, n_features + j for its negation.
+    order, magnitudes : ndarrays of shape (64 * n_words,), int64
+        Of each row the sample, and its magnitude.
+    n_features : int
+    delivery : float
+        Nanoseconds that a row takes to add its magnitude to the sums of its features.
     factors, reach : ndarrays of shape (max_literals + 1,), float64
         Weight by length, and the largest weight from a length on.
     n_wanted, shortest : int
@@ -103,6 +116,8 @@ cdef class CoverSearch:
 
     def __cinit__(self, const uint64_t[:, ::1] columns, const uint64_t[::1] rows,
                   const int32_t[::1] groups, const uint64_t[::1] tokens, sides,
+                  const uint64_t[:, ::1] words, const int64_t[::1] order,
+                  const int64_t[::1] magnitudes, int64_t n_features, double delivery,
                   const double[::1] factors, const double[::1] reach, *,
                   int64_t n_wanted, int shortest, sign, int64_t width, bint growing,
                   int64_t block, double floor, int64_t branch, int64_t n_branches):
@@ -112,7 +127,7 @@ cdef class CoverSearch:
         cdef int k
         memset(&self.search, 0, sizeof(sklb_search))
         # The arrays live as long as the search that points into them.
-        self.arrays = columns, rows, groups, tokens, sides, factors, reach
+        self.arrays = columns, rows, groups, tokens, sides, words, order, magnitudes, factors, reach
         self.search.columns, self.search.rows = &columns[0, 0], &rows[0]
         self.search.groups, self.search.tokens = &groups[0], &tokens[0]
         self.search.n_literals, self.search.n_words = columns.shape[0], columns.shape[1]
@@ -131,6 +146,13 @@ cdef class CoverSearch:
                 and factors.shape[0] >= 2 and reach.shape[0] == factors.shape[0]
                 and shortest >= 0 and n_wanted >= 1 and n_branches >= 1,
                 "the columns of the search do not fit each other")
+        require(order.shape[0] == 64 * first and magnitudes.shape[0] == 64 * first
+                and 64 * words.shape[1] >= n_features
+                and columns.shape[0] in (n_features, 2 * n_features)
+                and sklb_all_below_64(&order[0], order.shape[0], words.shape[0]), "the rows of the search do not fit")
+        self.search.words, self.search.n_row_words = &words[0, 0], words.shape[1]
+        self.search.order, self.search.magnitudes = &order[0], &magnitudes[0]
+        self.search.n_features, self.search.delivery = n_features, delivery
         self.search.factors, self.search.reach = &factors[0], &reach[0]
         self.search.shortest, self.search.longest = shortest, <int> factors.shape[0] - 1
         self.search.signs, self.search.growing = SIGNS[sign], growing
@@ -149,10 +171,10 @@ cdef class CoverSearch:
         require_below(literals, self.search.n_literals, "a conjunction")
         sklb_seed(&self.search, &literals[0], <int> literals.shape[0])
 
-    def run(self, deadline, int64_t n_looked_at, stopped, max_sums=None):
-        """Search on, to the end, the deadline on ``monotonic()``, or a number of sums.
+    def run(self, deadline, int64_t n_looked_at, stopped, double max_work):
+        """Search on, to the end, the deadline on ``monotonic()``, or some work.
 
-        The clock, the keyboard, the sums and the list ``stopped``, which another thread
+        The clock, the keyboard, the work and the list ``stopped``, which another thread
         may fill, are asked after every ``n_looked_at`` conjunctions.
         """
         cdef int state = 0
@@ -162,7 +184,7 @@ cdef class CoverSearch:
             PyErr_CheckSignals()
             if stopped or (deadline is not None and monotonic() >= deadline):
                 break
-            if max_sums is not None and self.search.n_sums >= max_sums:
+            if self.search.work >= max_work:
                 break
         if state < 0:
             raise MemoryError
@@ -182,6 +204,6 @@ cdef class CoverSearch:
         return sklb_open_bound(&self.search)
 
     @property
-    def n_sums(self):
-        """The number of conjunctions whose sums were formed."""
-        return self.search.n_sums
+    def work(self):
+        """Nanoseconds of a core, computed from the sizes of what was done."""
+        return self.search.work

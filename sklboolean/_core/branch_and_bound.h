@@ -28,6 +28,11 @@ typedef struct {
     const uint64_t *tokens;         /* names of groups that rows do not keep apart */
     int64_t n_literals, n_words;
     sklb_side sides[2]; /* rows with positive, with negative coefficients */
+    /* The same rows one by one: the words of their samples, and their magnitudes. */
+    const uint64_t *words;
+    const int64_t *order, *magnitudes; /* of each row the sample */
+    int64_t n_features, n_row_words;
+    double delivery; /* nanoseconds of a row */
     /* What is wanted. */
     const double *factors, *reach; /* by length; the largest from a length on */
     int shortest, longest, signs, growing;
@@ -35,15 +40,22 @@ typedef struct {
     int64_t branch, n_branches; /* which first literals: every n-th one */
     sklb_best best;
     /* Where the search stands. */
-    int depth, is_cut;
-    int64_t n_sums, n_steps;
+    int depth, is_cut, has_all; /* whether the sums of all rows are delivered */
+    int64_t n_looked_at;
+    double work; /* nanoseconds of a core with AVX2, computed from sizes */
     sklb_level *levels;
     sklb_seen seen;
     int32_t *literals, *candidates;
-    int64_t *sums[2];
+    int64_t *sums[2], *delivered[2], *of_all[2];
     double *bounds;
     uint64_t *cover, *child;
 } sklb_search;
+
+/* Nanoseconds of a candidate besides its sums, and in each sifting; of the sums of a word
+ * by a binary digit, or by looking up its bytes; of a feature of a delivery; and of a word
+ * of a cover that is noted. */
+static const double SKLB_CANDIDATE = 20, SKLB_SIFTED = 20, SKLB_DIGIT = 0.3,
+                    SKLB_LOOK_UP = 6, SKLB_FEATURE = 1, SKLB_NOTED = 4;
 
 static int sklb_level_grow(sklb_level *level, int depth, int64_t capacity) {
     void *literals = realloc(level->literals, capacity * (depth + 1) * sizeof(int32_t));
@@ -64,14 +76,20 @@ static int sklb_search_open(sklb_search *s, int64_t n_wanted) {
     s->levels = (sklb_level *)calloc(s->longest, sizeof(sklb_level));
     s->literals = (int32_t *)malloc(s->longest * sizeof(int32_t));
     s->candidates = (int32_t *)malloc(s->n_literals * sizeof(int32_t));
-    for (int k = 0; k < 2; k++) s->sums[k] = (int64_t *)malloc(s->n_literals * sizeof(int64_t));
+    int ok = 1;
+    for (int k = 0; k < 2; k++) {
+        s->sums[k] = (int64_t *)malloc(s->n_literals * sizeof(int64_t));
+        s->delivered[k] = (int64_t *)malloc(64 * s->n_row_words * sizeof(int64_t));
+        s->of_all[k] = (int64_t *)malloc(64 * s->n_row_words * sizeof(int64_t));
+        ok = ok && s->sums[k] && s->delivered[k] && s->of_all[k];
+    }
     s->bounds = (double *)malloc(s->n_literals * sizeof(double));
     s->cover = (uint64_t *)malloc(s->n_words * sizeof(uint64_t));
     s->child = (uint64_t *)malloc(s->n_words * sizeof(uint64_t));
     /* Growing weights need every cover ever seen: see `sklb_offer`. */
-    int ok = sklb_seen_open(&s->seen, (uint64_t)1 << (s->growing ? 40 : 23));
+    ok = ok && sklb_seen_open(&s->seen, (uint64_t)1 << (s->growing ? 40 : 23));
     if (!sklb_best_open(&s->best, n_wanted, s->longest) || !ok || !s->levels || !s->literals ||
-        !s->candidates || !s->sums[0] || !s->sums[1] || !s->bounds || !s->cover || !s->child ||
+        !s->candidates || !s->bounds || !s->cover || !s->child ||
         !sklb_level_grow(&s->levels[0], 0, 1))
         return 0;
     s->levels[0].size = s->levels[0].ends[0] = 1;
@@ -90,8 +108,11 @@ static void sklb_search_close(sklb_search *s) {
     free(s->levels);
     free(s->literals);
     free(s->candidates);
-    free(s->sums[0]);
-    free(s->sums[1]);
+    for (int k = 0; k < 2; k++) {
+        free(s->sums[k]);
+        free(s->delivered[k]);
+        free(s->of_all[k]);
+    }
     free(s->bounds);
     free(s->cover);
     free(s->child);
@@ -179,6 +200,7 @@ static int64_t sklb_sift(sklb_search *s, int length, int64_t n, const int64_t *t
         for (int64_t i = 0; i < n; i++)
             for (int k = 0; k < 2; k++)
                 sklb_count_removal(&removals[k], total[k] - s->sums[k][i]);
+        s->work += SKLB_SIFTED * (double)n;
         before = n, n = 0;
         for (int64_t i = 0; i < before; i++) {
             int64_t positive = s->sums[0][i], negative = s->sums[1][i];
@@ -201,6 +223,7 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
     n = sklb_sift(s, length, n, total);
     sklb_level *next = &s->levels[length];
     int64_t first = next->size;
+    s->work += SKLB_NOTED * (double)(n * (s->n_words + 16));
     for (int64_t i = 0; i < n; i++) {
         s->literals[length - 1] = s->candidates[i];
         int is_new = length < s->shortest ? 1 : sklb_note(s, length);
@@ -230,6 +253,63 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
     return 1;
 }
 
+/* Write the sums of all features over some of a side's rows: each row adds its magnitude
+ * to those of its true features. */
+static void sklb_deliver(const sklb_search *s, int side, uint64_t flip, int64_t *sums) {
+    int64_t first = s->sides[side].first, end = first + s->sides[side].n_words;
+    memset(sums, 0, 64 * s->n_row_words * sizeof(int64_t));
+    for (int64_t w = first; w < end; w++)
+        for (uint64_t rows = (s->cover[w] ^ flip) & s->rows[w]; rows; rows &= rows - 1) {
+            int64_t i = 64 * w + sklb_lowest_bit(rows), magnitude = s->magnitudes[i];
+            const uint64_t *row = s->words + s->order[i] * s->n_row_words;
+            for (int64_t v = 0; v < s->n_row_words; v++)
+                for (uint64_t word = row[v]; word; word &= word - 1)
+                    sums[64 * v + sklb_lowest_bit(word)] += magnitude;
+        }
+}
+
+/* Choose how the sums of n candidates over the cover are formed, and add the work: one by
+ * one, or those of all features by delivery. Its rows are those of the cover, or where
+ * these are more all others, which are taken from the sums over all rows. */
+static int sklb_deliver_if_less(sklb_search *s, int64_t n) {
+    int64_t n_covered = 0, n_rows = 0;
+    double one_by_one = 0, features = 2 * SKLB_FEATURE * 64 * (double)s->n_row_words;
+    for (int k = 0; k < 2; k++) {
+        const sklb_side *side = &s->sides[k];
+        double word = side->tables ? SKLB_LOOK_UP : SKLB_DIGIT * side->n_digits;
+        one_by_one += (double)n * word * (double)side->n_words;
+    }
+    for (int64_t w = 0; w < s->n_words; w++) {
+        n_covered += sklb_popcount_plain(s->cover[w]);
+        n_rows += sklb_popcount_plain(s->rows[w]);
+    }
+    int by_others = s->has_all && 2 * n_covered > n_rows;
+    double delivered = s->delivery * (double)(by_others ? n_rows - n_covered : n_covered);
+    s->work += SKLB_CANDIDATE * (double)n;
+    if (one_by_one <= delivered + features) {
+        s->work += one_by_one;
+        return 0;
+    }
+    s->work += delivered + features;
+    for (int k = 0; k < 2; k++) {
+        sklb_deliver(s, k, by_others ? ~(uint64_t)0 : 0, s->delivered[k]);
+        for (int64_t j = 0; by_others && j < s->n_features; j++)
+            s->delivered[k][j] = s->of_all[k][j] - s->delivered[k][j];
+        if (n_covered == n_rows && !s->has_all)
+            memcpy(s->of_all[k], s->delivered[k], s->n_features * sizeof(int64_t));
+    }
+    s->has_all = s->has_all || n_covered == n_rows;
+    return 1;
+}
+
+/* The sum over the rows of a side that the cover and a literal share. */
+static int64_t sklb_candidate_sum(const sklb_search *s, int side, int32_t literal,
+                                  int is_delivered, const int64_t *total) {
+    if (!is_delivered) return sklb_sum(s, side, s->columns + literal * s->n_words);
+    if (literal < s->n_features) return s->delivered[side][literal];
+    return total[side] - s->delivered[side][literal - s->n_features];
+}
+
 /* Grow one conjunction by each literal that it may have; 0: no memory. */
 static int sklb_expand(sklb_search *s, int64_t place) {
     const sklb_level *level = &s->levels[s->depth];
@@ -245,22 +325,23 @@ static int sklb_expand(sklb_search *s, int64_t place) {
                 !sklb_is_hopeless(&s->best, level->bounds[i], length))
                 s->candidates[n++] = literal;
         }
-    s->n_sums += n;
+    s->n_looked_at += n;
     if (n == 0) return 1;
     memcpy(s->cover, s->rows, s->n_words * sizeof(uint64_t));
     for (int k = 0; k < depth; k++) sklb_narrow(s, s->cover, s->literals[k] = own[k]);
     for (int k = 0; k < 2; k++) total[k] = sklb_sum(s, k, s->cover);
+    int is_delivered = sklb_deliver_if_less(s, n);
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t *column = s->columns + s->candidates[i] * s->n_words;
-        int64_t sum = sklb_sum(s, lead, column);
+        int32_t literal = s->candidates[i];
+        int64_t sum = sklb_candidate_sum(s, lead, literal, is_delivered, total);
         /* With one sign wanted, too little of it is enough to know. */
         if (s->signs != SKLB_BOTH && sklb_is_hopeless(&s->best, s->reach[length] * sum, length))
             continue;
-        int64_t other = sklb_sum(s, 1 - lead, column);
+        int64_t other = sklb_candidate_sum(s, 1 - lead, literal, is_delivered, total);
         /* No row is left, or all are: then a part of the conjunction has the cover. */
         int is_same = sum == total[lead] && other == total[1 - lead];
         if (sum + other == 0 || (is_same && length > s->shortest)) continue;
-        s->candidates[m] = s->candidates[i];
+        s->candidates[m] = literal;
         s->sums[lead][m] = sum;
         s->sums[1 - lead][m++] = other;
     }
@@ -301,8 +382,8 @@ static int sklb_thin_out(sklb_search *s, sklb_level *level, int depth) {
 
 /* Look at some more conjunctions. 1: all done, 0: there is more, -1: no memory. */
 static int sklb_search_advance(sklb_search *s, int64_t n_looked_at) {
-    int64_t until = s->n_sums + s->n_steps + n_looked_at;
-    while (s->n_sums + s->n_steps++ < until) {
+    int64_t until = s->n_looked_at + n_looked_at;
+    while (s->n_looked_at++ < until) {
         sklb_level *level = &s->levels[s->depth];
         sklb_level *below = s->depth + 1 < s->longest ? level + 1 : NULL;
         if (level->next < level->size && (!below || below->size < s->block)) {

@@ -51,9 +51,12 @@ BRANCHES = 16
 # Words read between two checks of the clock: some milliseconds. Every branch reads as
 # many, even if it begins after the deadline.
 SLICE = 2**18
-# Nanoseconds of a sum of branch and bound, and of each of its samples; tables that take
-# less than QUICK_TABLE are never raced (measured on x86-64 with AVX2).
-SUM_OVERHEAD, SUM_OF_SAMPLE, QUICK_TABLE = 100, 0.2, 1e7
+# Nanoseconds of a sum of a search of limited width, and of each of its samples; those
+# that a sample takes to add its coefficient to the sums of its features, for
+# each word and each one; tables that take less than QUICK_TABLE are never raced
+# (measured on x86-64 with AVX2).
+SUM_OVERHEAD, SUM_OF_SAMPLE = 100, 0.2
+WORD_OF_SAMPLE, ONE_OF_SAMPLE, QUICK_TABLE = 1.0, 1.5, 1e7
 # Sums of a table, and additions for a sample, up to which sums are kept from one part
 # of the samples to the next.
 MAX_RUNNING_SUMS, MAX_ADDED = 2**21, 1000
@@ -72,14 +75,15 @@ class SearchResult(NamedTuple):
         No conjunction outside the list, of another cover, has a larger score.
     is_optimal : bool
         Whether the search was completed.
-    n_sums : int
-        Number of conjunctions examined.
+    work : float
+        Nanoseconds that a core with AVX2 takes. They are computed from the sizes of
+        what was done, and do not depend on the machine.
     """
 
     found: list
     bound: float
     is_optimal: bool
-    n_sums: int
+    work: float
 
 
 def satisfied_by(X, literals):
@@ -197,12 +201,12 @@ class SearchLimits(NamedTuple):
         Number of conjunctions of each length that are extended.
     until : float or None
         Time, on the clock of ``time()``.
-    max_sums : float or None
+    max_work : float
     """
 
     width: int | None
     until: float | None
-    max_sums: float | None
+    max_work: float
 
 
 class SignLayout:
@@ -241,6 +245,11 @@ class SignLayout:
             columns = np.concatenate([columns, ~columns & samples])
             groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
         self.columns, self.groups, self.tokens = columns, groups, tokens
+        self.words, self.order = words, np.maximum(order, 0)
+        self.n_features = columns.shape[0] // (1 if monotone else 2)
+        ones = np.empty(len(words), dtype=np.int32)
+        count_ones(words, ones)
+        self.delivery = WORD_OF_SAMPLE * words.shape[1] + ONE_OF_SAMPLE * ones.mean()
 
     def serves(self, signs):
         """Whether samples of these signs are laid out, and half of all or more."""
@@ -265,7 +274,9 @@ class SearchArrays:
     def __init__(self, layout, integers, factors):
         self.layout = layout
         sides = [np.where(order < 0, 0, integers[order]) for order in layout.orders]
-        self.samples = pack_dense(np.concatenate(sides)[None, :] != 0)[0]
+        magnitudes = np.abs(np.concatenate(sides))
+        self.samples = pack_dense(magnitudes[None, :] != 0)[0]
+        self.rows = layout.words, layout.order, magnitudes, layout.n_features
         self.sides = tuple(_digits_and_tables(abs(side)) for side in sides)
         self.factors = factors
         self.reach = np.maximum.accumulate(factors[::-1])[::-1].copy()
@@ -275,36 +286,35 @@ class SearchArrays:
         layout = self.layout
         search = CoverSearch(
             layout.columns, self.samples, layout.groups, layout.tokens, self.sides,
-            self.factors, self.reach, block=task.block, **vars(task),
+            *self.rows, layout.delivery, self.factors, self.reach, block=task.block,
+            **vars(task),
         )  # fmt: skip
         for literals, _ in seeds:
             search.seed(np.array(literals, dtype=np.int32))
         return search
 
-    def search(self, task, seeds, until, stopped=(), max_sums=None):
-        """Search; return the list found, the bound of the rest, is_complete, n_sums."""
+    def search(self, task, seeds, until, stopped=(), max_work=np.inf):
+        """Search; return the list found, the bound of the rest, is_complete, work."""
         search = self.make_search(task, seeds)
         deadline = None if until is None else monotonic() + until - time()
         slice_ = max(1, SLICE // (len(self.samples) + 16))
-        if max_sums is not None:
-            slice_ = int(max(1, min(slice_, max_sums)))
-        search.run(deadline, slice_, stopped, max_sums)
+        search.run(deadline, slice_, stopped, max_work)
         bound = 0.0 if search.is_complete else search.open_bound
-        return search.found(), bound, search.is_complete, search.n_sums
+        return search.found(), bound, search.is_complete, search.work
 
-    def search_branches(self, task, seeds, until, n_jobs, max_sums=None):
+    def search_branches(self, task, seeds, until, n_jobs, max_work):
         """Return the same from an exact search whose branches run as joblib tasks."""
         tasks = [
             replace(task, width=0, branch=branch, n_branches=BRANCHES)
             for branch in range(BRANCHES)
         ]
         stopped = []
-        if max_sums is not None:
-            max_sums /= BRANCHES
         try:
-            found, bounds, is_complete, n_sums = zip(
+            found, bounds, is_complete, work = zip(
                 *Parallel(n_jobs=n_jobs, prefer="threads")(
-                    delayed(self.search)(task, seeds, until, stopped, max_sums)
+                    delayed(self.search)(
+                        task, seeds, until, stopped, max_work / BRANCHES
+                    )
                     for task in tasks
                 ),
                 strict=True,
@@ -315,7 +325,7 @@ class SearchArrays:
             raise
         # Two branches may find one cover by different conjunctions.
         merged = self.make_search(tasks[0], chain.from_iterable(found)).found()
-        return merged, max(bounds), all(is_complete), sum(n_sums)
+        return merged, max(bounds), all(is_complete), sum(work)
 
     def search_exactly(self, task, widths, limits, n_jobs):
         """Return the same from searches of some widths, then from all branches.
@@ -324,18 +334,18 @@ class SearchArrays:
         exact search has little left to examine, and its branches hardly need each
         other.
         """
-        found, n_sums = [], 0
+        found, work = [], 0.0
         for width in widths:
-            found, bound, is_complete, n = self.search(
+            found, bound, is_complete, of_width = self.search(
                 replace(task, width=width), found, limits.until
             )
-            n_sums += n
+            work += of_width
             if is_complete:
-                return found, bound, True, n_sums
-        found, bound, is_complete, n = self.search_branches(
-            task, found, limits.until, n_jobs, limits.max_sums
+                return found, bound, True, work
+        found, bound, is_complete, of_branches = self.search_branches(
+            task, found, limits.until, n_jobs, limits.max_work
         )
-        return found, bound, is_complete, n_sums + n
+        return found, bound, is_complete, work + of_branches
 
 
 def _digits_and_tables(magnitudes):
@@ -450,7 +460,7 @@ class ConjunctionSearch:
 
     def best(
         self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
-        time_limit=None, width=None, max_sums=None, diverse=False,
+        time_limit=None, width=None, max_work=np.inf, diverse=False,
     ):  # fmt: skip
         """Find the conjunctions with the largest weight.
 
@@ -476,9 +486,9 @@ class ConjunctionSearch:
             but better ones may be missed, and the bound is then that of the list only.
             None: all that can matter, an exact search, by tables where these are
             quicker.
-        max_sums : float or None
-            Number of sums after which an exact branch and bound stops, in each branch a
-            part of it. Unlike time it does not depend on the machine. None: no limit.
+        max_work : float
+            Work after which an exact branch and bound stops, in each branch a part of
+            it. Unlike time it does not depend on the machine.
         diverse : bool
             Of the conjunctions that share all features but one, only the best. The
             list is then not complete; its best conjunction is. Tables only.
@@ -496,12 +506,12 @@ class ConjunctionSearch:
         coefficients = _finite_coefficients(coefficients)
         factors = _length_factors(length_weights, self.longest)
         if not len(factors) or not coefficients.any():
-            return SearchResult([], 0.0, True, 0)
+            return SearchResult([], 0.0, True, 0.0)
         integers, unit = to_integers(coefficients)
         shortest = int(np.flatnonzero(factors)[0])
         growing = bool((np.diff(factors[shortest:]) > 0).any())
         task = SearchTask(n_rules, sign, floor / unit, shortest, growing)
-        limits = SearchLimits(width, until, max_sums)
+        limits = SearchLimits(width, until, max_work)
         table = None
         if not growing and width is None and n_rules <= MAX_FROM_TABLE:
             table = self.table(len(factors) - 1)
@@ -509,7 +519,7 @@ class ConjunctionSearch:
             answer = self._branch_and_bound(integers, factors, task, limits)
         else:
             answer = self._race(table, integers, factors, task, limits, diverse)
-        found, bound, is_complete, n_sums = answer
+        found, bound, is_complete, work = answer
         scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in found]
         bound = max(bound, task.floor)
         if len(found) == n_rules:
@@ -520,7 +530,7 @@ class ConjunctionSearch:
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
         listed = self._listed(found, unit, coefficients if is_rounded else None)
-        return SearchResult(listed, bound * unit, is_complete, n_sums)
+        return SearchResult(listed, bound * unit, is_complete, work)
 
     def all_above(self, coefficients, floors, n_most, time_limit=None):
         """List every conjunction whose weight is above a floor of its length.
@@ -571,29 +581,26 @@ class ConjunctionSearch:
         What tables take is known. What branch and bound takes is not, so that it gets
         a third of that as its limit, until it has lost once.
         """
-        nanoseconds = table.cost.nanoseconds
-        sums = nanoseconds / (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
+        nanoseconds, before = table.cost.nanoseconds, 0.0
         n_grown = len(self.groups) * (1 if self.monotone else 2) * (len(factors) - 1)
-        n_before = 0
+        of_width = n_grown * (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
         is_late = (
             limits.until is not None and time() + 2e-9 * nanoseconds > limits.until
         )
         if is_late:
             return self._branch_and_bound(integers, factors, task, limits)
         if nanoseconds > QUICK_TABLE and not self.lost_races:
-            share = min(
-                sums / 3, np.inf if limits.max_sums is None else limits.max_sums
-            )
+            share = min(nanoseconds / 3, limits.max_work)
             answer = self._branch_and_bound(
-                integers, factors, task, limits._replace(max_sums=share),
-                [width for width in WIDTHS if width * n_grown < share],
+                integers, factors, task, limits._replace(max_work=share),
+                [width for width in WIDTHS if width * of_width < share],
             )  # fmt: skip
             if answer[2]:
                 return answer
-            self.lost_races, n_before = self.lost_races + 1, answer[3]
+            self.lost_races, before = self.lost_races + 1, answer[3]
         values = integers.astype(np.float64)
         found = table.best(values, task, factors, self.monotone, diverse=diverse)
-        return found, 0.0, True, n_before + table.cost.n_sums
+        return found, 0.0, True, before + nanoseconds
 
     def _layout(self, integers):
         """Lay out the samples, or take the last layout where it will do."""
@@ -603,7 +610,7 @@ class ConjunctionSearch:
         return self.layout
 
     def _branch_and_bound(self, integers, factors, task, limits, widths=None):
-        """Return the list found, the bound of the rest, is_complete and n_sums."""
+        """Return the list found, the bound of the rest, is_complete and work."""
         arrays = SearchArrays(self._layout(integers), integers, factors)
         if task.growing or limits.width:
             # Where longer conjunctions may have larger factors, a search of limited

@@ -22,7 +22,12 @@ from sklboolean.rules._l1_problem import L1Problem, Limits
 
 # Conjunctions that one search lists and that it may add for an output, how many of the
 # latter may share two literals, and those of each length that inexact searches extend.
-N_SHOWN, N_ADDED, N_SHARED, WIDTH = 300, 100, 2, 64
+N_SHOWN, N_ADDED, N_SHARED, WIDTH = 300, 100, 2, 256
+# Inexact searches end when a solution lowers the objective by less than this share of
+# it, or less than the tolerance.
+FLAT = 0.003
+# Share of the work limit that exact searches by branch and bound may take besides.
+PROOF = 0.1
 # From so many samples on, scores are summed up column by column (measured).
 MANY_SAMPLES = 256
 # Conjunctions without weight that are kept, besides twice as many as have one.
@@ -243,8 +248,8 @@ class ColumnGeneration:
         until : float or None
             Time at which to stop, on the clock of ``monotonic``.
         max_work : float
-            Work after which to stop. With ``exact=True`` as much for what comes before
-            exact searches by branch and bound, and as much for them.
+            Work after which to stop. With ``exact=True`` exact searches by branch and
+            bound may take a tenth of it besides.
         watch : object or None
             Its methods ``after_step()`` and ``after_solution()`` are asked after each
             step of a solution and after each solution; where they return true, the
@@ -262,7 +267,7 @@ class ColumnGeneration:
         if width is None or not exact:
             return is_complete
         self.drop_unused(problem)
-        limits = Limits(self.work + max_work, until)
+        limits = Limits(self.work + PROOF * max_work, until)
         return self._generate(problem, C, tol, None, exact, limits, watch)
 
     def _generate(self, problem, C, tol, width, exact, limits, watch):
@@ -270,12 +275,15 @@ class ColumnGeneration:
 
         With ``exact=True`` an exact search ends at a small gap, too.
         """
-        worst, self.gap = 1.0, np.inf
+        worst, before, self.gap = 1.0, np.inf, np.inf
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
             means = self._solve(problem, inner, limits, watch, balance=width is None)
             if watch is not None and watch.after_solution():
                 return False
+            if width and before - self.objective < min(tol, FLAT) * self.objective:
+                return not limits.reached(self.work)
+            before = self.objective
             residuals = C * self.weights * (self.targets - means)
             found, bound = self._search(residuals, tol, width, limits)
             if width is None:
@@ -291,14 +299,6 @@ class ColumnGeneration:
             is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
             if not is_unfinished or limits.reached(self.work):
                 return not limits.reached(self.work)
-
-    def _work_of_sum(self, digits):
-        """Return the work of a sum of the search, in nanoseconds of a core."""
-        if self.is_by_tables:
-            cost = self.search.table(len(self.space.factors()) - 1).cost
-            return cost.nanoseconds / cost.n_sums
-        # It takes the words of the samples once for each binary digit.
-        return len(self.samples) * max(digits, 1) / 8
 
     @property
     def is_by_tables(self):
@@ -342,14 +342,13 @@ class ColumnGeneration:
             shift = int(min(max(digits - exponent, digits), 40))
             rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
             error = np.abs(rounded - coefficients).sum()
-            work_of_sum = self._work_of_sum(digits)
             result = self.search.best(
-                rounded, n_rules=N_SHOWN if self.is_by_tables else N_ADDED,
+                rounded, n_rules=N_SHOWN,
                 length_weights=factors, floor=1 + 0.5 * tol, width=width,
                 time_limit=limits.seconds_left(), diverse=self.is_by_tables,
-                max_sums=max(limits.max_work - self.work, 0) / work_of_sum,
+                max_work=max(limits.max_work - self.work, 0),
             )  # fmt: skip
-            self.work += result.n_sums * work_of_sum
+            self.work += result.work
             found += [
                 ((literals[0][0], True),) if len(literals) == 1 else literals
                 for literals in choose_different(result.found)

@@ -39,8 +39,10 @@ LENGTH_WEIGHTS = {
 
 def use_engine(patch, engine):
     """Let all searches run by one engine."""
-    if engine == "branches":
+    if engine in ("branches", "delivery"):
         patch.setattr(conjunction_table, "MAX_SUMS", 0)
+        if engine == "delivery":  # samples add to the sums of their features, always
+            patch.setattr(search, "WORD_OF_SAMPLE", -1e9)
     elif engine == "race":
         patch.setattr(search, "QUICK_TABLE", 0)
     elif engine == "blocks":
@@ -95,7 +97,7 @@ def problems(draw):
 @settings(deadline=None, max_examples=400)
 @given(
     problems(),
-    st.sampled_from(["tables", "blocks", "race", "branches", "branches"]),
+    st.sampled_from(["tables", "blocks", "race", "branches", "delivery"]),
     st.sampled_from([1, 3, 256]),
     st.sampled_from([1, 4, 2**18]),
 )
@@ -160,7 +162,7 @@ def test_every_instruction_set_finds_the_same(path, kind, n_samples, monkeypatch
         branches = search_conjunctions(pack_dense(X), coefficients, 9, **options)
     finally:
         _cpu.use_cpu_path(before)
-    assert tables._replace(n_sums=0) == branches._replace(n_sums=0)
+    assert tables._replace(work=0) == branches._replace(work=0)
 
 
 def test_sparse_rows_give_the_same():
@@ -285,31 +287,31 @@ def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     # There were branches: together they look at more than one search.
     monkeypatch.setattr(search, "BRANCHES", 1)
     uncut = search_conjunctions(pack_dense(X), coefficients, 8, **options)
-    assert uncut.n_sums < alone.n_sums
-    assert uncut._replace(n_sums=0) == alone._replace(n_sums=0)
+    assert uncut.work < alone.work
+    assert uncut._replace(work=0) == alone._replace(work=0)
 
 
 @pytest.mark.usefixtures("branches_only")
-def test_a_number_of_sums_ends_the_search_in_the_same_place(monkeypatch):
+def test_work_ends_the_search_in_the_same_place(monkeypatch):
     """With any number of jobs: each branch has its part."""
     monkeypatch.setattr(search, "SLICE", 1)
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (200, 12), dtype=np.uint8)
     coefficients = rng.integers(-5, 6, 200).astype(float)
     options = {"max_literals": 4, "floor": 1.0}
-    n_sums = []
-    for max_sums in (50, 500, 1e9):
+    work = []
+    for max_work in (1, 1e5, 1e9):
         results = [
             search_conjunctions(
-                pack_dense(X), coefficients, 12, max_sums=max_sums, n_jobs=n_jobs,
+                pack_dense(X), coefficients, 12, max_work=max_work, n_jobs=n_jobs,
                 **options,
             )
             for n_jobs in (1, 2, 1)
         ]  # fmt: skip
         assert results[0] == results[1] == results[2]
-        assert results[0].is_optimal == (max_sums == 1e9)
-        n_sums.append(results[0].n_sums)
-    assert n_sums[0] < n_sums[1] < n_sums[2]
+        assert results[0].is_optimal == (max_work == 1e9)
+        work.append(results[0].work)
+    assert work[0] < work[1] < work[2]
     whole = search_conjunctions(pack_dense(X), coefficients, 12, **options)
     assert results[0] == whole
 
@@ -317,7 +319,7 @@ def test_a_number_of_sums_ends_the_search_in_the_same_place(monkeypatch):
 @settings(deadline=None, max_examples=100)
 @given(
     problems(), st.integers(1, 300), st.sampled_from([1, 3]),
-    st.sampled_from(["time_limit", "max_sums"]),
+    st.sampled_from(["time_limit", "max_work"]),
 )  # fmt: skip
 def test_the_bound_of_an_early_answer_holds(problem, words, n_branches, limit):
     """Stopped after a few steps: everything not listed keeps to the bound."""
@@ -383,13 +385,12 @@ def test_many_samples_and_mixed_densities_agree_with_branch_and_bound(
             patch.setattr(search, "QUICK_TABLE", np.inf)
             found = search_conjunctions(words, coefficients, 72, n_rules=40, **options)
         assert exact.is_optimal
-        assert found._replace(n_sums=0) == exact._replace(n_sums=0)
+        assert found._replace(work=0) == exact._replace(work=0)
 
 
 def test_the_cost_of_tables_counts_what_each_sample_adds():
     ones = np.array([0, 1, 5, 9])
     cost = conjunction_table.TableCost.of(ones, 12, 3)
-    assert cost.n_sums == 1 + 12 + 66 + 220
     n_added = sum(comb(int(k), length) for k in ones for length in (1, 2, 3))
     n_scanned = 12 + 2 * 66 + 4 * 220
     assert cost.uses_blocks == (False, False, False, False)
