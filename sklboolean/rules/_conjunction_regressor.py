@@ -56,8 +56,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         about a second on one core. Work is counted, so the result does not depend on
         the speed of the machine. Where a path ends so while the held-out loss still
         falls, a warning says it; where the last fit does, ``is_optimal_`` is False.
-        Raise it for larger data. None: no limit; with hundreds of features the proof
-        may take very long.
+        With more than some 460 features a proof takes long; it may take a tenth of this
+        besides. Raise it for larger data. None: no limit.
     time_limit : float or None, default=None
         Seconds for the whole fit, as a safety; half of them for choosing C. The result
         then depends on the speed of the machine where this limit is reached; a path
