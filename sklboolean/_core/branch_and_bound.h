@@ -272,7 +272,7 @@ static void sklb_deliver(const sklb_search *s, int side, uint64_t flip, int64_t 
  * one, or those of all features by delivery. Its rows are those of the cover, or where
  * these are more all others, which are taken from the sums over all rows. */
 static int sklb_deliver_if_less(sklb_search *s, int64_t n) {
-    int64_t n_covered = 0, n_rows = 0;
+    int64_t n_covered = 0, n_samples = 0;
     double one_by_one = 0, features = 2 * SKLB_FEATURE * 64 * (double)s->n_row_words;
     for (int k = 0; k < 2; k++) {
         const sklb_side *side = &s->sides[k];
@@ -281,10 +281,10 @@ static int sklb_deliver_if_less(sklb_search *s, int64_t n) {
     }
     for (int64_t w = 0; w < s->n_words; w++) {
         n_covered += sklb_popcount_plain(s->cover[w]);
-        n_rows += sklb_popcount_plain(s->rows[w]);
+        n_samples += sklb_popcount_plain(s->rows[w]);
     }
-    int by_others = s->has_all && 2 * n_covered > n_rows;
-    double delivered = s->delivery * (double)(by_others ? n_rows - n_covered : n_covered);
+    int by_others = s->has_all && 2 * n_covered > n_samples;
+    double delivered = s->delivery * (double)(by_others ? n_samples - n_covered : n_covered);
     s->work += SKLB_CANDIDATE * (double)n;
     if (one_by_one <= delivered + features) {
         s->work += one_by_one;
@@ -295,10 +295,10 @@ static int sklb_deliver_if_less(sklb_search *s, int64_t n) {
         sklb_deliver(s, k, by_others ? ~(uint64_t)0 : 0, s->delivered[k]);
         for (int64_t j = 0; by_others && j < s->n_features; j++)
             s->delivered[k][j] = s->of_all[k][j] - s->delivered[k][j];
-        if (n_covered == n_rows && !s->has_all)
+        if (n_covered == n_samples && !s->has_all)
             memcpy(s->of_all[k], s->delivered[k], s->n_features * sizeof(int64_t));
     }
-    s->has_all = s->has_all || n_covered == n_rows;
+    s->has_all = s->has_all || n_covered == n_samples;
     return 1;
 }
 

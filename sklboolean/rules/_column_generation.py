@@ -10,6 +10,7 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import combinations
+from time import monotonic
 
 import numpy as np
 from scipy.special import entr, expit, softmax
@@ -258,7 +259,8 @@ class ColumnGeneration:
         Returns
         -------
         is_complete : bool
-            Whether neither a limit nor ``watch`` ended the minimization.
+            Whether neither a limit nor ``watch`` ended the minimization. The limit of
+            work may have ended a proof by branch and bound.
         """
         problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
         width = None if self.is_by_tables else WIDTH
@@ -268,7 +270,10 @@ class ColumnGeneration:
             return is_complete
         self.drop_unused(problem)
         limits = Limits(self.work + PROOF * max_work, until)
-        return self._generate(problem, C, tol, None, exact, limits, watch)
+        is_proved = self._generate(problem, C, tol, None, exact, limits, watch)
+        # Where only work is over, the gap says that nothing is proved.
+        is_late = until is not None and monotonic() >= until
+        return is_proved or (is_complete and not is_late)
 
     def _generate(self, problem, C, tol, width, exact, limits, watch):
         """Solve and search in turn until no search of this width adds a conjunction.

@@ -64,13 +64,14 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Work for each path of values of C, and for the fit with the chosen one; 1 takes
         about a second on one core. Work is counted, so the result does not depend on
         the speed of the machine. Where a path ends so while the held-out loss still
-        falls, a warning says it; where the last fit does, ``is_optimal_`` is False.
-        With more than some 460 features a proof takes long; it may take a tenth of this
-        besides. Raise it for larger data. None: no limit.
+        falls, a warning says it; where the last fit does, a ``ConvergenceWarning`` says
+        what is left. With more than some 460 features a proof takes long; it may take
+        a tenth of this besides, without a warning. Raise it for larger data. None: no
+        limit.
     time_limit : float or None, default=None
         Seconds for the whole fit, as a safety; half of them for choosing C. The result
-        then depends on the speed of the machine where this limit is reached; a path
-        that it ends is a warning.
+        then depends on the speed of the machine where this limit is reached. A warning
+        says what is left.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.

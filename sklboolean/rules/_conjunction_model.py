@@ -8,6 +8,7 @@ from time import monotonic
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -196,10 +197,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 model.start_from(solutions[k])
             if k < best:
                 model.minimize(C, PATH_TOL, exact=False, until=until)
-            else:
-                model.minimize(
-                    C, self.tol, exact=True, until=until, max_work=self._max_work()
-                )
+            elif not model.minimize(
+                C, self.tol, exact=True, until=until, max_work=self._max_work()
+            ):
+                self._warn_of_the_end(model, until)
             path.append(model.solution())
             text = f"C={C:.3g}, {len(path[-1].conjunctions)} conjunctions"
             if progress.step(lambda text=text: text, set_attributes):
@@ -280,6 +281,18 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             return None, None
         start = monotonic()
         return start + self.time_limit / 2, start + self.time_limit
+
+    def _warn_of_the_end(self, model, until):
+        """Say which limit ended the last fit, and what it left."""
+        is_late = until is not None and monotonic() >= until
+        limit = "time_limit" if is_late else "work_limit"
+        n_used = len(model.solution().conjunctions)
+        warn_user(
+            f"{limit}={getattr(self, limit):g} ended the fit with {n_used} "
+            f"conjunctions. The objective is {model.objective:.4g}, at most "
+            f"{model.gap:.3g} above that of the best model. Raise {limit}, or lower C.",
+            ConvergenceWarning,
+        )
 
     def _max_work(self):
         """Return the work after which to stop."""
