@@ -391,6 +391,7 @@ def test_many_samples_and_mixed_densities_agree_with_branch_and_bound(
 def test_the_cost_of_tables_counts_what_each_sample_adds():
     ones = np.array([0, 1, 5, 9])
     cost = conjunction_table.TableCost.of(ones, 12, 3)
+    assert cost.n_sums == 1 + 12 + 66 + 220
     n_added = sum(comb(int(k), length) for k in ones for length in (1, 2, 3))
     n_scanned = 12 + 2 * 66 + 4 * 220
     assert cost.uses_blocks == (False, False, False, False)
