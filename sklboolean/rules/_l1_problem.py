@@ -17,6 +17,9 @@ MIN_ADDED = 64
 # the most such rounds for a quadratic model: a next step makes up for a coarse one.
 N_PASSES, MAX_ROUNDS = 3, 8
 MAX_STEPS = 100
+# Outputs of softmax up to which a step minimizes one model over all of them. Of more,
+# each has its own model: the curvatures of pairs are small, and many.
+MOST_PAIRED = 8
 # Samples whose losses are computed at a time.
 LOSSES = 2**16
 
@@ -70,9 +73,10 @@ class L1Problem:
 
     def __init__(self, loss, weights, targets):
         self.loss, self.weights, self.targets = loss, weights, targets
-        names = [0]
-        if loss == "softmax":
-            names = list(combinations(range(len(targets)), 2))
+        names = list(range(len(targets)))
+        self.is_paired = loss == "softmax" and len(targets) <= MOST_PAIRED
+        if self.is_paired:
+            names = list(combinations(names, 2))
         self.curvatures = {name: Curvatures() for name in names}
         self.work = 0
 
@@ -144,15 +148,15 @@ class L1Problem:
             if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
                 return
             active = choose_active(slopes, coefficients, prices)
-            matrix = self._curvatures(columns, active, renew=worst > 0.5 * before)
-            start, before = coefficients[active], worst
-            new = self._minimize_model(
-                matrix, slopes[active], prices[active[1]], start.copy(),
-                max(0.1 * worst, 0.3 * tol),
-            )  # fmt: skip
             change = np.zeros(coefficients.shape)
-            change[active] = new - start
-            decrease = (slopes * change).sum()
+            for part in self._parts(active):
+                matrix = self._curvatures(columns, part, renew=worst > 0.5 * before)
+                new = self._minimize_model(
+                    matrix, slopes[part], prices[part[1]], coefficients[part],
+                    max(0.1 * worst, 0.3 * tol),
+                )  # fmt: skip
+                change[part] = new - coefficients[part]
+            before, decrease = worst, (slopes * change).sum()
             has_moved = self._search_line(
                 columns, prices, coefficients, change, decrease, scores
             )
@@ -160,21 +164,28 @@ class L1Problem:
                 self.means = self.means_of(scores)
                 return
 
+    def _parts(self, active):
+        """Split active coefficients into those with a quadratic model in common."""
+        outputs, places = active
+        if self.is_paired:
+            return [active]
+        return [(outputs[outputs == k], places[outputs == k]) for k in set(outputs)]
+
     def _curvatures(self, columns, active, *, renew):
         """Compute the second derivatives by the active coefficients, rounded.
 
-        With more than two classes they are a sum over pairs of classes: the product of
-        the two probabilities is the curvature of the difference of the two scores.
+        With a few classes they are a sum over pairs of classes: the product of the two
+        probabilities is the curvature of the difference of the two scores. With more
+        they are those of the scores of one class.
         """
         outputs, places = active
         work = sum(one.work for one in self.curvatures.values())
-        if self.loss == "softmax":
+        if self.is_paired:
             matrix = self._curvatures_of_pairs(columns, outputs, places, renew)
         else:
-            mean = self.means[0]
-            is_squared = self.loss == "squared"
+            mean, is_squared = self.means[outputs[0]], self.loss == "squared"
             values = self.weights if is_squared else self.weights * mean * (1 - mean)
-            matrix = self.curvatures[0].among(
+            matrix = self.curvatures[outputs[0]].among(
                 columns, places, values, renew=renew and not is_squared
             )
         self.work += sum(one.work for one in self.curvatures.values()) - work

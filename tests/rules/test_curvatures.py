@@ -179,3 +179,17 @@ def test_counts_are_added_on_both_sides_of_the_diagonal():
     assert np.array_equal(matrix, expected)
     with pytest.raises(ValueError, match="do not fit"):
         add_counts(counts, np.array([4, 0, 2, 6]), 2, 0.5, matrix)
+
+
+def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
+    rng = np.random.default_rng(0)
+    bits = np.vstack([np.ones(640), rng.random((12, 640)) < 0.4]).astype(np.uint8)
+    scores = rng.normal(size=(4, 13)) @ bits + rng.gumbel(size=(4, 640))
+    targets = (scores.argmax(axis=0) == np.arange(4)[:, None]).astype(np.float64)
+    prices, values = np.r_[0.0, np.ones(12)], []
+    for most_paired in (4, 3):
+        monkeypatch.setattr(_l1_problem, "MOST_PAIRED", most_paired)
+        problem = L1Problem("softmax", np.full(640, 0.3), targets)
+        problem.solve(pack_dense(bits), prices, np.zeros((4, 13)), 1e-5)
+        values.append(problem.value)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
