@@ -8,9 +8,9 @@ test samples at once, "one sample" for a single one, as a service asks.
 
 * Real tables: CPU seconds, and accuracy.
 * Samples x features: CPU seconds of a fit, and the most memory that it adds, in MiB, in
-  a process of its own. The data are made up, uint8, with a fifth of ones. Labels are
-  those of a hidden linear model, a tenth of them wrong. A fit of more than 40
-  seconds is ended.
+  a process of its own. The data are made up, uint8, with a fifth of ones; with 5635
+  columns they are words of texts, CSR. Labels are those of a hidden linear model, a
+  tenth of them wrong. A fit of more than 40 seconds is ended.
 * One sample: microseconds of a prediction by each estimator, trained on votes.
 """
 
@@ -37,7 +37,7 @@ from _timing import (
     print_table,
     timed,
 )
-from _workloads import linear_labels, load_part, random_rows
+from _workloads import linear_labels, load_part, random_rows, zipf_rows
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -48,7 +48,11 @@ import sklboolean as sb
 from sklboolean.datasets import load_mushroom, load_votes, make_tic_tac_toe
 
 N_SINGLE = 200  # predictions of one sample
-SIZES = [(1_000, 100), (10_000, 100), (100_000, 100), (10_000, 1_000)]
+SIZES = [
+    (1_000, 100), (10_000, 100), (100_000, 100), (10_000, 1_000), (1_000, 30),
+    (1_000_000, 30), (3_000, 5_635),
+]  # fmt: skip
+WIDE, N_WORDS = 5_000, 107  # from so many columns on they are words; words of a sample
 PATIENCE = 40  # seconds for a fit
 
 
@@ -58,6 +62,7 @@ def models():
         "AveragedPerceptron": sb.AveragedPerceptron(random_state=0),
         "BooleanSVC": sb.BooleanSVC(),
         "KernelPerceptron": sb.KernelPerceptron(random_state=0),
+        "Winnow": sb.Winnow(random_state=0),
         "RuleClassifier": sb.RuleClassifier(random_state=0),
         "BoostByMajority": sb.BoostByMajority(random_state=0),
         "ConjunctionLogisticRegression": sb.ConjunctionLogisticRegression(),
@@ -71,6 +76,14 @@ def models():
         found["LightGBM"] = LGBMClassifier(n_jobs=1, verbose=-1, random_state=0)
     else:
         print("\nPeer left out: LightGBM (not installed).")
+    if find_spec("catboost"):
+        from catboost import CatBoostClassifier
+
+        found["CatBoost"] = CatBoostClassifier(
+            thread_count=1, verbose=0, random_seed=0, allow_writing_files=False
+        )
+    else:
+        print("\nPeer left out: CatBoost (not installed).")
     return found
 
 
@@ -109,7 +122,12 @@ def row(name, model, X, X_test, y, y_test):
 
 def one_fit(name, n_samples, n_features):
     """Fit a model to made-up data; print the CPU seconds and the MiB that it added."""
-    X = random_rows(n_samples, n_features, 0.2, seed=0)
+    if n_features < WIDE:
+        X = random_rows(n_samples, n_features, 0.2, seed=0)
+    else:
+        X = zipf_rows(n_samples, n_features, N_WORDS, seed=0)
+        if name == "HistGradientBoosting":  # takes no sparse data
+            X = X.toarray()
     y = linear_labels(X, 0.1, seed=1)
     model = models()[name]
     warnings.simplefilter("ignore")
@@ -201,7 +219,11 @@ def main(arguments=None):
             rows,
         )
     if options.quick:  # one of ours and one peer: each fit is a process
-        by_size([(300, 50)], ["AveragedPerceptron", "LogisticRegression"], options.keep)
+        sizes, names = (
+            [(300, 50), (60, WIDE)],
+            ["AveragedPerceptron", "LogisticRegression"],
+        )
+        by_size(sizes, names, options.keep)
         one_sample(40)
     else:
         names = [name for name in models() if name != "SVC"]
