@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
 from sklboolean.rules._bit_columns import add_counts, keep_samples
 
@@ -10,8 +11,8 @@ from sklboolean.rules._bit_columns import add_counts, keep_samples
 LEAST_DIGITS, MOST_DIGITS, DIGIT_WORDS = 2, 12, 1024
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
-# Columns that are counted at a time.
-BLOCK = 128
+# Columns that are counted at a time, and words of samples of these.
+BLOCK, WORDS = 128, 2**12
 
 
 class Curvatures:
@@ -76,13 +77,19 @@ class Curvatures:
         n_digits = DIGIT_WORDS // max(len(values) // 64, 1)
         n_digits = min(max(n_digits, LEAST_DIGITS), MOST_DIGITS)
         unit = values.max() / (2**n_digits - 1.01) or 1.0
-        running = np.floor(np.cumsum(values) / unit + 0.5)
-        multiples = np.diff(running, prepend=0.0).astype(np.int64)
-        digits = multiples >> np.arange(n_digits)[:, None] & 1
-        self.digits = pack_dense(digits.astype(np.uint8))
-        self.n_samples = digits.sum(axis=1).tolist()
-        self.unit = values.sum() / max(multiples.sum(), 1)
-        self.reference = values.copy()
+        self.digits = np.empty((n_digits, len(values) // 64), dtype=np.uint64)
+        total, last = 0.0, 0.0
+        for first in range(0, self.digits.shape[1], WORDS):
+            part = values[64 * first : 64 * (first + WORDS)]
+            sums = np.cumsum(np.r_[total, part])[1:]
+            running = np.floor(sums / unit + 0.5)
+            multiples = np.diff(running, prepend=last).astype(np.int64)
+            digits = multiples >> np.arange(n_digits)[:, None] & 1
+            words = pack_dense(digits.astype(np.uint8))
+            self.digits[:, first : first + WORDS] = words
+            total, last = sums[-1], running[-1]
+        self.unit = values.sum() / max(last, 1)
+        self.reference = values
         self.known = self.known[:0]
 
     def _make_room(self, n_new):
@@ -98,11 +105,21 @@ class Curvatures:
     def _count(self, columns, new):
         n_known = len(self.known)
         self.known = np.r_[self.known, new]
-        places, chosen = np.arange(len(self.known)), columns[self.known]
-        for place, digit in enumerate(self.digits):
-            packed = np.empty((len(chosen), -(-self.n_samples[place] // 64)), np.uint64)
-            keep_samples(chosen, digit, packed)
-            rows = BitRows.from_words(packed, self.n_samples[place])
+        for first in range(0, columns.shape[1], WORDS):
+            part = slice(first, first + WORDS)
+            digits = np.ascontiguousarray(self.digits[:, part])
+            self._count_part(columns[self.known, part], digits, n_known)
+        n_pairs = len(new) * (n_known + len(new) // 2)
+        self.work += n_pairs * columns.shape[1] * len(self.digits) // 3
+
+    def _count_part(self, chosen, digits, n_known):
+        """Count words of the samples of chosen columns, the first of them known."""
+        places, n_samples = np.arange(len(chosen)), np.empty(len(digits), np.int32)
+        count_ones(digits, n_samples)
+        for place, n in enumerate(n_samples.tolist()):
+            packed = np.empty((len(chosen), -(-n // 64)), np.uint64)
+            keep_samples(chosen, digits[place], packed)
+            rows = BitRows.from_words(packed, n)
             right = BitColumns.from_rows(rows)
             for first in range(n_known, len(chosen), BLOCK):
                 last = min(first + BLOCK, len(chosen))
@@ -110,5 +127,3 @@ class Curvatures:
                     rows.take(slice(first, last)), right.part(0, last)
                 )
                 add_counts(counts, places, first, self.unit * 2**place, self.matrix)
-        n_pairs = len(new) * (n_known + len(new) // 2)
-        self.work += n_pairs * columns.shape[1] * len(self.digits) // 3

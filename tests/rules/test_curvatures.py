@@ -23,13 +23,14 @@ def columns_and_values(seed, n_columns=9, n_words=3):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(1, 6))
-def test_curvatures_are_sums_of_whole_multiples(seed, n_digits):
+@given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([2, 4096]))
+def test_curvatures_are_sums_of_whole_multiples(seed, n_digits, words):
     """Of a unit, whose running sum is within half a unit of the exact one."""
     bits, columns, values = columns_and_values(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_curvatures, "MOST_DIGITS", n_digits)
         patch.setattr(_curvatures, "LEAST_DIGITS", n_digits)
+        patch.setattr(_curvatures, "WORDS", words)
         curvatures = Curvatures()
         matrix = curvatures.among(columns, np.arange(9), values)
     multiples = np.zeros(len(values))
