@@ -17,6 +17,7 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "pack.h" nogil:
     int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t *words)
+    void sklb_transpose_block(uint64_t *block)
 
 cdef extern from "one_hot_levels.h" nogil:
     bint sklb_fill_levels(const uint64_t *words, int64_t n_words, const uint8_t *group,
@@ -43,6 +44,22 @@ cdef int require_words(const uint64_t[:, ::1] words, Py_ssize_t n_samples,
                        Py_ssize_t n_features) except -1:
     return require(words.shape[0] == n_samples and words.shape[1] >= (n_features + 63) // 64
                    and words.shape[1] >= 1, "the packed samples have another shape")
+
+
+def transpose(const uint64_t[:, ::1] words, uint64_t[:, ::1] columns):
+    """Write the samples in which each feature is true, as words."""
+    cdef Py_ssize_t i, j, w, n = words.shape[0], n_features = columns.shape[0]
+    cdef uint64_t block[64]
+    require_words(words, n, n_features)
+    require(columns.shape[1] == (n + 63) // 64, "the columns have another shape")
+    with nogil:
+        for i in range(columns.shape[1]):
+            for w in range((n_features + 63) // 64):
+                for j in range(64):
+                    block[j] = words[64 * i + j, w] if 64 * i + j < n else 0
+                sklb_transpose_block(block)
+                for j in range(min(64, n_features - 64 * w)):
+                    columns[64 * w + j, i] = block[j]
 
 
 def pack_bytes(const uint8_t[:, ::1] X, uint64_t[:, ::1] words, bint strict):

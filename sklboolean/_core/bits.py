@@ -15,6 +15,7 @@ from sklboolean._core._packing import (
     pack_bytes,
     pack_reals,
     pack_sparse,
+    transpose,
 )
 from sklboolean._core._popcount import (
     FEW_COLUMNS,
@@ -93,10 +94,8 @@ def unpack_words(words, n_features):
 def transpose_words(words, n_features):
     """Transpose packed samples: the samples in which each feature is true, as words."""
     columns = np.empty((n_features, -(-len(words) // 64)), dtype=np.uint64)
-    for first in range(0, n_features, 1024):
-        part = np.ascontiguousarray(words[:, first // 64 : first // 64 + 16])
-        bits = unpack_words(part, min(1024, n_features - first))
-        columns[first : first + 1024] = pack_dense(np.ascontiguousarray(bits.T))
+    if columns.size:
+        transpose(np.ascontiguousarray(words), columns)
     return columns
 
 

@@ -442,18 +442,19 @@ class ConjunctionSearch:
             covered |= words
         return unpack_words(covered[None, :], n_samples)[0].view(bool)
 
-    def running_sums(self, coefficients):
+    def running_sums(self, coefficients, seconds=None):
         """Make sums for searches of many parts of the samples, or None.
 
         They are made where tables of three literals are small, few features are true in
-        a sample, and a search for conjunctions of four literals extends the best of
-        three.
+        a sample, and the seconds that are left are enough for a first search. A search
+        for conjunctions of four literals extends the best of three.
         """
         table = self.table(min(3, self.longest)) if self.longest <= LONGEST else None
         if (
             table is None
             or table.cost.n_sums > MAX_RUNNING_SUMS
             or table.cost.n_added > MAX_ADDED * len(self.words)
+            or (seconds is not None and 3e-9 * table.cost.nanoseconds > seconds)
         ):
             return None
         return RunningSums(table, *to_integers(_finite_coefficients(coefficients)))

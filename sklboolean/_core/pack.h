@@ -53,4 +53,15 @@ static int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t 
     return SKLB_CALL(sklb_pack_row, x, n, threshold, words);
 }
 
+/* Transpose 64 words of 64 bits in place: bit j of word k becomes bit k of word j. */
+static void sklb_transpose_block(uint64_t *block) {
+    uint64_t mask = 0xffffffffu;
+    for (int half = 32; half; half /= 2, mask ^= mask << half)
+        for (int k = 0; k < 64; k = ((k | half) + 1) & ~half) {
+            uint64_t change = (block[k] >> half ^ block[k | half]) & mask;
+            block[k] ^= change << half;
+            block[k | half] ^= change;
+        }
+}
+
 #endif

@@ -11,6 +11,7 @@ the dual values as coefficients.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 from scipy import sparse
@@ -154,7 +155,8 @@ def relax(problem, search, params, start=(), enough=np.inf):
     program = Program(problem)
     program.add([(), *start])
     values = (True,) if params.monotone else (True, False)
-    program.add([((j, v),) for j in range(problem.n_features) for v in values])
+    singles = (((j, v),) for j in range(problem.n_features) for v in values)
+    program.add(takewhile(lambda _: not params.is_late(), singles))
     known_cost = problem.cost(start)
     # The rules of a DNF that costs less, if each covers a positive sample of its own.
     n_rules = np.count_nonzero(problem.positive)
@@ -315,10 +317,13 @@ def _worth_adding(search, program, duals, width, params):
     -------
     found : list of tuples of (feature, value) pairs
     excess : float
-        The largest sum less the price: of all conjunctions in an exact search.
+        The largest sum less the price: of all conjunctions in an exact search. Infinite
+        when the time is over before all lengths were searched.
     """
     found, excess, coefficients = [], 0.0, program.coefficients(duals)
     for length in range(1, search.longest + 1):
+        if params.is_late():
+            return found, np.inf
         price = program.problem.price(length)
         result = search.best(
             coefficients, n_rules=N_ADDED, sign="positive",

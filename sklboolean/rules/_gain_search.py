@@ -90,6 +90,11 @@ class GainParams:
         deadline = None if time_limit is None else monotonic() + time_limit
         return replace(self, deadline=deadline)
 
+    def part(self, share):
+        """Copy the parameters, with a share of the time that is left."""
+        time_left = self.time_left()
+        return self.started(None if time_left is None else share * time_left)
+
     def is_late(self):
         """Whether the deadline has passed."""
         return self.deadline is not None and monotonic() >= self.deadline
@@ -139,6 +144,8 @@ class GainSearch:
         """
         rules, left = [], np.ones(len(self.codes), dtype=bool)
         for k in self.order[:-1]:
+            if self.params.is_over(rules):
+                break
             chosen = self._conjunctions(int(k), left, price)
             rules += [(literals, int(k)) for literals in chosen]
             left = left & ~self.search.cover(chosen)
@@ -211,8 +218,9 @@ class GainSearch:
                 self.codes == k, self.weights, -self.penalty * self.weights
             )
             is_exact = self.params.width is not None or self.search.longest <= 3
-            sums = self.search.running_sums(gains) if is_exact else None
-            self.gains_of, self.gains, self.sums = k, gains, sums
+            self.gains_of, self.gains, self.sums = k, gains, None
+            if is_exact:
+                self.sums = self.search.running_sums(gains, self.params.time_left())
         return self.gains
 
     def _best_by_length(self, k, left):
@@ -223,8 +231,10 @@ class GainSearch:
         if self.sums is not None:
             width = min(params.width or 1, MAX_EXTENDED)
             return self.sums.best(left, params.monotone, self.search.longest, width)
+        # Rules that gain less than their price are not chosen at any price.
+        floor = 0.0 if params.width is None else min(params.prices)
         result = self.search.best(
-            gains, n_rules=N_CANDIDATES, sign="positive",
+            gains, n_rules=N_CANDIDATES, sign="positive", floor=floor,
             time_limit=params.time_left(), width=params.width,
         )  # fmt: skip
         for literals, gain in result.found:
@@ -232,7 +242,7 @@ class GainSearch:
         return list(best.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DecisionList:
     """A list of rules of which the first one satisfied decides, and what it decided.
 
@@ -270,17 +280,17 @@ class DecisionList:
         """Find the index of the rule that decides each sample."""
         return first_satisfied(X, [literals for literals, _ in self.rules])
 
-    def cost(self, X, codes, weights, cover_cost):
-        """Weight of the errors; those of a rule count ``cover_cost`` times."""
+    def cost(self, X, codes, weights, cover_cost, literal_cost):
+        """Weight of the errors and of the literals.
+
+        An error of a rule counts ``cover_cost`` times, one of the default once.
+        """
         decided = self.apply(X)
         labels = np.array([*(k for _, k in self.rules), self.default])
         is_wrong = labels[decided] != codes
         by_rule = decided < len(self.rules)
-        return weights @ np.where(by_rule, cover_cost * is_wrong, is_wrong)
-
-    def n_literals(self):
-        """Count the literals of all rules."""
-        return sum(len(literals) for literals, _ in self.rules)
+        errors = weights @ np.where(by_rule, cover_cost * is_wrong, is_wrong)
+        return errors + literal_cost * sum(len(literals) for literals, _ in self.rules)
 
 
 def any_satisfied(X, conjunctions):

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -36,6 +37,8 @@ MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
 # literal counts as a quarter of an error (measured: fewer literals, and no more errors
 # later), and as this share of many held-out samples, where lists would grow long.
 LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
+# The part of `time_limit` that the choice of parameters may take.
+CHOICE_SHARE = 0.7
 # The default model is fitted on so many samples: its time grows with their square.
 MAX_MODEL_SAMPLES = 4000
 
@@ -102,7 +105,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         It takes an exact search; with more than 50 features set ``time_limit`` too.
     time_limit : float or None, default=None
         Seconds after which no further rule is searched for, and as many for the
-        certificate. Fitting ``estimator`` is not interrupted.
+        certificate. A warning says what was left. Fitting ``estimator`` is not
+        interrupted.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones. ``estimator`` is fitted on zeros and ones.
@@ -226,7 +230,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            When no rule was found and every sample gets the default class.
+            When no rule was found and every sample gets the default class, and when
+            ``time_limit`` ended the fit early.
         """
         y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
@@ -244,7 +249,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
-            setting = self._choose_setting(*training, params, rng, progress)
+            choice = params.part(CHOICE_SHARE)
+            setting = self._choose_setting(*training, choice, rng, progress)
             trusted = self._set_fitted_attributes(*setting, *training, params, rng)
             self._certify(*training[:2], trusted, params)
             progress.finish()
@@ -301,16 +307,27 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             product(trusted, orders, params.penalties, params.prices), 0.0
         )
         progress.count("part", len(parts))
-        for train, test in parts:
+        prices = cover_cost, literal_cost / len(parts)
+        for n_before, (train, test) in enumerate(parts):
             rule_lists = self._rule_lists(
                 costs, X[train], codes[train], weights[train], params, rng
             )
-            held_out, cost_of = (X[test], codes[test], weights[test]), {}
-            for setting, rules in rule_lists.items():
-                if id(rules) not in cost_of:
-                    cost_of[id(rules)] = rules.cost(*held_out, cover_cost)
-                costs[setting] += cost_of[id(rules)]
-                costs[setting] += literal_cost * rules.n_literals() / len(parts)
+            is_whole = len(rule_lists) == len(costs)
+            if is_whole or not n_before:
+                cost_of = {
+                    rules: rules.cost(X[test], codes[test], weights[test], *prices)
+                    for rules in set(rule_lists.values())
+                }
+                costs = {
+                    setting: costs[setting] + cost_of[rules]
+                    for setting, rules in rule_lists.items()
+                }
+            if params.is_late() and n_before + is_whole < len(parts):
+                self._warn_of_time(
+                    f"the choice of parameters after {n_before + is_whole} of "
+                    f"{len(parts)} held-out parts"
+                )
+                break
             # Settings that are far behind are not tried on further parts. The standard
             # deviation of a number of errors is about its square root.
             least = min(costs.values())
@@ -321,21 +338,26 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
 
     def _rule_lists(self, settings, X, codes, weights, params, rng):
-        """Find the rules of each setting in the samples of one part."""
-        kept = {False: weights}
-        if any(uses_model for uses_model, *_ in settings):
-            model = self._fit_model(X, codes, weights, rng)
-            kept[True] = self._trust(model, X, codes, weights)
+        """Find the rules of each setting in the samples of one part.
+
+        After the deadline there are none of further settings.
+        """
         search = params.conjunction_search(X, self.n_features_in_)
-        rule_lists, counted = {}, {}
-        for uses_model, order, penalty in dict.fromkeys(key[:3] for key in settings):
+        rule_lists, counted, kept = {}, {}, {False: weights}
+        for group, members in groupby(settings, itemgetter(slice(3))):
+            if params.is_over(rule_lists):
+                break
+            uses_model, order, penalty = group
+            if uses_model not in kept:
+                model = self._fit_model(X, codes, weights, rng)
+                kept[True] = self._trust(model, X, codes, weights)
             gains = GainSearch(
                 X, self.n_features_in_, codes, kept[uses_model], order, penalty, params,
                 search,
             )  # fmt: skip
-            for setting in settings:
-                if setting[:3] != (uses_model, order, penalty):
-                    continue
+            for setting in members:
+                if params.is_over(rule_lists):
+                    break
                 rules = gains.rule_list(setting[3])
                 # Settings often agree on the rules.
                 key = tuple(rules), order[-1]
@@ -345,6 +367,9 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                     )
                 rule_lists[setting] = counted[key]
         return rule_lists
+
+    def _warn_of_time(self, what):
+        warn_user(f"time_limit={self.time_limit:g} ended {what}. Raise time_limit.")
 
     def _trusts_all(self):
         return isinstance(self.estimator, str) and self.estimator == "labels"
@@ -402,8 +427,11 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             self.estimator_ = self._fit_model(X, codes, weights, rng)
             kept = self._trust(self.estimator_, X, codes, weights)
         search = GainSearch(X, self.n_features_in_, codes, kept, order, penalty, params)
+        rules = search.rule_list(price)
+        if params.is_late():
+            self._warn_of_time(f"the search for rules after {len(rules)} of them")
         state = DecisionList.counted(
-            search.rule_list(price), X, codes, weights, len(self.classes_), order[-1]
+            rules, X, codes, weights, len(self.classes_), order[-1]
         )
         decided = np.bincount(state.apply(X), minlength=1)
         self.rules_ = self._labelled_rules(state.rules, state.counts, decided)
@@ -425,14 +453,20 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         label = self.rules_[0].label if rules else self.default_
         is_label = self.classes_[codes] == label
         is_positive = is_label if rules else ~is_label
-        for positive, start in ((is_positive, rules), (~is_positive, [])):
+        for n_left, positive, start in ((2, is_positive, rules), (1, ~is_positive, [])):
             problem = DNFProblem(
                 X, self.n_features_in_, positive, weights, self.literal_price_
             )
             if self.cost_ is None:
                 self.cost_ = self.cost_bound_ = problem.cost(start)
-            bound = relax(problem, search, params, start, self.cost_bound_).bound
+            part = params.part(1 / n_left)
+            bound = relax(problem, search, part, start, self.cost_bound_).bound
             self.cost_bound_ = min(self.cost_bound_, bound)
+        if params.is_late() and self.cost_bound_ < self.cost_:
+            self._warn_of_time(
+                f"the certificate: the optimum is between {self.cost_bound_:g} and "
+                f"{self.cost_:g}"
+            )
 
     def _proof(self):
         if getattr(self, "cost_", None) is None:

@@ -14,6 +14,7 @@ from sklboolean._core.bits import (
     count_common,
     pack_dense,
     sparse_rows,
+    transpose_words,
     unpack_words,
 )
 from sklboolean._core.validation import as_boolean
@@ -330,3 +331,10 @@ def test_ones_are_the_row_sizes(n_features):
     rows = BitRows.from_words(pack_dense(truth), n_features)
     assert np.array_equal(rows.ones, truth.sum(axis=1))
     assert as_boolean(truth).tolist() == rows.words.tolist()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (63, 65), (64, 64), (130, 200)])
+def test_columns_of_bits_are_the_packed_transpose(shape):
+    X = np.random.default_rng(0).random(shape) < 0.3
+    columns = transpose_words(pack_dense(X), shape[1])
+    np.testing.assert_array_equal(unpack_words(columns, shape[0]), X.T)

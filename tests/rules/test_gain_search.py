@@ -97,11 +97,11 @@ def test_decisions_are_counted():
     # Of the samples that are left the one of class 1 weighs more, so the second rule
     # says what the default says.
     assert counted.rules == rules[:1]
-    assert (counted.default, counted.n_literals()) == (1, 2)
+    assert counted.default == 1
     assert counted.counts.tolist() == [[4, 0], [1, 5]]
     assert counted.apply(words).tolist() == [1, 1, 1, 0]
-    assert counted.cost(words, codes, weights, 0.5) == 1
-    assert counted.cost(words, 1 - codes, weights, 0.5) == 2 + 3 + 0.5 * 4
+    assert counted.cost(words, codes, weights, 0.5, 0.25) == 1 + 0.25 * 2
+    assert counted.cost(words, 1 - codes, weights, 0.5, 0) == 2 + 3 + 0.5 * 4
     everything = DecisionList.counted([((), 1)], words, codes, weights, 2, 0)
     assert (everything.rules, everything.default) == ([((), 1)], 0)
 

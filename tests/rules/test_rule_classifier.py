@@ -1,5 +1,8 @@
 """RuleClassifier predicts what its rules predict, by definition."""
 
+import time
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -274,3 +277,21 @@ def test_decision_function_is_the_log_of_the_odds():
         if len(model.classes_) == 2:
             expected = expected[:, 1] - expected[:, 0]
         np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [40, 1500])
+def test_time_limits_are_kept_and_what_was_left_is_said(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, n_features)) < 0.4
+    y = (X[:, :3].all(axis=1) | X[:, 3:6].all(axis=1)) ^ (rng.random(2000) < 0.2)
+    model = RuleClassifier("labels", time_limit=0.1, certificate=True)
+    start = time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    # The seconds of the processor: other processes share the machine.
+    assert time.process_time() - start < 1.1 * 0.2 + 0.2
+    messages = " ".join(str(one.message) for one in caught)
+    assert "time_limit=0.1 ended the choice of parameters after" in messages
+    assert "time_limit=0.1 ended the certificate: the optimum is between" in messages
+    assert 0 <= model.cost_bound_ < model.cost_
