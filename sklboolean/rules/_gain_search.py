@@ -135,8 +135,15 @@ class GainSearch:
         self.known = {}
         self.gains_of, self.gains, self.sums = None, None, None
 
-    def rule_list(self, price):
+    def rule_list(self, price, n_revisions=MAX_REVISIONS):
         """Find rules for one class after the other, each on the samples that are left.
+
+        Parameters
+        ----------
+        price : float
+            Of a literal.
+        n_revisions : int
+            Rounds in which every rule is searched anew.
 
         Returns
         -------
@@ -146,15 +153,15 @@ class GainSearch:
         for k in self.order[:-1]:
             if self.params.is_over(rules):
                 break
-            chosen = self._conjunctions(int(k), left, price)
+            chosen = self._conjunctions(int(k), left, price, n_revisions)
             rules += [(literals, int(k)) for literals in chosen]
             left = left & ~self.search.cover(chosen)
         return rules
 
-    def _conjunctions(self, k, left, price):
+    def _conjunctions(self, k, left, price, n_revisions):
         """Choose conjunctions for a class: add some, search each anew, add more."""
         chosen = self._extended([], k, left, price)
-        for _ in range(MAX_REVISIONS):
+        for _ in range(n_revisions):
             before = list(chosen)
             chosen = self._revised(chosen, k, left, price)
             if chosen == before:

@@ -37,6 +37,9 @@ MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
 # literal counts as a quarter of an error (measured: fewer literals, and no more errors
 # later), and as this share of many held-out samples, where lists would grow long.
 LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
+# Lists that only compare parameters are revised so often. Three rounds, as in the end,
+# take longer and choose no better (measured on six tables, with wrong labels).
+CHOICE_REVISIONS = 1
 # The part of `time_limit` that the choice of parameters may take.
 CHOICE_SHARE = 0.7
 # The default model is fitted on so many samples: its time grows with their square.
@@ -289,13 +292,11 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     def _choose_setting(self, X, codes, weights, params, rng, progress):
         """Choose the trusted samples, the order of the classes, penalty and price."""
         trusted = (False,) if self._trusts_all() else (False, True)
-        rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
-        orders = tuple(map(tuple, (rarest_first, rarest_first[::-1])))
         # Below 1 the penalty says that a sample which is missed is worse than one which
         # a rule covers wrongly. The rules are for the rare classes then.
         cover_cost = min(1.0, max(params.penalties))
-        if cover_cost < 1:
-            orders = orders[:1]
+        rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
+        orders = (rarest_first, rarest_first[::-1])[: 1 if cover_cost < 1 else 2]
         parts = self._parts(codes, weights, rng)
         n_held_out = sum(weights[test].sum() for _, test in parts)
         literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
@@ -304,7 +305,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             parts, literal_cost = [(np.arange(len(codes)),) * 2], 1.0
             trusted = trusted[-1:]
         costs = dict.fromkeys(
-            product(trusted, orders, params.penalties, params.prices), 0.0
+            product(trusted, map(tuple, orders), params.penalties, params.prices), 0.0
         )
         progress.count("part", len(parts))
         prices = cover_cost, literal_cost / len(parts)
@@ -328,11 +329,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                     f"{len(parts)} held-out parts"
                 )
                 break
-            # Settings that are far behind are not tried on further parts. The standard
-            # deviation of a number of errors is about its square root.
-            least = min(costs.values())
-            limit = least + 2 * np.sqrt(least + 1)
-            costs = {key: cost for key, cost in costs.items() if cost <= limit}
+            costs = without_far_behind(costs)
             if progress.step(partial("{} settings are left".format, len(costs))):
                 break
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
@@ -358,7 +355,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             for setting in members:
                 if params.is_over(rule_lists):
                     break
-                rules = gains.rule_list(setting[3])
+                rules = gains.rule_list(setting[3], CHOICE_REVISIONS)
                 # Settings often agree on the rules.
                 key = tuple(rules), order[-1]
                 if key not in counted:
@@ -472,3 +469,13 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         if getattr(self, "cost_", None) is None:
             return ()
         return (proof_text("", self.cost_, self.cost_bound_),)
+
+
+def without_far_behind(costs):
+    """Drop the settings that are far behind, which need not be tried any more.
+
+    The standard deviation of a number of errors is about its square root.
+    """
+    least = min(costs.values())
+    limit = least + 2 * np.sqrt(least + 1)
+    return {setting: cost for setting, cost in costs.items() if cost <= limit}
