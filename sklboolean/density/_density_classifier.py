@@ -182,7 +182,7 @@ class DensityClassifier(
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples as the density model accepts them.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), default=None
             Labels. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the samples, at least 0. A sample of weight 2 counts as two
