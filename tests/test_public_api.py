@@ -444,7 +444,7 @@ ALLOWED = {
     ),
     "datasets": (),
     "io": ("_core",),
-    "inspection": ("_core", *BASIC, "active_learning", "rules"),
+    "inspection": ("_core", *BASIC, "active_learning", "ensemble", "rules"),
     "onnx": ("_core.formula", *BASIC, "rules"),
 }
 
@@ -499,7 +499,7 @@ def test_imports_are_absolute():
 
 
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib"}
-OPTIONAL = {"matplotlib", "pandas", "polars", "pyarrow", "shap", "skl2onnx"}
+OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "shap", "skl2onnx"}
 
 
 def test_dependencies_are_the_declared_ones():
