@@ -232,7 +232,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite weights of at least 0. A weight, times the class weight, is what an
-            update with the sample adds. A sample of weight 0 is left out. None: 1.
+            update with the sample adds. ``margin`` has the same unit: multiply weights
+            that sum to 1 by their number. A sample of weight 0 is left out. None: 1.
 
         Returns
         -------

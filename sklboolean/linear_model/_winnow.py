@@ -185,7 +185,8 @@ class Winnow(BaseOnlineLinear):
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite exponents of the factors of each sample's updates, at least 0.
-            A sample of weight 0 is left out. None: 1.
+            Multiply weights that sum to 1 by their number: updates are too small
+            otherwise. A sample of weight 0 is left out. None: 1.
 
         Returns
         -------

@@ -18,8 +18,9 @@ from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callb
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import (
     check_finite_sum,
-    check_sample_weight,
+    checked_weights,
     class_weights,
+    relative_weights,
 )
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._dnf_bound import DNFProblem, relax
@@ -38,7 +39,8 @@ MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
 # later), and as this share of many held-out samples, where lists would grow long.
 LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 # Lists that only compare parameters are revised so often. Three rounds, as in the end,
-# take longer and choose no better (measured on six tables, with wrong labels).
+# take half the time more, and choose rules with as many errors and 3 % fewer literals
+# (measured on six tables, with wrong labels).
 CHOICE_REVISIONS = 1
 # The part of `time_limit` that the choice of parameters may take.
 CHOICE_SHARE = 0.7
@@ -218,7 +220,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, at least 0: a sample of weight 2 counts as two.
-            None: 1.
+            Weights whose mean is below 1 are divided by it. None: 1.
 
         Returns
         -------
@@ -285,7 +287,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
 
     def _weights(self, codes, sample_weight):
         """Multiply the weights of the samples by those of their classes."""
-        weights = check_sample_weight(sample_weight, len(codes))
+        weights = relative_weights(checked_weights(sample_weight, len(codes)))
         of_class = class_weights(self.class_weight, self.classes_, codes, weights)
         return check_finite_sum(weights * of_class[codes])
 

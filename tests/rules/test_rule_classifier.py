@@ -256,6 +256,15 @@ def test_a_sample_of_weight_two_counts_as_two():
         np.testing.assert_allclose(one.class_counts_, other.class_counts_, rtol=1e-12)
 
 
+def test_weights_that_add_up_to_one_are_those_of_mean_one():
+    X, _, y = noisy_conjunction(200, 0.1)
+    weights = np.random.default_rng(1).integers(1, 4, 200) / 256
+    one = RuleClassifier(random_state=0).fit(X, y, weights)
+    other = RuleClassifier(random_state=0).fit(X, y, weights / weights.mean())
+    assert one.rules_
+    assert one.to_text() == other.to_text()
+
+
 def test_rare_classes_get_rules_when_weights_ask_for_them():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (1000, 6))
