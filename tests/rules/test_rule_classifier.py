@@ -87,7 +87,8 @@ def test_rules_of_three_classes():
     ("n", "terms", "length"),
     [
         (50, 6, 3),
-        pytest.param(120, 5, 4, marks=pytest.mark.slow),
+        pytest.param(60, 5, 4, marks=pytest.mark.slow),
+        pytest.param(200, 5, 4, marks=pytest.mark.slow),
     ],
 )
 def test_planted_dnfs_untuned(n, terms, length):

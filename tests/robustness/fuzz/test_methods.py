@@ -79,6 +79,7 @@ def sound(model, name):
     return {
         "X": table,
         "X_pool": table,
+        "background": table,
         "x": table[0],
         "y": Y.copy(),
         "classes": np.array([0, 1]),
@@ -102,6 +103,7 @@ def hostile(model, method, name):
     kinds = {
         "X": tables(N_SAMPLES, width),
         "X_pool": tables(N_SAMPLES, width),
+        "background": tables(N_SAMPLES, width),
         "x": tables(1, width),
         "y": labels(N_SAMPLES),
         "sample_weight": weights(N_SAMPLES),
