@@ -1,7 +1,7 @@
 """All classifiers at their defaults on tables of mixed columns, beside their peers.
 
     python benchmarks/bench_tables.py [--quick] [--data DIR] [--sizes 100 300 1000]
-        [--noise 0 0.2] [--seeds N] [--only NAME ...] [--keep DIR]
+        [--noise 0 0.2] [--seeds N] [--only NAME ...] [--tables NAME ...] [--keep DIR]
 
 Of each table a random 30 % are held out, and up to so many of the other samples are the
 training data; a share of their labels is changed to another class ("noise"). Accuracy
@@ -108,7 +108,8 @@ class NativeCatBoost(ClassifierMixin, BaseEstimator):
 
     def _texts(self, X):
         names = X.select_dtypes("category").columns
-        return X.assign(**{one: X[one].astype(str) for one in names}), list(names)
+        texts = X[names].astype(object).fillna("missing").astype(str)
+        return X.assign(**texts), list(names)
 
     def fit(self, X, y):
         from catboost import CatBoostClassifier
@@ -219,6 +220,8 @@ def draw(load, size, noise, seed):
     X, y = load()
     X, codes = pd.DataFrame(X), np.unique(np.asarray(y), return_inverse=True)[1]
     X.columns = list(map(str, X.columns))
+    texts = X.select_dtypes(exclude=["number", "bool"]).columns
+    X = X.astype(dict.fromkeys(texts, "category"))
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(codes))
     n_test = min(int(SHARE_HELD_OUT * len(codes)), MOST_HELD_OUT)
@@ -311,11 +314,13 @@ def main(arguments=None):
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.2])
     parser.add_argument("--seeds", type=int, default=5, help="number of splits")
     parser.add_argument("--only", nargs="+", help="names of learners")
+    parser.add_argument("--tables", nargs="+", help="names of tables")
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
     options = parser.parse_args(arguments)
     print_header("sklboolean: classifiers on tables of mixed columns")
     found, models = tables(options.data), learners()
     models = {n: m for n, m in models.items() if n in (options.only or models)}
+    found = {n: load for n, load in found.items() if n in (options.tables or found)}
     if options.quick:
         found = {name: found[name] for name in ("votes", "diabetes")}
         options.sizes, options.noise, options.seeds = [100], [0.0], 1
