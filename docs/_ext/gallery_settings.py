@@ -33,6 +33,7 @@ in_order = ExplicitOrder(
         "plot_mistakes_and_features.py",
         "plot_completing_digits.py",
         "plot_completing_a_table.py",
+        "plot_ask_a_table.py",
         "plot_anomalies.py",
         "plot_hinton_diagrams.py",
         "plot_majority_game.py",
