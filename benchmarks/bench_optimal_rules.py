@@ -9,10 +9,10 @@ seconds are those of `OptimalRuleSet`, of one core; the time limit is by the clo
 price, as this class counts it.
 
 The second table has the training errors of optimal trees and rule sets of other
-packages, and those of `OptimalRuleSet` with at most as many literals, of the best of
-the prices. The literals of a tree are those of the paths to its leaves of class 1 or of
-class 0, whichever are fewer; the rules describe the same class. CPU seconds are those
-of the peer.
+packages, and those of `OptimalRuleSet` with at most as many literals: the best of a fit
+with ``max_total_literals`` at no price, and of fits at prices. The literals of a tree
+are those of the paths to its leaves of class 1 or of class 0, whichever are fewer; the
+rules describe the same class. CPU seconds are those of the peer.
 """
 
 import argparse
@@ -151,14 +151,19 @@ def rule_sets():
         )  # fmt: skip
 
 
+def literals_and_errors(X, y, **params):
+    """Count the literals and training errors of the cheapest rules."""
+    model = OptimalRuleSet(time_limit=PEER_SECONDS, **params).fit(X, y)
+    n_literals = sum(rule.n_literals for rule in model.rules_)
+    return n_literals, int((model.predict(X) != y).sum())
+
+
 def errors_by_literals(X, y):
-    """List (literals, training errors) of the cheapest rules at each price."""
-    sizes = [(0, int(min(y.sum(), (1 - y).sum())))]
-    for price in PRICES:
-        model = OptimalRuleSet(literal_price=price, time_limit=PEER_SECONDS).fit(X, y)
-        n_literals = sum(rule.n_literals for rule in model.rules_)
-        sizes.append((n_literals, int((model.predict(X) != y).sum())))
-    return sizes
+    """Do this for each price, and for no rules."""
+    none = 0, int(min(y.sum(), (1 - y).sum()))
+    return [
+        none, *(literals_and_errors(X, y, literal_price=price) for price in PRICES)
+    ]  # fmt: skip
 
 
 def peer_rows(name, X, y):
@@ -181,7 +186,11 @@ def peer_rows(name, X, y):
             continue
         if label not in sizes:
             sizes[label] = errors_by_literals(X, (y == label).astype(int))
-        fits = [one for one in sizes[label] if one[0] <= literals[label]]
+        limited = literals_and_errors(
+            X, (y == label).astype(int), literal_price=0.0, max_literals=5,
+            max_total_literals=literals[label],
+        )  # fmt: skip
+        fits = [one for one in sizes[label] if one[0] <= literals[label]] + [limited]
         size, ours = min(fits, key=lambda one: one[::-1])
         row = [name, peer, literals[label], n_errors, size, ours, f"{seconds:.1f}"]
         print(*row, flush=True)

@@ -56,7 +56,8 @@ class Proof:
         """Take another DNF where it is cheaper."""
         conjunctions = self.problem.without_idle_rules(conjunctions)
         cost = self.problem.cost(conjunctions)
-        if cost < self.cost - TOL * (1 + self.cost):
+        is_allowed = sum(map(len, conjunctions)) <= self.problem.most_literals
+        if is_allowed and cost < self.cost - TOL * (1 + self.cost):
             self.conjunctions, self.cost = conjunctions, cost
 
     def scaled(self, unit):
@@ -119,6 +120,7 @@ def _gap(proof, relaxation):
 def greedy_dnf(program, params):
     """Choose conjunctions greedily, then replace each where that is cheaper."""
     matrix, costs = program.matrix(), np.array(program.costs)
+    lengths, most = program.lengths(), program.problem.most_literals
 
     def extended(chosen, barred):
         """Add conjunctions one by one, each for what it gains given those before."""
@@ -128,6 +130,7 @@ def greedy_dnf(program, params):
         while True:
             gains = matrix @ left - costs
             gains[barred] = 0.0
+            gains[lengths[chosen].sum() + lengths > most] = 0.0
             best = int(gains.argmax())
             if gains[best] <= 0:
                 return costs[chosen].sum() + left.sum(), chosen
@@ -163,7 +166,8 @@ def rules_within(search, relaxation, gap, params):
     # The search joins conjunctions that differ in samples of coefficient 0 only.
     least = np.abs(coefficients).sum() * 2.0**-45
     coefficients = np.where(np.abs(coefficients) < least, least, coefficients)
-    prices = np.array([problem.price(length) for length in range(search.longest + 1)])
+    lengths = range(search.longest + 1)
+    prices = np.array([relaxation.duals.price(problem, length) for length in lengths])
     reach = gap
     for _ in range(MAX_HALVINGS):
         listed = search.all_above(
@@ -198,10 +202,17 @@ def solve_integer(relaxation, gap, params, share=1.0):
     """
     program, duals = relaxation.program, relaxation.duals
     matrix, costs = program.matrix(), np.array(program.costs)
-    rules = np.flatnonzero(costs - matrix @ duals <= gap)
-    n_rules, n_cells = len(rules), len(duals)
+    rules = np.flatnonzero(program.costs_at(duals) - matrix @ duals.cells <= gap)
+    n_rules, n_cells = len(rules), len(duals.cells)
     # A cell that costs too much must be covered.
-    can_miss = program.capacities - duals <= gap
+    can_miss = program.capacities - duals.cells <= gap
+    covered = sparse.hstack([matrix[rules].T, sparse.eye_array(n_cells)])
+    constraints = [LinearConstraint(covered, 1.0, np.inf)]
+    if program.problem.is_limited:
+        literals = np.append(program.lengths()[rules], np.zeros(n_cells))
+        constraints.append(
+            LinearConstraint(literals[None], -np.inf, program.problem.most_literals)
+        )
     options = {"mip_rel_gap": 0.0}
     if params.deadline is not None:
         options["time_limit"] = share * params.time_left()
@@ -209,9 +220,7 @@ def solve_integer(relaxation, gap, params, share=1.0):
         milp, np.append(costs[rules], program.capacities),
         integrality=np.repeat([1, 0], [n_rules, n_cells]),
         bounds=Bounds(0.0, np.append(np.ones(n_rules), can_miss.astype(np.float64))),
-        constraints=LinearConstraint(
-            sparse.hstack([matrix[rules].T, sparse.eye_array(n_cells)]), 1.0, np.inf
-        ),
+        constraints=constraints,
         options=options,
     )  # fmt: skip
     if result.status == 2:

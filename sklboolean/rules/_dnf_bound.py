@@ -9,7 +9,7 @@ conjunctions are missing is the question that a search for conjunctions answers,
 the dual values as coefficients.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 
@@ -45,6 +45,8 @@ class DNFProblem:
     weights : ndarray of shape (n_samples,), float64
     literal_price : float
     rule_price : float
+    most_literals : int, or infinity
+        That all rules of a DNF may have together.
     """
 
     X: np.ndarray
@@ -53,6 +55,7 @@ class DNFProblem:
     weights: np.ndarray
     literal_price: float
     rule_price: float = 0.0
+    most_literals: float = np.inf
 
     def price(self, length):
         """Price of a rule of so many literals; the empty one is free."""
@@ -80,6 +83,21 @@ class DNFProblem:
                 del kept[place]
         return kept
 
+    @property
+    def is_limited(self):
+        """Whether the number of literals is limited."""
+        return self.most_literals < np.inf
+
+    def most_rules(self, known_cost):
+        """Bound the rules of a DNF that costs less than one that is known.
+
+        Each covers a positive sample of its own, and has a literal.
+        """
+        n_rules = min(np.count_nonzero(self.positive), self.most_literals)
+        if self.price(1) > 0:
+            n_rules = min(n_rules, int(known_cost / self.price(1)))
+        return n_rules
+
     @cached_property
     def step(self):
         """The least difference of two costs: 1 if all costs are whole numbers, or 0."""
@@ -94,6 +112,31 @@ class DNFProblem:
 
 
 @dataclass(frozen=True)
+class Duals:
+    """The dual values of the linear program.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_positive_cells,), float64
+        What it is worth to cover each positive cell.
+    literal : float
+        What a literal costs besides its price, because few are allowed.
+    """
+
+    cells: np.ndarray
+    literal: float = 0.0
+
+    def value(self, problem):
+        """Sum up what they prove where no conjunction is worth more than its cost."""
+        limit = problem.most_literals if self.literal else 0.0
+        return float(self.cells.sum()) - self.literal * limit
+
+    def price(self, problem, length):
+        """Price of a rule of so many literals."""
+        return problem.price(length) + self.literal * length
+
+
+@dataclass(frozen=True)
 class Relaxation:
     """The linear program over all conjunctions, solved or stopped by a deadline.
 
@@ -103,16 +146,16 @@ class Relaxation:
         The conjunctions that were added.
     bound : float
         No DNF costs less.
-    duals : ndarray of shape (n_positive_cells,), float64, or None
-        The dual values, None if the program was not solved.
+    duals : Duals or None
+        None if the program was not solved.
     value : float
-        The sum of the dual values, less what rounding can do to it. Every DNF costs at
-        least this plus the reduced costs of its rules.
+        The value of the dual values, less what rounding can do to it. Every DNF costs
+        at least this plus the reduced costs of its rules.
     """
 
     program: object
     bound: float
-    duals: np.ndarray | None = None
+    duals: Duals | None = None
     value: float = 0.0
 
     def improved(self, duals, excess, n_rules, known_cost):
@@ -122,11 +165,12 @@ class Relaxation:
         the rules of a DNF. Dual values are feasible when they are divided by 1 plus the
         excess over the least price.
         """
-        problem, value = self.program.problem, float(duals.sum()) - n_rules * excess
-        if problem.price(1) > 0:
-            feasible = duals / (1 + excess / problem.price(1))
-            if feasible.sum() > value:
-                duals, value = feasible, float(feasible.sum())
+        problem = self.program.problem
+        value, least = duals.value(problem) - n_rules * excess, duals.price(problem, 1)
+        if least > 0:
+            feasible = replace(duals, cells=duals.cells / (1 + excess / least))
+            if feasible.value(problem) > value:
+                duals, value = feasible, feasible.value(problem)
         if self.duals is not None and value <= self.value:
             return self
         bound = max(self.bound, min(problem.rounded(value), known_cost))
@@ -158,10 +202,7 @@ def relax(problem, search, params, start=(), enough=np.inf):
     singles = (((j, v),) for j in range(problem.n_features) for v in values)
     program.add(takewhile(lambda _: not params.is_late(), singles))
     known_cost = problem.cost(start)
-    # The rules of a DNF that costs less, if each covers a positive sample of its own.
-    n_rules = np.count_nonzero(problem.positive)
-    if problem.price(1) > 0:
-        n_rules = min(n_rules, int(known_cost / problem.price(1)))
+    n_rules = problem.most_rules(known_cost)
     has_tables = search.table(search.longest) is not None
     widths = list(WIDTHS[-1:] if has_tables else WIDTHS)
     best = Relaxation(program, 0.0)
@@ -169,7 +210,7 @@ def relax(problem, search, params, start=(), enough=np.inf):
         duals = program.solve(params)
         if duals is None:
             return best
-        value, width = float(duals.sum()), widths[0]
+        value, width = duals.value(problem), widths[0]
         found, excess = _worth_adding(search, program, duals, width, params)
         n_added = program.add(found)
         if width is None:
@@ -193,16 +234,17 @@ def _repaired(search, program, duals, params):
 
     Returns
     -------
-    duals : ndarray of shape (n_positive_cells,), float64
+    duals : Duals
     excess : float
         What a conjunction may still be worth more than its cost.
     """
-    duals = duals.copy()
+    duals = replace(duals, cells=duals.cells.copy())
     for _ in range(MAX_REPAIRS):
-        worth = program.matrix() @ duals
-        for k in np.flatnonzero(worth > program.costs):
-            cells, cost = program.covers[k], program.costs[k]
-            duals[cells] *= cost / max(cost, duals[cells].sum(), SMALLEST)
+        costs = program.costs_at(duals)
+        for k in np.flatnonzero(program.matrix() @ duals.cells > costs):
+            cells, cost = program.covers[k], costs[k]
+            worth = duals.cells[cells].sum()
+            duals.cells[cells] *= cost / max(cost, worth, SMALLEST)
         found, excess = _worth_adding(search, program, duals, None, params)
         if not program.add(found) or params.is_late():
             break
@@ -213,7 +255,8 @@ class Program:
     """The linear program over the conjunctions that were added.
 
     Equal samples of one kind are one cell with their total weight. Of conjunctions that
-    cover the same positive cells only the cheapest is kept.
+    cover the same positive cells only the cheapest is kept; where few literals are
+    allowed, the cheapest of each length.
 
     Attributes
     ----------
@@ -235,7 +278,7 @@ class Program:
         self.weights = np.bincount(self.cell_of, problem.weights)
         self.capacities = self.weights[self.positive]
         self.conjunctions, self.costs, self.covers, self.place_of = [], [], [], {}
-        self.duals = np.zeros(len(self.capacities))
+        self.duals = Duals(np.zeros(len(self.capacities)))
 
     def add(self, conjunctions):
         """Add conjunctions; return the number of those that are new, or cheaper."""
@@ -245,9 +288,8 @@ class Program:
             cost = self.weights @ (cover & ~self.positive)
             cost += self.problem.price(len(literals))
             cover = cover[self.positive]
-            place = self.place_of.setdefault(
-                np.packbits(cover).tobytes(), len(self.costs)
-            )
+            key = np.packbits(cover).tobytes(), self.problem.is_limited * len(literals)
+            place = self.place_of.setdefault(key, len(self.costs))
             if place == len(self.costs):
                 self.conjunctions.append(literals)
                 self.costs.append(cost)
@@ -268,36 +310,52 @@ class Program:
             shape=(len(starts) - 1, len(self.capacities)),
         )
 
+    def lengths(self):
+        """Number of literals of each conjunction, float64."""
+        return np.array([len(one) for one in self.conjunctions], dtype=np.float64)
+
+    def costs_at(self, duals):
+        """Costs with the dual value of literals."""
+        return np.array(self.costs) + duals.literal * self.lengths()
+
     def solve(self, params):
         """Find the optimal dual values, or None when the time is over.
 
         The conjunctions that were nearest to being worth their cost the last time are
         tried first, then all that are worth more than it.
         """
-        matrix, costs = self.matrix(), np.array(self.costs)
-        reduced = costs - matrix @ self.duals
-        tried = np.zeros(len(costs), dtype=bool)
+        matrix = self.matrix()
+        reduced = self.costs_at(self.duals) - matrix @ self.duals.cells
+        tried = np.zeros(len(reduced), dtype=bool)
         tried[np.argsort(reduced, kind="stable")[:N_TRIED]] = True
         while True:
-            rows = np.flatnonzero(tried)
-            self.duals = self._solve(matrix[rows], costs[rows], params)
+            self.duals = self._solve(np.flatnonzero(tried), matrix, params)
             if self.duals is None:
                 return None
-            worth_more = matrix @ self.duals > costs + TOL
+            worth_more = matrix @ self.duals.cells > self.costs_at(self.duals) + TOL
             if not (worth_more & ~tried).any():
                 return self.duals
             tried |= worth_more
 
-    def _solve(self, matrix, costs, params):
-        capacities, options = self.capacities, {}
+    def _solve(self, rows, matrix, params):
+        """Solve for some conjunctions; a limit of literals has the last dual value."""
+        n_cells, options = len(self.capacities), {}
+        gains, most, matrix = -np.ones(n_cells), self.capacities, matrix[rows]
+        if self.problem.is_limited:
+            gains = np.append(gains, self.problem.most_literals)
+            most = np.append(most, np.inf)
+            matrix = sparse.hstack([matrix, -self.lengths()[rows, None]])
         if params.deadline is not None:
             options["time_limit"] = params.time_left()
         result = linprog(
-            -np.ones(len(capacities)), A_ub=matrix, b_ub=costs,
-            bounds=np.column_stack([np.zeros(len(capacities)), capacities]),
+            gains, A_ub=matrix, b_ub=np.array(self.costs)[rows],
+            bounds=np.column_stack([np.zeros(len(most)), most]),
             method="highs-ds", options=options,
         )  # fmt: skip
-        return None if result.x is None else np.clip(result.x, 0.0, capacities)
+        if result.x is None:
+            return None
+        values = np.clip(result.x, 0.0, most)
+        return Duals(values[:n_cells], float(values[n_cells:].sum()))
 
     def coefficients(self, duals):
         """Give each sample its dual value, or minus its weight if it is not positive.
@@ -305,7 +363,7 @@ class Program:
         Each of some equal samples gets its share.
         """
         values = -self.weights
-        values[self.positive] = duals
+        values[self.positive] = duals.cells
         share = values / np.bincount(self.cell_of)
         return share[self.cell_of]
 
@@ -324,7 +382,7 @@ def _worth_adding(search, program, duals, width, params):
     for length in range(1, search.longest + 1):
         if params.is_late():
             return found, np.inf
-        price = program.problem.price(length)
+        price = duals.price(program.problem, length)
         result = search.best(
             coefficients, n_rules=N_ADDED, sign="positive",
             length_weights=np.arange(length + 1) == length,

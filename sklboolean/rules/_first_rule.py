@@ -229,12 +229,13 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         )
 
 
-def proof_text(whose, cost, bound):
+def proof_text(whose, cost, bound, allowed=""):
     """Say what rules cost, and how far from the least cost that can be."""
-    text = f"The rules {whose}cost {cost:.6g}."
-    if bound >= cost:
-        return f"{text} It is proved that no set of rules costs less."
-    return f"{text} It is proved that no set of rules costs less than {bound:.6g}."
+    least = "" if bound >= cost else f" than {bound:.6g}"
+    return (
+        f"The rules {whose}cost {cost:.6g}. It is proved that no set of rules{allowed} "
+        f"costs less{least}."
+    )
 
 
 def log_odds(probabilities):

@@ -10,7 +10,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.parameters import check_real
+from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
@@ -30,7 +30,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
 
     The search ends with the set of the smallest cost, or when ``time_limit`` is over
     with the best set so far. `bound_` is a proven bound on the cost of every set, and
-    `gap_` is 0 where the set is proved to be optimal.
+    `gap_` is 0 where the set is proved to be optimal. With ``max_total_literals`` all
+    this is about sets of so few literals.
 
     Parameters
     ----------
@@ -45,6 +46,11 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         rules, and for a quicker proof.
     rule_price : float, default=0.0
         Weight of the samples that a rule must gain besides, at least 0.
+    max_total_literals : int or None, default=None
+        Maximum number of literals of all rules of a set together. A price finds only
+        sets that are the cheapest ones at some price; this finds the cheapest set of
+        every size. Set ``literal_price=0`` besides for the fewest errors at that size.
+        None: no limit.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute. None: the levels of one column of
@@ -100,7 +106,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     has only rules whose reduced cost is at most the gap between the cost of that set
     and the value of the program. All of these are listed, and an integer program over
     the list, solved by HiGHS, finds the cheapest set. Where the list is too long it is
-    cut at a smaller reduced cost, which then limits the bound.
+    cut at a smaller reduced cost, which then limits the bound. A limit of literals is
+    one more row of both programs, and its dual value a price of each literal.
 
     The set that describes a class best may cover no sample at all, or all of them:
     then it has no rules.
@@ -124,12 +131,14 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
 
     def __init__(
         self, *, max_literals=4, monotone=False, literal_price=1.0, rule_price=0.0,
-        feature_groups=None, time_limit=60.0, binarize=0.0, n_jobs=None,
+        max_total_literals=None, feature_groups=None, time_limit=60.0, binarize=0.0,
+        n_jobs=None,
     ):  # fmt: skip
         self.max_literals = max_literals
         self.monotone = monotone
         self.literal_price = literal_price
         self.rule_price = rule_price
+        self.max_total_literals = max_total_literals
         self.feature_groups = feature_groups
         self.time_limit = time_limit
         self.binarize = binarize
@@ -189,6 +198,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     def _check_params(self):
         check_real(self.rule_price, "rule_price", 0)
         check_real(self.literal_price, "literal_price", 0)
+        if self.max_total_literals is not None:
+            check_integer(self.max_total_literals, "max_total_literals", 0)
         return GainParams.check(
             max_rules=1, max_literals=self.max_literals, monotone=self.monotone,
             penalty=1.0, literal_price=self.literal_price, width=None,
@@ -212,7 +223,11 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             min(price / unit if price else 0.0, most)
             for price in (self.literal_price, self.rule_price)
         )
-        return DNFProblem(X, self.n_features_in_, codes == k, weights, *prices), unit
+        problem = DNFProblem(
+            X, self.n_features_in_, codes == k, weights, *prices,
+            np.inf if self.max_total_literals is None else self.max_total_literals,
+        )  # fmt: skip
+        return problem, unit
 
     def _set_fitted_attributes(self, proofs, described, X, codes, weights):
         """Order the rules by their precision, and count what they decide."""
@@ -243,8 +258,12 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         if not hasattr(self, "cost_"):  # it was read from a dictionary
             return ()
         described = self.classes_[len(self.classes_) == 2 :]
-        proofs = zip(described, self.cost_, self.bound_, strict=True)
-        return tuple(proof_text(f"of {label} ", *proof) for label, *proof in proofs)
+        proofs, most = zip(described, self.cost_, self.bound_, strict=True), ""
+        if self.max_total_literals is not None:
+            most = f" of at most {self.max_total_literals} literals together"
+        return tuple(
+            proof_text(f"of {label} ", *proof, most) for label, *proof in proofs
+        )
 
 
 def _share(params, n_left):

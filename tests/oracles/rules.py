@@ -191,19 +191,23 @@ def every_dnf_cost(X, positive, weights, price, max_literals, *, negations):
 
 
 def least_dnf_cost(
-    X, positive, weights, literal_price, rule_price, max_literals, *, negations
-):
+    X, positive, weights, literal_price, rule_price, max_literals, *, negations,
+    most=None,
+):  # fmt: skip
     """The least of all these costs, with a price of each rule that is not empty.
 
     After each conjunction the table holds, for every set of positive samples, the
-    least cost of rules so far that cover exactly these.
+    least cost of rules so far that cover exactly these. With ``most`` literals of all
+    rules together it holds that for each number of literals.
     """
+    n_sizes = 1 if most is None else most + 1
     cells = np.unique(X[positive], axis=0)
     missed = np.array(
         [weights[positive & (row == X).all(axis=1)].sum() for row in cells]
     )
     sets = np.arange(2 ** len(cells))
-    costs = np.where(sets == 0, 0.0, np.inf)
+    costs = np.full((n_sizes, len(sets)), np.inf)
+    costs[0, 0] = 0.0
     for one in [(), *every_conjunction(X.shape[1], max_literals, negations=negations)]:
         cover = sum(satisfies(row, one) << i for i, row in enumerate(cells))
         wrong = sum(
@@ -212,7 +216,9 @@ def least_dnf_cost(
             if not wanted and satisfies(row, one)
         )
         price = wrong + literal_price * len(one) + rule_price * (len(one) > 0)
-        np.minimum.at(costs, sets | cover, costs + price)
+        step = 0 if most is None else len(one)
+        for size in reversed(range(n_sizes - step)):
+            np.minimum.at(costs[size + step], sets | cover, costs[size] + price)
     bits = sets[:, None] >> np.arange(len(cells)) & 1
     return float((costs + (1 - bits) @ missed).min())
 

@@ -103,6 +103,57 @@ def test_no_set_of_rules_costs_less(
 
 
 @pytest.mark.filterwarnings("ignore:No rule gained enough")
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_samples=st.integers(2, 40),
+    n_features=st.integers(2, 4),
+    max_literals=st.integers(1, 3),
+    most=st.integers(0, 7),
+    monotone=st.booleans(),
+    literal_price=st.sampled_from([0.0, 0.25, 1.0]),
+    rule_price=st.sampled_from([0.0, 0.5]),
+    is_weighted=st.booleans(),
+)
+def test_no_set_of_so_few_literals_costs_less(
+    seed, n_samples, n_features, max_literals, most, monotone, literal_price,
+    rule_price, is_weighted,
+):  # fmt: skip
+    X, y, rng = small_table(seed, n_samples, n_features)
+    weights = rng.random(n_samples) + 0.01 if is_weighted else np.ones(n_samples)
+    model = OptimalRuleSet(
+        max_literals=max_literals, monotone=monotone, literal_price=literal_price,
+        rule_price=rule_price, max_total_literals=most,
+    ).fit(X, y, weights)  # fmt: skip
+    expected = least_dnf_cost(
+        X, y == 1, weights, literal_price, rule_price, max_literals,
+        negations=not monotone, most=most,
+    )  # fmt: skip
+    assert sum(rule.n_literals for rule in model.rules_) <= most
+    assert model.cost_[0] == pytest.approx(expected, rel=2e-5, abs=2e-5)
+    assert model.gap_.tolist() == [0.0]
+    if model.rules_ or model.default_ == 0:
+        by_definition = cost_by_definition(model, X, y, 1, weights)
+        assert model.cost_[0] == pytest.approx(by_definition, rel=1e-9)
+
+
+def test_a_limit_of_literals_finds_what_no_price_finds():
+    # No literal costs 40, the first feature 30, both together 0. At a price of p one
+    # literal would be best for 30 + p < 40 and 30 + p < 2p, which no p satisfies.
+    X = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [40, 30, 40, 40], axis=0)
+    y = X.all(axis=1).astype(int)
+    for price in (0.0, 5.0, 15.0, 19.0):
+        model = OptimalRuleSet(literal_price=price).fit(X, y)
+        assert [rule.n_literals for rule in model.rules_] == [2]
+    model = OptimalRuleSet(literal_price=0.0, max_total_literals=1).fit(X, y)
+    assert [rule.literals for rule in model.rules_] == [((0, True),)]
+    assert (model.cost_[0], model.bound_[0]) == (30, 30)
+    assert "no set of rules of at most 1 literals together costs less." in str(
+        model._formula().proof
+    )
+
+
+@pytest.mark.filterwarnings("ignore:No rule gained enough")
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_that_is_cut_short_bounds_every_set(seed, monkeypatch):
     X, y, _ = small_table(seed, 60, 4)
@@ -264,6 +315,8 @@ def test_ctrl_c_ends_the_fit_and_keeps_the_earlier_one():
         ({"rule_price": np.nan}, "rule_price"),
         ({"time_limit": 0}, "time_limit"),
         ({"max_literals": 0}, "max_literals"),
+        ({"max_total_literals": -1}, "max_total_literals"),
+        ({"max_total_literals": 2.5}, "max_total_literals"),
         ({"monotone": "yes"}, "monotone"),
         ({"feature_groups": [1]}, "feature_groups"),
     ],
