@@ -53,13 +53,19 @@ cdef extern from "conjunction_table.h" nogil:
         sklb_best best
     int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
                              const uint16_t *place_of, uint16_t *places)
-    void sklb_scatter_sums(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
-                           const double *values, double *sums)
-    void sklb_scatter_counts(const sklb_table_rows *rows, int length, int64_t first,
-                             int64_t end, const int32_t *values, int32_t *sums)
+    void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
+                      const double *values, double *sums)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
+    ctypedef struct sklb_count_pass:
+        const sklb_table_rows *rows
+        const uint64_t *columns
+        int64_t n_words
+        double value
+        uint64_t *covers
+    void sklb_count_below(const sklb_count_pass *counted, int length, int64_t end,
+                          const uint64_t *cover, double *sums)
     int sklb_best_open(sklb_best *best, int64_t wanted, int longest)
     void sklb_best_close(sklb_best *best)
     ctypedef struct sklb_suffix:
@@ -127,22 +133,12 @@ cdef class TableRows:
         require(values.shape[0] == n, "values and rows do not fit")
         for first in range(0, n, SAMPLES_AT_A_TIME):
             with nogil:
-                sklb_scatter_sums(&self.rows, length, first,
-                                  min(first + SAMPLES_AT_A_TIME, n), &values[0], &sums[0])
-            PyErr_CheckSignals()
-
-    def count(self, int length, const int32_t[::1] values, int32_t[::1] sums):
-        """The same with small integers."""
-        cdef int64_t first, n = self.rows.n_samples
-        require(values.shape[0] == n, "values and rows do not fit")
-        for first in range(0, n, SAMPLES_AT_A_TIME):
-            with nogil:
-                sklb_scatter_counts(&self.rows, length, first,
-                                    min(first + SAMPLES_AT_A_TIME, n), &values[0], &sums[0])
+                sklb_scatter(&self.rows, length, first, min(first + SAMPLES_AT_A_TIME, n),
+                             &values[0], &sums[0])
             PyErr_CheckSignals()
 
     def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
-        """Write the sums of the conjunctions of a length, from blocks of places."""
+        """Do the same by blocks of places."""
         cdef sklb_block_pass blocks
         require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
         memset(&blocks, 0, sizeof(blocks))
@@ -158,6 +154,25 @@ cdef class TableRows:
                 PyErr_CheckSignals()
         finally:
             sklb_blocks_close(&blocks)
+
+    def count(self, int length, const uint64_t[:, ::1] columns, double value,
+              double[::1] sums):
+        """Do the same for rows of one value: ``columns`` holds those of each place, as bits.
+
+        They need not be among the rows listed here.
+        """
+        cdef sklb_count_pass counted
+        cdef int64_t n_words = columns.shape[1]
+        require(columns.shape[0] == self.rows.n_places, "columns and places do not fit")
+        counted.covers = <uint64_t *> malloc((LONGEST + 1) * n_words * sizeof(uint64_t))
+        if counted.covers == NULL:
+            raise MemoryError
+        counted.rows, counted.columns = &self.rows, &columns[0, 0]
+        counted.n_words, counted.value = n_words, value
+        memset(counted.covers, 255, n_words * sizeof(uint64_t))
+        with nogil:
+            sklb_count_below(&counted, length, self.rows.n_places, counted.covers, &sums[0])
+        free(counted.covers)
 
     def scan(self, layout, used, sums, counts, const double[::1] factors, *,
              int64_t n_wanted, int shortest, sign, double floor, bint monotone,

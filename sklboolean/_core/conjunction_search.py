@@ -57,9 +57,8 @@ SLICE = 2**18
 # (measured on x86-64 with AVX2).
 SUM_OVERHEAD, SUM_OF_SAMPLE = 100, 0.2
 WORD_OF_SAMPLE, ONE_OF_SAMPLE, QUICK_TABLE = 1.0, 1.5, 1e7
-# Sums of a table, and additions for a sample, up to which sums are kept from one part
-# of the samples to the next.
-MAX_RUNNING_SUMS, MAX_ADDED = 2**21, 1000
+# Sums of a table up to which they are kept from one part of the samples to the next.
+MAX_RUNNING_SUMS = 2**21
 NO_TABLES = np.zeros(0, dtype=np.int64)
 
 
@@ -445,15 +444,14 @@ class ConjunctionSearch:
     def running_sums(self, coefficients, seconds=None):
         """Make sums for searches of many parts of the samples, or None.
 
-        They are made where tables of three literals are small, few features are true in
-        a sample, and the seconds that are left are enough for a first search. A search
-        for conjunctions of four literals extends the best of three.
+        They are made where tables of three literals are small, and the seconds that are
+        left are enough for a first search. A search for conjunctions of four literals
+        extends the best of three.
         """
         table = self.table(min(3, self.longest)) if self.longest <= LONGEST else None
         if (
             table is None
             or table.cost.n_sums > MAX_RUNNING_SUMS
-            or table.cost.n_added > MAX_ADDED * len(self.words)
             or (seconds is not None and 3e-9 * table.cost.nanoseconds > seconds)
         ):
             return None

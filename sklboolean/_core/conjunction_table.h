@@ -38,39 +38,37 @@ static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, i
 
 /* ---- Scattering: each row adds its value to the sums of its conjunctions. ---- */
 
-#define SKLB_SCATTER(name, type)                                                            \
-    SKLB_INLINE void name##_1(const uint16_t *row, int64_t n, type value, type *sums) {     \
-        for (int64_t a = 0; a < n; a++) sums[row[a]] += value;                              \
-    }                                                                                       \
-    SKLB_INLINE void name##_2(const int64_t *const *choose, const uint16_t *row, int64_t n, \
-                              type value, type *sums) {                                     \
-        for (int64_t b = 1; b < n; b++)                                                     \
-            name##_1(row, b, value, sums + choose[2][row[b]]);                              \
-    }                                                                                       \
-    SKLB_INLINE void name##_3(const int64_t *const *choose, const uint16_t *row, int64_t n, \
-                              type value, type *sums) {                                     \
-        for (int64_t c = 2; c < n; c++)                                                     \
-            name##_2(choose, row, c, value, sums + choose[3][row[c]]);                      \
-    }                                                                                       \
-    /* Of the conjunctions of `length`, for samples first to end. */                        \
-    static void name(const sklb_table_rows *t, int length, int64_t first, int64_t end,      \
-                     const type *values, type *sums) {                                      \
-        for (int64_t i = first; i < end; i++) {                                             \
-            const uint16_t *row = t->places + t->starts[i];                                 \
-            int64_t n = t->starts[i + 1] - t->starts[i];                                    \
-            if (values[i] == 0) continue;                                                   \
-            for (int64_t k = length - 1; k < n; k++) {                                      \
-                type *part = sums + t->choose[length][row[k]];                              \
-                if (length == 1) *part += values[i];                                        \
-                if (length == 2) name##_1(row, k, values[i], part);                         \
-                if (length == 3) name##_2(t->choose, row, k, values[i], part);              \
-                if (length == 4) name##_3(t->choose, row, k, values[i], part);              \
-            }                                                                               \
-        }                                                                                   \
-    }
+SKLB_INLINE void sklb_scatter_1(const uint16_t *row, int64_t n, double value, double *sums) {
+    for (int64_t a = 0; a < n; a++) sums[row[a]] += value;
+}
 
-SKLB_SCATTER(sklb_scatter_sums, double)
-SKLB_SCATTER(sklb_scatter_counts, int32_t)
+SKLB_INLINE void sklb_scatter_2(const int64_t *const *choose, const uint16_t *row, int64_t n,
+                                double value, double *sums) {
+    for (int64_t b = 1; b < n; b++) sklb_scatter_1(row, b, value, sums + choose[2][row[b]]);
+}
+
+SKLB_INLINE void sklb_scatter_3(const int64_t *const *choose, const uint16_t *row, int64_t n,
+                                double value, double *sums) {
+    for (int64_t c = 2; c < n; c++)
+        sklb_scatter_2(choose, row, c, value, sums + choose[3][row[c]]);
+}
+
+/* Of the conjunctions of `length`, for samples first to end. */
+static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, int64_t end,
+                         const double *values, double *sums) {
+    for (int64_t i = first; i < end; i++) {
+        const uint16_t *row = t->places + t->starts[i];
+        int64_t n = t->starts[i + 1] - t->starts[i];
+        if (values[i] == 0) continue;
+        for (int64_t k = length - 1; k < n; k++) {
+            double *part = sums + t->choose[length][row[k]];
+            if (length == 1) *part += values[i];
+            if (length == 2) sklb_scatter_1(row, k, values[i], part);
+            if (length == 3) sklb_scatter_2(t->choose, row, k, values[i], part);
+            if (length == 4) sklb_scatter_3(t->choose, row, k, values[i], part);
+        }
+    }
+}
 
 /* ---- Blocks, for rows with many ones: the bits of `length` blocks are the bin. ---- */
 
@@ -84,14 +82,17 @@ static void sklb_superset_sums(double *bins) {
 typedef struct {
     const sklb_table_rows *rows;
     int length, n_bits, n_blocks; /* n_bits * length == 12 */
-    uint8_t *codes;               /* of block b: n_samples bytes from b * n_samples on */
     const double *values;
+    int64_t n;      /* rows whose value is not 0 */
+    double *used;   /* the values of these */
+    uint8_t *codes; /* of block b: n bytes from b * n on */
     double *sums, *bins;                     /* there are 2 * SKLB_BINS bins */
     uint16_t *prefix[SKLB_LONGEST_IN_TABLE]; /* the bits of the blocks so far */
     int64_t blocks[SKLB_LONGEST_IN_TABLE];   /* from the last one on */
 } sklb_block_pass;
 
 static void sklb_blocks_close(sklb_block_pass *p) {
+    free(p->used);
     free(p->codes);
     free(p->bins);
     for (int k = 0; k < p->length; k++) free(p->prefix[k]);
@@ -100,36 +101,40 @@ static void sklb_blocks_close(sklb_block_pass *p) {
 /* 0: no memory. */
 static int sklb_blocks_open(sklb_block_pass *p) {
     const sklb_table_rows *t = p->rows;
-    int64_t n = t->n_samples + 1;
+    for (int64_t i = 0; i < t->n_samples; i++) p->n += p->values[i] != 0;
     p->n_bits = 12 / p->length;
     p->n_blocks = (int)((t->n_places + p->n_bits - 1) / p->n_bits);
-    p->codes = (uint8_t *)calloc(n, p->n_blocks);
+    p->used = (double *)malloc((p->n + 1) * sizeof(double));
+    p->codes = (uint8_t *)calloc(p->n + 1, p->n_blocks);
     p->bins = (double *)malloc(2 * SKLB_BINS * sizeof(double));
-    int ok = p->codes && p->bins;
+    int ok = p->used && p->codes && p->bins;
     for (int k = 0; k < p->length; k++) {
-        p->prefix[k] = (uint16_t *)calloc(n, sizeof(uint16_t));
+        p->prefix[k] = (uint16_t *)calloc(p->n + 1, sizeof(uint16_t));
         ok = ok && p->prefix[k];
     }
-    for (int64_t i = 0; ok && i < t->n_samples; i++)
+    for (int64_t i = 0, row = 0; ok && i < t->n_samples; i++) {
+        if (p->values[i] == 0) continue;
         for (int64_t k = t->starts[i]; k < t->starts[i + 1]; k++)
-            p->codes[t->places[k] / p->n_bits * t->n_samples + i] |=
+            p->codes[t->places[k] / p->n_bits * p->n + row] |=
                 (uint8_t)(1 << t->places[k] % p->n_bits);
+        p->used[row++] = p->values[i];
+    }
     return ok;
 }
 
-/* Store the sums of the conjunctions with one place of each block. */
-static void sklb_store_bins(const sklb_block_pass *p, int depth, int64_t rank, int bin,
+/* Add the sums of the conjunctions with one place of each block. */
+static void sklb_unload_bins(const sklb_block_pass *p, int depth, int64_t rank, int bin,
                             int64_t below) {
     int left = p->length - depth;
     if (left == 0) {
-        p->sums[rank] = p->bins[bin];
+        p->sums[rank] += p->bins[bin];
         return;
     }
     int64_t block = p->blocks[depth];
     for (int bit = 0; bit < p->n_bits; bit++) {
         int64_t place = block * p->n_bits + bit;
         if (place >= below || place < left - 1) continue;
-        sklb_store_bins(p, depth + 1, rank + p->rows->choose[left][place],
+        sklb_unload_bins(p, depth + 1, rank + p->rows->choose[left][place],
                         bin | 1 << (p->n_bits * (left - 1) + bit), place);
     }
 }
@@ -137,26 +142,26 @@ static void sklb_store_bins(const sklb_block_pass *p, int depth, int64_t rank, i
 static void sklb_add_to_bins(const sklb_block_pass *p, const uint8_t *code) {
     const uint16_t *prefix = p->prefix[p->length - 1];
     double *odd = p->bins + SKLB_BINS;
-    int64_t i = 0, n = p->rows->n_samples;
+    int64_t i = 0, n = p->n;
     memset(p->bins, 0, 2 * SKLB_BINS * sizeof(double));
     for (; i + 2 <= n; i += 2) {
-        p->bins[prefix[i] | code[i]] += p->values[i];
-        odd[prefix[i + 1] | code[i + 1]] += p->values[i + 1];
+        p->bins[prefix[i] | code[i]] += p->used[i];
+        odd[prefix[i + 1] | code[i + 1]] += p->used[i + 1];
     }
-    if (i < n) p->bins[prefix[i] | code[i]] += p->values[i];
+    if (i < n) p->bins[prefix[i] | code[i]] += p->used[i];
     for (int k = 0; k < SKLB_BINS; k++) p->bins[k] += odd[k];
     sklb_superset_sums(p->bins);
 }
 
 /* All conjunctions whose later blocks are chosen, with the blocks first to last next. */
 static void sklb_pass_blocks(sklb_block_pass *p, int depth, int64_t first, int64_t last) {
-    int64_t n = p->rows->n_samples;
+    int64_t n = p->n;
     for (int64_t block = first; block <= last; block++) {
         const uint8_t *code = p->codes + block * n;
         p->blocks[depth] = block;
         if (depth == p->length - 1) {
             sklb_add_to_bins(p, code);
-            sklb_store_bins(p, 0, 0, 0, p->rows->n_places);
+            sklb_unload_bins(p, 0, 0, 0, p->rows->n_places);
             continue;
         }
         const uint16_t *before = p->prefix[depth];
@@ -164,6 +169,49 @@ static void sklb_pass_blocks(sklb_block_pass *p, int depth, int64_t first, int64
         int shift = p->n_bits * (p->length - 1 - depth);
         for (int64_t i = 0; i < n; i++) prefix[i] = (uint16_t)(before[i] | code[i] << shift);
         sklb_pass_blocks(p, depth + 1, 0, block);
+    }
+}
+
+/* ---- Counting, for rows of one value: 64 of them at a time. ---- */
+
+typedef struct {
+    const sklb_table_rows *rows; /* for the number of places */
+    const uint64_t *columns;     /* the rows of each place, some at a time */
+    int64_t n_words;
+    double value;
+    uint64_t *covers; /* n_words of each length */
+} sklb_count_pass;
+
+/* sums[a] += value * number of rows of the cover with place a, for places below `end`. */
+#define SKLB_DEFINE_COUNTS(SUFFIX, TARGET, POPCOUNT)                                         \
+    TARGET static void sklb_add_counts_##SUFFIX(const sklb_count_pass *p, int64_t end,       \
+                                                const uint64_t *cover, double *sums) {       \
+        const uint64_t *column = p->columns;                                                 \
+        for (int64_t a = 0; a < end; a++, column += p->n_words) {                            \
+            int64_t count = 0;                                                               \
+            for (int64_t w = 0; w < p->n_words; w++) count += POPCOUNT(cover[w] & column[w]); \
+            sums[a] += p->value * (double)count;                                             \
+        }                                                                                    \
+    }
+
+SKLB_DEFINE_COUNTS(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+#if SKLB_X86
+SKLB_DEFINE_COUNTS(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
+SKLB_DEFINE_COUNTS(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
+#endif
+
+/* All conjunctions of `length` places below `end`, over the rows of a cover. */
+static void sklb_count_below(const sklb_count_pass *p, int length, int64_t end,
+                             const uint64_t *cover, double *sums) {
+    if (length == 1) {
+        SKLB_CALL(sklb_add_counts, p, end, cover, sums);
+        return;
+    }
+    uint64_t *both = p->covers + length * p->n_words;
+    for (int64_t place = length - 1; place < end; place++) {
+        const uint64_t *column = p->columns + place * p->n_words;
+        for (int64_t w = 0; w < p->n_words; w++) both[w] = cover[w] & column[w];
+        sklb_count_below(p, length - 1, place, both, sums + p->rows->choose[length][place]);
     }
 }
 

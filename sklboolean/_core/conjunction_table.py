@@ -20,11 +20,14 @@ from sklboolean._core.bits import pack_dense, transpose_words
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
 MAX_SUMS = 2**24
 # Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
-# one to the bins of a block, the bins of one choice of blocks, and clearing and
-# scanning a sum, with one sign of each place but the first.
-ADD, ADD_TO_BIN, BINS, SCAN = 1.3, 1.6, 12e3, 1.0
+# one to the bins of a block, the bins of one choice of blocks, a word of samples counted
+# for a conjunction, and clearing and scanning a sum, with one sign of each place but the
+# first.
+ADD, ADD_TO_BIN, BINS, COUNT, SCAN = 1.3, 1.6, 12e3, 0.35, 1.0
 # Ones of samples that are listed at a time, in 2 bytes each.
 LISTED = 2**24
+# Samples that are counted at a time: their columns stay in the second cache.
+COUNTED = 2**12
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 
@@ -37,8 +40,8 @@ class TableCost:
     ----------
     n_sums : int
         Number of sums, of conjunctions of true features.
-    n_added : float
-        Number of additions to them, sample by sample.
+    adding : float
+        Nanoseconds of a core to add up numbers of all samples.
     nanoseconds : float
         Time of a search, without layout.
     uses_blocks : tuple of bool
@@ -46,7 +49,7 @@ class TableCost:
     """
 
     n_sums: int
-    n_added: float
+    adding: float
     nanoseconds: float
     uses_blocks: tuple
 
@@ -54,18 +57,17 @@ class TableCost:
     def of(cls, ones, n_features, longest):
         """Estimate from the number of ones in each sample, as places hold them."""
         values, repeats = np.unique(ones, return_counts=True)
-        nanoseconds, uses_blocks, n_sums, n_added = 0.0, [False], 1, 0.0
+        adding, scanning, uses_blocks, n_sums = 0.0, 0.0, [False], 1
         for length in range(1, longest + 1):
             n_sums += comb(n_features, length)
-            n_scattered = float(binomials(values, length) @ repeats)
-            n_added, scattered = n_added + n_scattered, ADD * n_scattered
+            scattered = ADD * float(binomials(values, length) @ repeats)
             n_blocks = -(-n_features * length // BIN_BITS)
             n_choices = comb(n_blocks + length - 1, length)
             in_blocks = n_choices * (ADD_TO_BIN * len(ones) + BINS)
             uses_blocks.append(1 < length and in_blocks < scattered)
-            nanoseconds += min(scattered, in_blocks) if length > 1 else scattered
-            nanoseconds += SCAN * 2 ** (length - 1) * comb(n_features, length)
-        return cls(n_sums, n_added, nanoseconds, tuple(uses_blocks))
+            adding += min(scattered, in_blocks) if length > 1 else scattered
+            scanning += SCAN * 2 ** (length - 1) * comb(n_features, length)
+        return cls(n_sums, adding, adding + scanning, tuple(uses_blocks))
 
 
 def fits_in_tables(n_features, longest):
@@ -148,7 +150,10 @@ class ConjunctionTable:
     @cached_property
     def columns(self):
         """The samples where each place is true, as words."""
-        columns = transpose_words(self.words ^ self.inverted_bits, self.n_features)
+        return self._columns_of(self.words)
+
+    def _columns_of(self, words):
+        columns = transpose_words(words ^ self.inverted_bits, self.n_features)
         return columns[self.features]
 
     @cached_property
@@ -187,26 +192,51 @@ class ConjunctionTable:
     @cached_property
     def counts(self):
         """Number of samples of each conjunction, by length."""
-        return self._add_up(np.ones(len(self.words), dtype=np.int32), TableRows.count)
+        sums = self.sums(np.ones(len(self.words)), [1.0])
+        return [of_length.astype(np.int32) for of_length in sums]
 
-    def sums(self, values):
-        """Add up whole numbers, below 2**53 in total, by length from 0 on."""
-        return self._add_up(values, TableRows.scatter)
-
-    def _add_up(self, values, scatter):
-        """Add up numbers by length, those of blocks or by a method of `TableRows`."""
+    def sums(self, values, distinct=None):
+        """Add up numbers of the samples, by length from 0 on; see `add`."""
         sizes = [comb(self.n_features, k) for k in range(self.longest + 1)]
-        totals = [np.zeros(size, dtype=values.dtype) for size in sizes]
-        totals[0][0] = values.sum()
+        sums = [np.zeros(size) for size in sizes]
+        self.add(values, sums, distinct)
+        return sums
+
+    def add(self, values, sums, distinct=None):
+        """Add numbers of the samples to sums by length.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), float64
+            Whole numbers, below 2**53 in total.
+        sums : list of ndarrays of float64
+        distinct : iterable of float, or None
+            All values but 0, where they are few.
+        """
+        n_used = np.count_nonzero(values)
+        sums[0][0] += values.sum()
+        if distinct is not None:
+            n_words = n_used / 64 + len(distinct)
+            adding = self.cost.adding * n_used / max(1, len(values))
+            if COUNT * self.cost.n_sums * n_words < adding:
+                self._count(values, sums, distinct)
+                return
         for piece, rows in self._pieces():
-            for length, total in enumerate(totals[1:], 1):
+            for length in range(1, self.longest + 1):
                 if self.cost.uses_blocks[length]:
-                    sums = np.zeros(len(total))
-                    rows.sum_blocks(length, values[piece].astype(np.float64), sums)
-                    total += sums.astype(total.dtype)
-                elif len(total):
-                    scatter(rows, length, values[piece], total)
-        return totals
+                    rows.sum_blocks(length, values[piece], sums[length])
+                elif len(sums[length]):
+                    rows.scatter(length, values[piece], sums[length])
+
+    def _count(self, values, sums, distinct):
+        """Add up few different numbers, 64 samples at a time."""
+        for value in distinct:
+            members = np.flatnonzero(values == value)
+            for first in range(0, len(members), COUNTED):
+                words = self.words[members[first : first + COUNTED]]
+                columns = self._columns_of(words)
+                for length in range(1, self.longest + 1):
+                    self.no_rows.count(length, columns, value, sums[length])
 
     def best(self, values, task, factors, monotone, *, diverse=False, floors=None):
         """Find the conjunctions of the largest scores, best first.
@@ -258,6 +288,8 @@ class RunningSums:
         self.table, self.unit = table, unit
         self.values = integers.astype(np.float64)
         self.part = np.zeros(len(integers), dtype=bool)
+        sizes = np.unique(np.abs(integers[integers != 0])).astype(np.float64)
+        self.distinct = np.concatenate([sizes, -sizes])
         sizes = [comb(table.n_features, k) for k in range(table.longest + 1)]
         # Beyond there are none.
         self.sums = [np.zeros(size) for size in [*sizes, 0]]
@@ -270,9 +302,7 @@ class RunningSums:
             changed = part
         self.part = part.copy()
         values = np.where(part, self.values, -self.values) * changed
-        self.sums[0] += values.sum()
-        for length in range(1, self.table.longest + 1):
-            self.table.rows.scatter(length, values, self.sums[length])
+        self.table.add(values, self.sums, self.distinct)
 
     def best(self, part, monotone, longest, width):
         """Find the conjunction of each length with the largest sum.

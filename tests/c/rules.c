@@ -87,14 +87,32 @@ static void check_best(void) {
     sklb_best_close(&best);
 }
 
-/* The sums of all triples of 14 places, from each sample and from blocks of places. */
-static void check_table(void) {
+/* Adds the sums of all triples, 64 rows at a time. */
+static void count_triples(const sklb_table_rows *table, const double *values, double *sums) {
+    enum { MOST_PLACES = 20, MOST_WORDS = 8 };
+    uint64_t columns[MOST_PLACES * MOST_WORDS], covers[4 * MOST_WORDS];
+    int64_t n_words = (table->n_samples + 63) / 64;
+    for (double value = -3; value <= 3; value++) {
+        sklb_count_pass counts = {table, columns, n_words, value, covers};
+        memset(columns, 0, sizeof columns);
+        memset(covers, 255, sizeof covers);
+        for (int64_t i = 0; i < table->n_samples; i++)
+            for (int64_t k = table->starts[i]; k < table->starts[i + 1]; k++)
+                if (values[i] == value)
+                    columns[table->places[k] * n_words + i / 64] |= (uint64_t)1 << i % 64;
+        sklb_count_below(&counts, 3, table->n_places, covers, sums);
+    }
+}
+
+/* The sums of all triples of 14 places, from each sample, from blocks of places, and
+ * counted. */
+static void check_table(int path) {
     enum { N = 200, M = 14, TRIPLES = M * (M - 1) * (M - 2) / 6 };
-    int path = 0;
     uint64_t rows[N], inverted[1] = {0};
     int64_t starts[N + 1] = {0}, choose[SKLB_LONGEST_IN_TABLE + 1][M + 1];
     uint16_t places[64 * N], place_of[64];
-    double values[N], scattered[TRIPLES] = {0}, in_blocks[TRIPLES];
+    double values[N], scattered[TRIPLES] = {0}, in_blocks[TRIPLES] = {0};
+    double counted[TRIPLES] = {0};
     fill_words(rows, N);
     for (int u = 0; u <= M; u++)
         for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++)
@@ -108,14 +126,15 @@ static void check_table(void) {
     }
     sklb_table_rows table = {M, N, {0}, starts, places};
     for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
-    sklb_scatter_sums(&table, 3, 0, N / 3, values, scattered);
-    sklb_scatter_sums(&table, 3, N / 3, N, values, scattered);
+    sklb_scatter(&table, 3, 0, N / 3, values, scattered);
+    sklb_scatter(&table, 3, N / 3, N, values, scattered);
     sklb_block_pass blocks;
     memset(&blocks, 0, sizeof blocks);
     blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;
     CHECK(sklb_blocks_open(&blocks));
     sklb_pass_blocks(&blocks, 0, 0, blocks.n_blocks - 1);
     sklb_blocks_close(&blocks);
+    count_triples(&table, values, counted);
     for (int c = 2, rank = 0; c < M; c++)
         for (int b = 1; b < c; b++)
             for (int a = 0; a < b; a++, rank++) {
@@ -123,14 +142,15 @@ static void check_table(void) {
                 double sum = 0;
                 for (int i = 0; i < N; i++) sum += (rows[i] & mask) == mask ? values[i] : 0;
                 CHECK(scattered[rank] == sum && in_blocks[rank] == sum);
+                CHECK(counted[rank] == sum);
             }
 }
 
 int main(void) {
     check_best();
-    check_table();
     for (int path = 0; path <= sklb_highest_level(); path++) {
         sklb_cpu_level = &path;
+        check_table(path);
         for (int n_digits = 1; n_digits < 20; n_digits += 6)
             for (int64_t n_words = 1; n_words < 40; n_words++)
                 check_cover_sum(path, n_words % 3, n_words, n_digits, 0);

@@ -48,6 +48,9 @@ def use_engine(patch, engine):
     elif engine == "blocks":
         patch.setattr(conjunction_table, "ADD_TO_BIN", 0)
         patch.setattr(conjunction_table, "BINS", 0)
+    if engine in ("tables", "blocks", "counts"):  # of samples of one value
+        patch.setattr(conjunction_table, "COUNT", 0 if engine == "counts" else 1e9)
+        patch.setattr(conjunction_table, "COUNTED", 33)
 
 
 @pytest.fixture
@@ -97,7 +100,7 @@ def problems(draw):
 @settings(deadline=None, max_examples=400)
 @given(
     problems(),
-    st.sampled_from(["tables", "blocks", "race", "branches", "delivery"]),
+    st.sampled_from(["tables", "blocks", "counts", "race", "branches", "delivery"]),
     st.sampled_from([1, 3, 256]),
     st.sampled_from([1, 4, 2**18]),
 )
@@ -453,8 +456,10 @@ def test_limited_width_finds_true_sums_and_says_that_it_is_not_exact(seed):
         assert abs(total) <= abs(best)
 
 
+@pytest.mark.parametrize("engine", ["tables", "blocks", "counts"])
 @pytest.mark.parametrize(("seed", "monotone"), [(0, False), (1, False), (2, True)])
-def test_running_sums_find_the_best_of_each_part(seed, monotone):
+def test_running_sums_find_the_best_of_each_part(seed, monotone, engine, monkeypatch):
+    use_engine(monkeypatch, engine)
     rng = np.random.default_rng(seed)
     X = correlated_rows(80, 6, rng)
     coefficients = rng.integers(-4, 5, 80) / 2
