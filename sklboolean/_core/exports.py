@@ -17,8 +17,11 @@ OUTPUTS = ("label", "proba", "score", "all")
 class ExportMixin:
     """Exports of a class that describes itself by ``_formula()``."""
 
-    def _written_formula(self):
-        """Return the formula of a fitted model; a model without one is an error."""
+    def _written_formula(self, output="all"):
+        """Return the formula of a fitted model; a model without one is an error.
+
+        For "label" it is the shortest that gives the labels.
+        """
         if isinstance(self, BaseEstimator):
             check_is_fitted(self)
         formula = self._formula()
@@ -28,7 +31,8 @@ class ExportMixin:
                 "be written. A booster can if it boosts stumps, its default, and a "
                 "ConsistentHalfspace with solver='linprog'."
             )
-        return formula
+        is_label = isinstance(output, str) and output == "label"
+        return (is_label and getattr(formula, "of_labels", None)) or formula
 
     def to_text(self, feature_names=None) -> str:
         """Write the model as text: its rules, or weights and conjunctions.
@@ -48,7 +52,7 @@ class ExportMixin:
         ValueError
             When a feature has no name, or the model is not made of conjunctions.
         """
-        formula = self._written_formula()
+        formula = self._written_formula("label")
         names = formula.columns.names if feature_names is None else feature_names
         if isinstance(formula, FirstRule):
             return rules_text(formula, names)
@@ -81,7 +85,7 @@ class ExportMixin:
             When a feature has no name, or two have the same, when the model is not made
             of conjunctions, or has no such output.
         """
-        formula = self._written_formula()
+        formula = self._written_formula(output)
         check_outputs(formula, output)
         return python_code(formula, feature_names, output)
 
@@ -115,7 +119,7 @@ class ExportMixin:
             When a feature has no name, two have the same, a name or label cannot be
             quoted, when the model is not made of conjunctions, or has no such output.
         """
-        formula = self._written_formula()
+        formula = self._written_formula(output)
         check_outputs(formula, output)
         names = formula.columns.names if feature_names is None else feature_names
         return sql_code(formula, names, output)

@@ -100,6 +100,8 @@ class FirstRule(TermsMixin):
         Values of ``decision_function``; None where they are not decided by the rule.
     proof : tuple of str
         What is proved about the model, a sentence each.
+    of_labels : FirstRule or None
+        Fewer rules with the same labels, where the others differ in probabilities only.
     """
 
     columns: Columns
@@ -110,6 +112,7 @@ class FirstRule(TermsMixin):
     probabilities: np.ndarray | None = None
     scores: np.ndarray | None = None
     proof: tuple = ()
+    of_labels: "FirstRule | None" = None
 
     def first(self, bits):
         """Number the rule that decides each sample; ``n_rules`` is the default."""

@@ -17,15 +17,18 @@ from sklboolean.rules._exports import (
     read_numbers,
 )
 from sklboolean.rules._gain_search import first_satisfied
+from sklboolean.rules._grades import frequencies, grade
 from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
 
 
 class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
     """Prediction, formula and exports of a list of rules and a default class.
 
-    For estimators with ``classes_``, ``rules_``, ``default_``, ``class_counts_`` and
-    ``binarize``.
+    For estimators with ``classes_``, ``rules_``, ``default_``, ``class_counts_``,
+    ``grades_``, ``probabilities_`` and ``binarize``.
     """
+
+    grades_ = probabilities_ = None  # 0.1.0 had none
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -45,6 +48,17 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             names = names_of(literals, self._names())
             labelled.append(Rule(literals, None, None, int(n), precision, label, names))
         return labelled
+
+    def _set_rules(self, rules, default, counts, decided, X, codes, weights):
+        """Keep a rule list, what it decides, and the grades of its samples."""
+        n_decided = np.bincount(decided, minlength=len(counts))
+        self.rules_ = self._labelled_rules(rules, counts, n_decided)
+        self.default_, self.class_counts_ = self.classes_[default], counts
+        grades, decided, found, self.probabilities_ = grade(
+            rules, default, counts, X, self.n_features_in_, codes, weights
+        )
+        n_decided = np.bincount(decided, minlength=len(found))
+        self.grades_ = self._labelled_rules(grades, found, n_decided)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
@@ -74,18 +88,22 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            Class frequencies among the training samples that the rule decides, with
-            one more sample of each class (Laplace smoothing). All samples that a rule
-            decides have the same. With a penalty below 1 a rule may predict a class of
-            a probability below one half.
+            Those of the first of ``grades_`` that a sample satisfies: the class
+            frequencies among its training samples, with one more of each class (Laplace
+            smoothing). Those of the whole rule count as ten samples more. The most
+            probable class is the label that ``predict`` returns, but for rules whose
+            label is not the most frequent one, as may be with a penalty below 1.
         """
-        indices = self.apply(X)
-        return self._probabilities()[indices]
+        check_is_fitted(self)
+        samples = validate_boolean(self, X, reset=False)
+        rules, probabilities = self._graded()
+        return probabilities[first_satisfied(samples, [r.literals for r in rules])]
 
-    def _probabilities(self):
-        """Compute the probabilities for each rule and the default."""
-        counts = self.class_counts_ + 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
+    def _graded(self):
+        """Return the grades, and the probabilities of each and of all others."""
+        if self.grades_ is None:
+            return self.rules_, frequencies(self.class_counts_)
+        return self.grades_, self.probabilities_
 
     def decision_function(self, X) -> np.ndarray:
         """Compute a score of each sample from the probabilities.
@@ -121,17 +139,23 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         return first_satisfied(samples, [rule.literals for rule in self.rules_])
 
     def _formula(self):
-        probabilities = self._probabilities()
-        return FirstRule(
-            Columns.of(self, self.binarize),
-            [rule.literals for rule in self.rules_],
-            [rule.label for rule in self.rules_],
-            python_value(self.default_),
-            class_labels(self),
-            probabilities,
-            log_odds(probabilities),
-            self._proof(),
-        )
+        def rule_list(rules, probabilities=None, scores=None, **fields):
+            return FirstRule(
+                Columns.of(self, self.binarize),
+                [rule.literals for rule in rules],
+                [rule.label for rule in rules],
+                python_value(self.default_),
+                class_labels(self),
+                probabilities,
+                scores,
+                **fields,
+            )
+
+        grades, probabilities = self._graded()
+        return rule_list(
+            grades, probabilities, log_odds(probabilities), proof=self._proof(),
+            of_labels=rule_list(self.rules_),
+        )  # fmt: skip
 
     def _proof(self):
         """Say what is proved about the rules, a sentence each."""
@@ -161,6 +185,9 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             "feature_names": self._names(),
             "binarize": self.binarize,
         }
+        if self.grades_ is not None:
+            values["grades"] = [rule._fields() for rule in self.grades_]
+            values["probabilities"] = self.probabilities_.tolist()
         return versioned(type(self).__name__, values)
 
     @classmethod
@@ -195,22 +222,32 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         check_columns(n_features, columns, binarize)
         rules = rules_from_fields(rules, n_features, ("coverage", "precision"))
         model = cls(binarize=binarize)
+        model.n_features_in_ = n_features
+        if columns is not None:
+            model.feature_names_in_ = np.array(columns, dtype=object)
         model.classes_ = read_classes(classes, dtype)
         labels = model.classes_.tolist()
-        if any(label not in labels for label in [default, *(r.label for r in rules)]):
-            raise ValueError(
-                f"data: the labels of rules, and the default, must be among {labels}."
-            )
+        check_labels([default, *(rule.label for rule in rules)], labels)
         shape = len(rules) + 1, len(labels)
         model.class_counts_ = read_numbers(counts, "class_counts", shape)
         if (model.class_counts_ < 0).any():
             raise ValueError("data: class_counts must not be negative.")
         model.rules_ = list(rules)
+        if "grades" in data:
+            model._read_grades(data["grades"], data.get("probabilities"))
         model.default_ = model.classes_[labels.index(default)]
-        model.n_features_in_ = n_features
-        if columns is not None:
-            model.feature_names_in_ = np.array(columns, dtype=object)
         return model
+
+    def _read_grades(self, grades, probabilities):
+        """Read the grades and their probabilities, which 0.1.0 did not write."""
+        labels = self.classes_.tolist()
+        needs = ("coverage", "precision")
+        self.grades_ = list(rules_from_fields(grades, self.n_features_in_, needs))
+        check_labels([rule.label for rule in self.grades_], labels)
+        shape = len(grades) + 1, len(labels)
+        self.probabilities_ = read_numbers(probabilities, "probabilities", shape)
+        if (self.probabilities_ <= 0).any():
+            raise ValueError("data: probabilities must be above 0.")
 
     def _rules_html(self):
         names = self._names()
@@ -226,6 +263,14 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         )
         return html_table(
             "The first rule decides", ["rule", "coverage", "precision"], rows
+        )
+
+
+def check_labels(found, labels):
+    """Check that labels that were read are among those of the classes."""
+    if not all(label in labels for label in found):
+        raise ValueError(
+            f"data: the labels of rules, and the default, must be among {labels}."
         )
 
 

@@ -79,6 +79,13 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
+    grades_ : list of Rule
+        Conjunctions that tell samples with the same label apart by their probabilities.
+        The first one that a sample satisfies decides. Each extends a rule, or the
+        default, by up to three features. ``cost_`` does not count them.
+    probabilities_ : ndarray of shape (n_grades + 1, n_classes), dtype float64
+        Probability of each class for each grade; the last line is for samples that
+        satisfy no grade.
     cost_ : ndarray of shape (n_sets,), dtype float64
         Cost of the set of each class that is described: ``n_classes`` sets, or one if
         there are two classes.
@@ -243,16 +250,14 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         order = sorted(range(len(rules)), key=merits.__getitem__, reverse=True)
         rules = [rules[place] for place in order]
         decided = first_satisfied(X, [literals for literals, _ in rules])
-        self.class_counts_ = np.zeros((len(rules) + 1, n_classes))
-        np.add.at(self.class_counts_, (decided, codes), weights)
-        n_decided = np.bincount(decided, minlength=len(rules))
-        self.rules_ = self._labelled_rules(rules, self.class_counts_, n_decided)
-        left = self.class_counts_[-1]
+        counts = np.zeros((len(rules) + 1, n_classes))
+        np.add.at(counts, (decided, codes), weights)
+        left = counts[-1]
         default = (left if left.any() else np.bincount(codes, weights)).argmax()
         if n_classes == 2:
             # The empty conjunction covers every sample.
             default = int(() in proofs[0].conjunctions)
-        self.default_ = self.classes_[default]
+        self._set_rules(rules, default, counts, decided, X, codes, weights)
 
     def _proof(self):
         if not hasattr(self, "cost_"):  # it was read from a dictionary

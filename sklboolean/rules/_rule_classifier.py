@@ -143,6 +143,14 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     class_counts_ : ndarray of shape (n_rules + 1, n_classes), dtype float64
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
+    grades_ : list of Rule
+        Conjunctions that tell samples with the same label apart by their probabilities.
+        The first one that a sample satisfies decides. Each extends a rule of ``rules_``
+        by up to three features; some are for the default, so there can be grades where
+        no rule was found.
+    probabilities_ : ndarray of shape (n_grades + 1, n_classes), dtype float64
+        Probability of each class for each grade; the last line is for samples that
+        satisfy no grade.
     cost_ : float or None
         With ``certificate=True``: the weight of the samples of the class that no rule
         covers, plus for each rule the weight of the other samples that it covers, plus
@@ -432,10 +440,9 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         state = DecisionList.counted(
             rules, X, codes, weights, len(self.classes_), order[-1]
         )
-        decided = np.bincount(state.apply(X), minlength=1)
-        self.rules_ = self._labelled_rules(state.rules, state.counts, decided)
-        self.default_ = self.classes_[state.default]
-        self.class_counts_ = state.counts
+        self._set_rules(
+            state.rules, state.default, state.counts, state.apply(X), X, codes, weights
+        )
         return kept
 
     def _certify(self, X, codes, weights, params):

@@ -367,6 +367,9 @@ def test_bad_dictionaries_are_errors(path, value, message):
         (("default",), 5, "must be among"),
         (("class_counts",), [[1, 2]], r"lists of shape \(3, 2\)"),
         (("class_counts", 0), [1, -2], "must not be negative"),
+        (("grades",), {}, "rules must be a list"),
+        (("probabilities",), [[1, 2]], r"lists of shape"),
+        (("probabilities", 0), [1, 0], "must be above 0"),
         (("rules", 0, "label"), 5, "must be among"),
     ],
 )
@@ -377,6 +380,19 @@ def test_bad_dictionaries_of_classifiers_are_errors(path, value, message):
         RuleClassifier.from_dict(changed(data, path, value))
     with pytest.raises(ValueError, match="expected what RuleClassifier"):
         RuleClassifier.from_dict([data])
+
+
+def test_dictionaries_without_grades_have_the_frequencies_of_rules():
+    X, y = table(90, 4)
+    model = RuleClassifier(random_state=0).fit(X, y)
+    data = model.to_dict()
+    del data["grades"], data["probabilities"]
+    again = RuleClassifier.from_dict(data)
+    counts = model.class_counts_[model.apply(X)] + 1
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(again.predict_proba(X), expected, rtol=1e-12)
+    assert (again.predict(X) == model.predict(X)).all()
+    assert again.to_dict() == data
 
 
 def conjunction_models(columns, labels, binarize, seed):

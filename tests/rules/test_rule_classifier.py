@@ -65,10 +65,39 @@ def test_the_first_rule_that_holds_decides(model, data):
             rule = model.rules_[k]
             assert rule.coverage == here.sum()
             assert rule.precision == (y[here] == rule.label).mean()
-        expected = (counts + 1) / (counts.sum() + len(counts))
-        np.testing.assert_allclose(
-            model.predict_proba(X[here]), np.tile(expected, (here.sum(), 1))
+    check_grades(model, X, y, np.array(decided))
+
+
+def check_grades(model, X, y, decided):
+    """Compare probabilities with their definition, from the grades that hold."""
+    grades = [rule.literals for rule in model.grades_] + [()]
+    first = np.array([[satisfies(x, one) for one in grades].index(True) for x in X])
+    labels = [*(rule.label for rule in model.rules_), model.default_]
+    codes = np.searchsorted(model.classes_, y)
+    n_classes = len(model.classes_)
+    for k, literals in enumerate(grades):
+        here = first == k
+        assert len(set(decided[here])) == 1
+        rule = decided[here][0]
+        assert rule == len(model.rules_) or set(model.rules_[rule].literals) <= set(
+            literals
         )
+        counts = np.bincount(codes[here], minlength=n_classes)
+        whole = np.bincount(codes[decided == rule], minlength=n_classes)
+        label = list(model.classes_).index(labels[rule])
+        n, whole = counts.sum(), (whole + 1) / (whole.sum() + n_classes)
+        if whole.argmax() == label:
+            counts = np.minimum(counts, counts[label])
+        own = (counts + 1) / (counts.sum() + n_classes)
+        expected = (n * own + 10 * whole) / (n + 10)
+        found = model.predict_proba(X[here])
+        np.testing.assert_allclose(found, np.tile(expected, (n, 1)), rtol=1e-12)
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        if whole.argmax() == label:
+            assert (found.argmax(axis=1) == label).all()
+        if k < len(model.grades_):
+            assert model.grades_[k].coverage == n
+            assert model.grades_[k].label == labels[rule]
 
 
 def test_rules_of_three_classes():
@@ -149,6 +178,33 @@ def test_nothing_to_find_is_a_constant_and_says_so():
     assert model.rules_ == []
     assert model.to_text() == "0.0"
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[13 / 22, 9 / 22]])
+
+
+def test_grades_rank_samples_of_one_label_and_rare_classes_have_one():
+    rng = np.random.default_rng(0)
+    X = rng.random((1000, 8)) < 0.3
+    X[:, 0] = np.arange(1000) % 10 == 0
+    for share in (0.35, 0.2):
+        y = rng.random(1000) < np.where(X[:, 0], share, 0.02)
+        with pytest.warns(UserWarning, match="No rule gained"):
+            model = RuleClassifier(random_state=0).fit(X, y)
+        assert (0, True) in model.grades_[0].literals
+        assert not model.predict(X).any()
+        probabilities = model.predict_proba(X)[:, 1]
+        assert probabilities[X[:, 0]].mean() > 5 * probabilities[~X[:, 0]].mean()
+        assert model.to_text() == "False"
+
+
+def test_noise_gets_a_grade_only_where_a_class_is_rare():
+    rng = np.random.default_rng(1)
+    X = rng.random((400, 5)) < 0.5
+    n_grades = []
+    for n_positive in (100, 20):
+        y = rng.permutation(400) < n_positive
+        with pytest.warns(UserWarning, match="No rule gained"):
+            model = RuleClassifier("labels", literal_price=64).fit(X, y)
+        n_grades.append(len(model.grades_))
+    assert n_grades == [0, 1]
 
 
 @pytest.mark.parametrize("penalty", [0.2, (0.1, 0.2)])

@@ -1,0 +1,134 @@
+"""Grades: parts of what each rule decides, with probabilities of their own.
+
+Rules are chosen for their labels. Two samples with the same label need not be as likely
+to have it, so a small tree of each rule's samples tells them apart.
+"""
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from sklboolean._core.bits import unpack_words
+from sklboolean.rules._gain_search import first_satisfied
+
+# Gain in log-likelihood that a grade must bring, weight that it must have, and most
+# features that it adds to its rule (measured on half of 14 mixed tables).
+GRADE_PRICE, GRADE_WEIGHT, GRADE_LITERALS = 4.0, 5.0, 3
+# The frequencies of the whole rule count as so many samples of each of its grades.
+PRIOR_WEIGHT = 10.0
+# Where no rule is found for a class that is rarer than this, one grade is always made.
+RARE_SHARE = 0.1
+# Grades are found with so many samples, and counted on all.
+MAX_TREE_SAMPLES = 4000
+
+
+def grade(rules, default, counts, X, n_features, codes, weights):
+    """Split what each rule decides into grades.
+
+    Parameters
+    ----------
+    rules : list of (literals, class number)
+    default : int
+        Class number of samples that satisfy no rule.
+    counts : ndarray of shape (n_rules + 1, n_classes), float64
+        Weight of the samples of each class that each rule decides.
+    X : ndarray of uint64 words
+    n_features : int
+    codes : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_samples,), float64
+
+    Returns
+    -------
+    grades : list of (literals, class number)
+        As a list of rules they predict the same labels. Each extends a rule.
+    decided : ndarray of shape (n_samples,), int64
+        Index of the grade of each sample; ``n_grades`` where the default has no other.
+    found : ndarray of shape (n_grades + 1, n_classes), float64
+        Weight of the samples of each class in each grade.
+    probabilities : ndarray of shape (n_grades + 1, n_classes), float64
+    """
+    parts = [*rules, ((), default)]
+    used = np.arange(len(codes))
+    if len(used) > MAX_TREE_SAMPLES:
+        used = np.random.RandomState(0).permutation(len(used))[:MAX_TREE_SAMPLES]
+    first = first_satisfied(X[used], [literals for literals, _ in rules])
+    sums = counts.sum(axis=0)
+    must_split = not rules and sums.min() < RARE_SHARE * sums.sum()
+    grades, owners = [], []
+    for k, (literals, label) in enumerate(parts):
+        here = used[first == k]
+        bits = unpack_words(X[here], n_features)
+        for features in split(bits, codes[here], weights[here], must_split):
+            added = [(int(feature), True) for feature in features]
+            grades.append((tuple(sorted([*literals, *added])), label))
+            owners.append(k)
+    labels = np.array([label for _, label in grades])
+    grades.pop()  # what is left of the default
+    decided = first_satisfied(X, [literals for literals, _ in grades])
+    found = np.zeros((len(owners), counts.shape[1]))
+    np.add.at(found, (decided, codes), weights)
+    return grades, decided, found, smoothed(found, counts[owners], labels)
+
+
+def split(bits, codes, weights, must_split=False):
+    """Find the features that must be true in each grade of a rule.
+
+    A tree is written as a list: the side where a feature is true comes first, so that
+    the other side needs no condition. The last grade has none.
+    """
+    total, ones = weights.sum(), bits.sum(axis=0)
+    fewest = np.minimum(ones, len(bits) - ones)
+    columns = np.flatnonzero(fewest * weights.max(initial=0.0) >= GRADE_WEIGHT)
+    if not len(columns):
+        return [()]
+    options = {"criterion": "log_loss", "random_state": 0}
+    limits = {
+        "max_depth": GRADE_LITERALS,
+        "min_weight_fraction_leaf": min(GRADE_WEIGHT / total, 0.5),
+        "min_impurity_decrease": GRADE_PRICE / (np.log(2) * total),
+    }
+    model = DecisionTreeClassifier(**options, **limits)
+    tree = model.fit(bits[:, columns], codes, weights).tree_
+    if must_split and tree.node_count == 1:
+        model.set_params(max_depth=1, min_impurity_decrease=0.0)
+        tree = model.fit(bits[:, columns], codes, weights).tree_
+
+    def leaves(node, features):
+        if tree.children_left[node] < 0:
+            return [features]
+        added = (*features, columns[tree.feature[node]])
+        return [
+            *leaves(tree.children_right[node], added),
+            *leaves(tree.children_left[node], features),
+        ]
+
+    return leaves(0, ())
+
+
+def smoothed(found, counts, labels):
+    """Estimate the probabilities of grades.
+
+    Parameters
+    ----------
+    found, counts : ndarray of shape (n_grades, n_classes), float64
+        Weight of the samples of each class, in the grade and in its whole rule.
+    labels : ndarray of shape (n_grades,)
+        Class number that the rule predicts. If it is the most probable one in the whole
+        rule, then in each grade: other classes do not count for more there.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_grades, n_classes), float64
+    """
+    own = np.take_along_axis(found, labels[:, None], axis=1)
+    whole = frequencies(counts)
+    is_likely = whole.argmax(axis=1) == labels
+    capped = np.where(is_likely[:, None], np.minimum(found, own), found)
+    total = found.sum(axis=1, keepdims=True)
+    share = total / (total + PRIOR_WEIGHT)
+    return share * frequencies(capped) + (1 - share) * whole
+
+
+def frequencies(counts):
+    """Divide counts by their sum, with one more of each class (Laplace smoothing)."""
+    counts = counts + 1.0
+    return counts / counts.sum(axis=1, keepdims=True)
