@@ -87,7 +87,9 @@ class FrameColumns:
         levels : Levels
             Levels are sorted by their bits.
         """
-        codes = np.empty((len(self.features), len(bits)), dtype=np.uint16)
+        codes = np.zeros((len(self.features), len(bits)), dtype=np.uint16)
+        if len(bits) == 1:  # as a service asks; there is nothing to sort
+            return Levels(codes, [bits[:, own] > 0 for own in self.features])
         patterns = []
         for own, here in zip(self.features, codes, strict=True):
             distinct, here[:] = distinct_patterns(bits[:, own])
