@@ -20,9 +20,9 @@ from sklboolean._core.bits import pack_dense, transpose_words
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
 MAX_SUMS = 2**24
 # Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
-# one to the bins of a block, the bins of one choice of blocks, a word of samples counted
-# for a conjunction, and clearing and scanning a sum, with one sign of each place but the
-# first.
+# one to the bins of a block, the bins of one choice of blocks, a word of samples that
+# is counted for a conjunction, and clearing and scanning a sum, with one sign of each
+# place but the first.
 ADD, ADD_TO_BIN, BINS, COUNT, SCAN = 1.3, 1.6, 12e3, 0.35, 1.0
 # Ones of samples that are listed at a time, in 2 bytes each.
 LISTED = 2**24
