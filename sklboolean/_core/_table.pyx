@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from sklboolean._core._checks cimport require
+from sklboolean._core._checks cimport require, sklb_all_below_64
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 from sklboolean._core._search import SIGNS
@@ -20,6 +20,12 @@ cdef extern from "conjunction_table.h" nogil:
         const int64_t *choose[5]
         const int64_t *starts
         const uint16_t *places
+    ctypedef struct sklb_completion:
+        const int64_t **choose
+        int64_t place, n_others
+        const int64_t *others
+    void sklb_complete_sums(const sklb_completion *completion, int length,
+                            const double *shorter, double *sums)
     ctypedef struct sklb_block_pass:
         const sklb_table_rows *rows
         int length, n_blocks
@@ -136,6 +142,31 @@ cdef class TableRows:
                 sklb_scatter(&self.rows, length, first, min(first + SAMPLES_AT_A_TIME, n),
                              &values[0], &sums[0])
             PyErr_CheckSignals()
+
+    def complete(self, int length, int64_t place, const int64_t[::1] others,
+                 const double[::1] shorter, double[::1] sums):
+        """Write the sums of the conjunctions of a length with a place as their largest.
+
+        Parameters
+        ----------
+        others : ndarray of shape (n_others,), int64
+            Smaller places. In a row exactly one is true: of them and ``place``.
+        shorter, sums : ndarrays, float64
+            Of the conjunctions with a literal less; of those of this length with smaller
+            places, and those to write.
+        """
+        cdef sklb_completion completion
+        require(0 <= place < self.rows.n_places and 0 < length <= LONGEST
+                and sklb_all_below_64(&others[0], others.shape[0], place)
+                and shorter.shape[0] >= self.rows.choose[length - 1][place]
+                and sums.shape[0] >= self.rows.choose[length][place + 1],
+                "the sums to complete do not fit")
+        completion.choose = self.rows.choose
+        completion.place, completion.n_others = place, others.shape[0]
+        completion.others = &others[0]
+        with nogil:
+            sklb_complete_sums(&completion, length, &shorter[0], &sums[0])
+        PyErr_CheckSignals()
 
     def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
         """Do the same by blocks of places."""

@@ -416,13 +416,15 @@ class ConjunctionSearch:
         """The samples as words."""
         return as_words(self.X)
 
-    def table(self, longest):
+    def table(self, longest, *, completes=True):
         """Return the samples laid out for tables, or None where these are too large."""
         if not fits_in_tables(len(self.groups), longest):
             return None
-        if longest not in self.tables:
-            self.tables[longest] = ConjunctionTable(self.words, self.groups, longest)
-        return self.tables[longest]
+        if (longest, completes) not in self.tables:
+            self.tables[longest, completes] = ConjunctionTable(
+                self.words, self.groups, longest, completes=completes
+            )
+        return self.tables[longest, completes]
 
     @cached_property
     def columns(self):
@@ -448,7 +450,11 @@ class ConjunctionSearch:
         left are enough for a first search. A search for conjunctions of four literals
         extends the best of three.
         """
-        table = self.table(min(3, self.longest)) if self.longest <= LONGEST else None
+        longest = min(3, self.longest)
+        # Without completion a part of the samples takes time in proportion to it.
+        table = (
+            self.table(longest, completes=False) if self.longest <= LONGEST else None
+        )
         if (
             table is None
             or table.cost.n_sums > MAX_RUNNING_SUMS

@@ -70,6 +70,85 @@ static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, in
     }
 }
 
+/* ---- Completion: the last of some places of which exactly one is true in a row. ---- */
+
+/* Rank of `n` falling places, the first of them at position `first` + n. */
+SKLB_INLINE int64_t sklb_rank_of(const int64_t *const *choose, const int64_t *places, int n,
+                                 int first) {
+    int64_t rank = 0;
+    for (int j = 0; j < n; j++) rank += choose[first + n - j][places[j]];
+    return rank;
+}
+
+/* A place c of which exactly one of it and the smaller places `others` is true in a row. */
+typedef struct {
+    const int64_t *const *choose;
+    int64_t place, n_others;
+    const int64_t *others;
+} sklb_completion;
+
+/* Rank of the conjunction of the falling places of a suffix and `other`, with smaller
+ * places at positions 1 to `first`. Returns -1 if `other` is one of the suffix. */
+SKLB_INLINE int64_t sklb_rank_with(const sklb_completion *p, const int64_t *suffix, int n,
+                                   int64_t other, int first) {
+    int64_t rank = 0;
+    int left = first + n + 1, is_in = 0;
+    for (int j = 0; j < n; j++) {
+        if (suffix[j] == other) return -1;
+        if (!is_in && suffix[j] < other) rank += p->choose[left--][other], is_in = 1;
+        rank += p->choose[left--][suffix[j]];
+    }
+    return is_in ? rank : rank + p->choose[left][other];
+}
+
+/* sum(A and c) = sum(A) - sum over the others b of sum(A and b), for all A of a suffix of n
+ * places and a smaller one. */
+static void sklb_complete_suffix(const sklb_completion *p, const int64_t *suffix, int n,
+                                 const double *shorter, double *sums) {
+    int64_t end = n ? suffix[n - 1] : p->place;
+    int64_t bare = sklb_rank_of(p->choose, suffix, n, 1);
+    double *out = sums + p->choose[n + 2][p->place] + bare;
+    memcpy(out, shorter + bare, end * sizeof(double));
+    for (int64_t k = 0; k < p->n_others; k++) {
+        int64_t b = p->others[k], rank = sklb_rank_with(p, suffix, n, b, 1);
+        int64_t below = b < end ? b : end;
+        if (rank < 0) {
+            memset(out, 0, end * sizeof(double));
+            return;
+        }
+        for (int64_t a = 0; a < below; a++) out[a] -= sums[rank + a];
+        rank = sklb_rank_of(p->choose, suffix, n, 2) + b;
+        for (int64_t a = b + 1; a < end; a++) out[a] -= sums[rank + p->choose[2][a]];
+    }
+    for (int64_t k = 0; k < p->n_others; k++)
+        if (p->others[k] < end) out[p->others[k]] = 0;
+}
+
+static void sklb_complete_below(const sklb_completion *p, int64_t *suffix, int n, int length,
+                                const double *shorter, double *sums) {
+    if (n == length - 2) {
+        sklb_complete_suffix(p, suffix, n, shorter, sums);
+        return;
+    }
+    for (int64_t b = 0; b < (n ? suffix[n - 1] : p->place); b++) {
+        suffix[n] = b;
+        sklb_complete_below(p, suffix, n + 1, length, shorter, sums);
+    }
+}
+
+/* Write the sums of the conjunctions of `length` whose largest place is c; `shorter` are
+ * those of conjunctions with a place less. */
+static void sklb_complete_sums(const sklb_completion *p, int length, const double *shorter,
+                               double *sums) {
+    int64_t suffix[SKLB_LONGEST_IN_TABLE];
+    if (length > 1) {
+        sklb_complete_below(p, suffix, 0, length, shorter, sums);
+        return;
+    }
+    sums[p->place] = shorter[0];
+    for (int64_t k = 0; k < p->n_others; k++) sums[p->place] -= sums[p->others[k]];
+}
+
 /* ---- Blocks, for rows with many ones: the bits of `length` blocks are the bin. ---- */
 
 /* Sums over all bins with the bits of a bin, in place. */

@@ -3,7 +3,8 @@
 Each sample adds its coefficient to the sums of all conjunctions of its true features.
 Sums of conjunctions with negations follow by subtraction, and one scan of the tables
 finds the best of all conjunctions. A feature that is true in more than half of the
-samples is counted by its negation.
+samples is counted by its negation. Of one-hot columns the most frequent is not counted:
+its sums are what the others leave.
 """
 
 from dataclasses import dataclass
@@ -21,9 +22,9 @@ from sklboolean._core.bits import pack_dense, transpose_words
 MAX_SUMS = 2**24
 # Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
 # one to the bins of a block, the bins of one choice of blocks, a word of samples that
-# is counted for a conjunction, and clearing and scanning a sum, with one sign of each
-# place but the first.
-ADD, ADD_TO_BIN, BINS, COUNT, SCAN = 1.3, 1.6, 12e3, 0.35, 1.0
+# is counted for a conjunction, clearing and scanning a sum, with one sign of each place
+# but the first, and subtracting a sum from one that is completed.
+ADD, ADD_TO_BIN, BINS, COUNT, SCAN, COMPLETE = 1.3, 1.6, 12e3, 0.35, 1.0, 0.5
 # Ones of samples that are listed at a time, in 2 bytes each.
 LISTED = 2**24
 # Samples that are counted at a time: their columns stay in the second cache.
@@ -54,19 +55,23 @@ class TableCost:
     uses_blocks: tuple
 
     @classmethod
-    def of(cls, ones, n_features, longest):
-        """Estimate from the number of ones in each sample, as places hold them."""
+    def of(cls, ones, n_features, longest, n_others=()):
+        """Estimate from the number of ones in each sample, as places hold them.
+
+        ``n_others`` are the other features of each group of which one is not counted.
+        """
         values, repeats = np.unique(ones, return_counts=True)
         adding, scanning, uses_blocks, n_sums = 0.0, 0.0, [False], 1
         for length in range(1, longest + 1):
             n_sums += comb(n_features, length)
             scattered = ADD * float(binomials(values, length) @ repeats)
-            n_blocks = -(-n_features * length // BIN_BITS)
+            n_blocks = -(-(n_features - len(n_others)) * length // BIN_BITS)
             n_choices = comb(n_blocks + length - 1, length)
             in_blocks = n_choices * (ADD_TO_BIN * len(ones) + BINS)
             uses_blocks.append(1 < length and in_blocks < scattered)
             adding += min(scattered, in_blocks) if length > 1 else scattered
             scanning += SCAN * 2 ** (length - 1) * comb(n_features, length)
+            scanning += COMPLETE * sum(n_others) * comb(n_features, length - 1)
         return cls(n_sums, adding, adding + scanning, tuple(uses_blocks))
 
 
@@ -78,7 +83,7 @@ def fits_in_tables(n_features, longest):
 
 
 def choose_inverted(words, n_features):
-    """Choose the features that are true in more than half of the samples, as bits."""
+    """Choose the features that are true in more than half of the samples."""
     n_words = words.shape[1]
     ones = np.zeros(64 * n_words, dtype=np.int64)
     step = max(1, 2**17 // n_words)  # 8 MiB of bits
@@ -89,7 +94,38 @@ def choose_inverted(words, n_features):
     inverted = 2 * ones > len(words)
     inverted[n_features:] = False
     ones = np.where(inverted, len(words) - ones, ones)[:n_features]
-    return pack_dense(inverted[None, :].astype(np.uint8))[0], inverted, ones
+    return inverted, ones
+
+
+def one_hot_runs(columns, n_samples):
+    """Find runs of columns of which exactly one is true in each sample.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_words), uint64
+        The samples where each feature is true.
+    n_samples : int
+
+    Returns
+    -------
+    runs : list of range
+    """
+    ones = np.empty(len(columns), dtype=np.int32)
+    count_ones(columns, ones)
+    ends, runs, first = np.r_[0, np.cumsum(ones, dtype=np.int64)], [], 0
+    while first < len(columns) and n_samples:
+        wanted = ends[first] + n_samples
+        last = int(np.searchsorted(ends, wanted, side="right")) - 1
+        # The ones are as many as the samples, and each has one.
+        is_run = ends[last] == wanted and last > first + 1
+        union = np.bitwise_or.reduce(columns[first:last], axis=0)[None, :]
+        n_covered = np.empty(1, dtype=np.int32)
+        count_ones(union, n_covered)
+        is_run = is_run and n_covered[0] == n_samples
+        if is_run:
+            runs.append(range(first, last))
+        first = last if is_run else first + 1
+    return runs
 
 
 class ConjunctionTable:
@@ -103,32 +139,56 @@ class ConjunctionTable:
         Features of one group never occur together in a conjunction.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
+    completes : bool
+        Whether the most frequent of one-hot columns is not counted.
 
     Attributes
     ----------
     cost : TableCost
     """
 
-    def __init__(self, words, groups, longest):
+    def __init__(self, words, groups, longest, *, completes=False):
         self.words, self.feature_groups, self.longest = words, groups, longest
         self.n_features = len(groups)
-        bits, is_inverted, self.ones = choose_inverted(words, self.n_features)
-        self.inverted_bits, self.is_inverted = bits, is_inverted
+        is_inverted, self.ones = choose_inverted(words, self.n_features)
+        self.completed = self._choose_completed(is_inverted) if completes else {}
+        left_out = np.zeros(len(is_inverted), dtype=bool)
+        left_out[list(self.completed)] = True
+        self.is_inverted = is_inverted & ~left_out
+        self.inverted_bits, self.left_out = pack_dense(
+            np.array([self.is_inverted, left_out], dtype=np.uint8)
+        )
         n_ones = self._ones_of(words)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
-        self.cost = TableCost.of(n_ones, self.n_features, longest)
+        n_others = [len(others) for others in self.completed.values()]
+        self.cost = TableCost.of(n_ones, self.n_features, longest, n_others)
+
+    def _choose_completed(self, is_inverted):
+        """Map the most frequent of each run of one-hot columns to the others."""
+        n_samples, n_features = len(self.words), self.n_features
+        n_true = np.where(is_inverted[:n_features], n_samples - self.ones, self.ones)
+        columns = transpose_words(self.words, n_features)
+        most = {
+            max(run, key=lambda j: n_true[j]): run
+            for run in one_hot_runs(columns, n_samples)
+        }
+        return {j: [k for k in run if k != j] for j, run in most.items()}
 
     def _ones_of(self, words):
-        """Count the places that are true in each sample."""
+        """Count the places that are true in each sample, without those left out."""
         n_ones = np.empty(len(words), dtype=np.int32)
         if len(words):
-            count_ones(words ^ self.inverted_bits, n_ones)
+            count_ones(words & ~self.left_out ^ self.inverted_bits, n_ones)
         return n_ones
 
     @cached_property
     def features(self):
-        """The features in the order of their places, the most frequent first."""
-        return np.argsort(-self.ones, kind="stable").astype(np.int32)
+        """The features in the order of their places, the most frequent first.
+
+        Those that are left out come last.
+        """
+        is_last = np.isin(np.arange(self.n_features), list(self.completed))
+        return np.lexsort((-self.ones, is_last)).astype(np.int32)
 
     @cached_property
     def place_of(self):
@@ -163,8 +223,8 @@ class ConjunctionTable:
 
     @cached_property
     def no_rows(self):
-        """The same without samples, for scans of sums."""
-        return self._list_ones(self.words[:0])
+        """The same without samples, for scans and completion of sums."""
+        return self._list_ones(self.words[:0], self.n_features)
 
     def _pieces(self):
         """Yield slices of the samples, and these as the compiled loops take them."""
@@ -176,8 +236,10 @@ class ConjunctionTable:
             piece = slice(first, first + step)
             yield piece, self._list_ones(self.words[piece])
 
-    def _list_ones(self, words):
-        places = np.arange(self.n_features + 1)
+    def _list_ones(self, words, n_places=None):
+        """List the ones of samples, of the places that are not left out."""
+        n_counted = self.n_features - len(self.completed)
+        places = np.arange(1 + (n_counted if n_places is None else n_places))
         choose = np.stack(
             [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
         )
@@ -185,8 +247,8 @@ class ConjunctionTable:
         n_ones = self._ones_of(words).sum(dtype=np.int64)
         listed = np.empty(n_ones + len(self.place_of), dtype=np.uint16)
         return TableRows(
-            words, self.inverted_bits, self.place_of, choose.astype(np.int64),
-            starts, listed,
+            words & ~self.left_out, self.inverted_bits, self.place_of,
+            choose.astype(np.int64), starts, listed,
         )  # fmt: skip
 
     @cached_property
@@ -200,10 +262,13 @@ class ConjunctionTable:
         sizes = [comb(self.n_features, k) for k in range(self.longest + 1)]
         sums = [np.zeros(size) for size in sizes]
         self.add(values, sums, distinct)
+        self._complete(sums)
         return sums
 
     def add(self, values, sums, distinct=None):
         """Add numbers of the samples to sums by length.
+
+        The sums of places that are left out are not those of their definition.
 
         Parameters
         ----------
@@ -221,12 +286,14 @@ class ConjunctionTable:
             if COUNT * self.cost.n_sums * n_words < adding:
                 self._count(values, sums, distinct)
                 return
+        n_counted = self.n_features - len(self.completed)
         for piece, rows in self._pieces():
             for length in range(1, self.longest + 1):
+                counted = sums[length][: comb(n_counted, length)]
                 if self.cost.uses_blocks[length]:
-                    rows.sum_blocks(length, values[piece], sums[length])
-                elif len(sums[length]):
-                    rows.scatter(length, values[piece], sums[length])
+                    rows.sum_blocks(length, values[piece], counted)
+                elif len(counted):
+                    rows.scatter(length, values[piece], counted)
 
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""
@@ -237,6 +304,18 @@ class ConjunctionTable:
                 columns = self._columns_of(words)
                 for length in range(1, self.longest + 1):
                     self.no_rows.count(length, columns, value, sums[length])
+
+    def _complete(self, totals):
+        """Write the sums of the places that are left out, in their order."""
+        for place, j in enumerate(self.features.tolist()):
+            if j not in self.completed:
+                continue
+            others = self.place_of[self.completed[j]].astype(np.int64)
+            for length in range(1, self.longest + 1):
+                if length <= place + 1:
+                    self.no_rows.complete(
+                        length, place, others, totals[length - 1], totals[length]
+                    )
 
     def best(self, values, task, factors, monotone, *, diverse=False, floors=None):
         """Find the conjunctions of the largest scores, best first.

@@ -87,28 +87,31 @@ def keep_samples(const uint64_t[:, ::1] columns, const uint64_t[::1] samples,
         free(plans)
 
 
-def add_counts(const int32_t[:, ::1] counts, const int64_t[::1] numbers, int64_t first,
-               double unit, double[:, ::1] matrix):
-    """Add multiples of counts to a symmetric matrix, in place.
+def add_counts(const int32_t[:, ::1] counts, const int64_t[::1] rows,
+               const int64_t[::1] others, int64_t first, double unit,
+               double[:, ::1] matrix):
+    """Add multiples of counts to a symmetric matrix, on both sides of the diagonal.
 
     Parameters
     ----------
     counts : ndarray of shape (n_rows, n_columns)
-        ``counts[i, j]`` is of the numbers ``first + i`` and ``j``. Columns behind
-        ``first + i`` are not read.
-    numbers : ndarray of shape (n_columns or more,), int64
-        All different.
+        ``counts[i, j]`` is of the entries ``rows[i]`` and ``others[j]``. Those of others
+        behind ``first + i`` are not read.
+    rows, others : ndarrays of int64
+        Of each two entries, one pair is read.
     """
-    cdef int64_t i, j, row, n = numbers.shape[0]
-    require(first >= 0 and first + counts.shape[0] <= counts.shape[1] <= n
-            and sklb_all_below_64(&numbers[0], n, min(matrix.shape[0], matrix.shape[1])),
+    cdef int64_t i, j, n_counted = counts.shape[1]
+    cdef int64_t size = min(matrix.shape[0], matrix.shape[1])
+    require(first >= 0 and counts.shape[0] == rows.shape[0]
+            and n_counted <= others.shape[0]
+            and sklb_all_below_64(&rows[0], rows.shape[0], size)
+            and sklb_all_below_64(&others[0], n_counted, size),
             "counts and a matrix do not fit")
     with nogil:
-        for i in range(counts.shape[0]):
-            row = numbers[first + i]
-            for j in range(first + i + 1):
-                matrix[row, numbers[j]] += unit * counts[i, j]
-                matrix[numbers[j], row] = matrix[row, numbers[j]]
+        for i in range(rows.shape[0]):
+            for j in range(min(first + i + 1, n_counted)):
+                matrix[rows[i], others[j]] += unit * counts[i, j]
+                matrix[others[j], rows[i]] = matrix[rows[i], others[j]]
 
 
 def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] prices,

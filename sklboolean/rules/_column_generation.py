@@ -21,9 +21,10 @@ from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
 from sklboolean.rules._l1_problem import L1Problem, Limits
 
-# Conjunctions that one search lists and that it may add for an output, how many of the
-# latter may share two literals, and those of each length that inexact searches extend.
-N_SHOWN, N_ADDED, N_SHARED, WIDTH = 300, 100, 2, 256
+# Conjunctions that a search may add for an output at least and at most, their share of
+# those in use, how many times as many it lists, how many may share two literals, and
+# those of each length that inexact searches extend.
+N_ADDED, MOST_ADDED, SHARE_ADDED, SHOWN, N_SHARED, WIDTH = 100, 300, 0.2, 3, 2, 256
 # Inexact searches end when a solution lowers the objective by less than this share of
 # it, or less than the tolerance.
 FLAT = 0.003
@@ -134,12 +135,12 @@ def encode_conjunctions(conjunctions):
     return indptr, np.array(literals, dtype=np.int32)
 
 
-def choose_different(found):
-    """Choose at most ``N_ADDED`` conjunctions, few of which share two literals."""
+def choose_different(found, n_most):
+    """Choose at most so many conjunctions, few of which share two literals."""
     chosen, n_shared = [], Counter()
     for literals, _ in found:
         pairs = list(combinations(literals, 2)) or [literals]
-        if len(chosen) < N_ADDED and all(n_shared[one] < N_SHARED for one in pairs):
+        if len(chosen) < n_most and all(n_shared[one] < N_SHARED for one in pairs):
             chosen.append(literals)
             n_shared.update(pairs)
     return chosen
@@ -340,7 +341,9 @@ class ColumnGeneration:
             exact search, else of those found.
         """
         factors, found, bound = self.space.factors(), [], 1.0
-        for coefficients in residuals:
+        for coefficients, used in zip(residuals, self.coefficients, strict=True):
+            n_most = int(SHARE_ADDED * np.count_nonzero(used))
+            n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
             exponent = np.frexp(np.abs(coefficients).max())[1]
@@ -348,7 +351,7 @@ class ColumnGeneration:
             rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
             error = np.abs(rounded - coefficients).sum()
             result = self.search.best(
-                rounded, n_rules=N_SHOWN,
+                rounded, n_rules=SHOWN * n_most,
                 length_weights=factors, floor=1 + 0.5 * tol, width=width,
                 time_limit=limits.seconds_left(), diverse=self.is_by_tables,
                 max_work=max(limits.max_work - self.work, 0),
@@ -356,7 +359,7 @@ class ColumnGeneration:
             self.work += result.work
             found += [
                 ((literals[0][0], True),) if len(literals) == 1 else literals
-                for literals in choose_different(result.found)
+                for literals in choose_different(result.found, n_most)
             ]
             best = [
                 abs(sum_) * factors[len(literals)] for literals, sum_ in result.found

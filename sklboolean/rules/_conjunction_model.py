@@ -334,7 +334,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             watch = HeldOutWatch(held_out_losses, best)
             model.minimize(
                 C, PATH_TOL, exact=False, until=until, watch=watch,
-                max_work=max_work - model.work if k else np.inf,
+                max_work=max_work - model.work,
             )  # fmt: skip
             if k and until is not None and monotonic() >= until:
                 return losses, scores, "time_limit", solutions

@@ -6,43 +6,54 @@ from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
 from sklboolean.rules._bit_columns import add_counts, keep_samples
 
-# Binary digits of a sample's curvature: at least, at most, and what their number times
-# the number of words of a column comes to between these. Few samples get more digits.
-LEAST_DIGITS, MOST_DIGITS, DIGIT_WORDS = 2, 12, 1024
+# What the multiples of all samples add up to, about. Fewer make a step less exact, and
+# it takes no longer with more samples.
+MULTIPLES = 2**15
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
 # Columns that are counted at a time, and words of samples of these.
 BLOCK, WORDS = 128, 2**12
+# Nanoseconds to pack a word of a column.
+PACK = 5
 
 
 class Curvatures:
-    """The matrix of sums of curvatures over the samples that two columns share.
+    """The matrix of second derivatives by coefficients of columns, for some outputs.
 
-    Curvatures are rounded to whole multiples of a unit. Their running sum stays within
-    a half unit of the exact one, so that errors cancel. The matrix is that of weights
-    not below 0, which keeps a model of the loss convex. It is kept from step to step:
-    only columns that are new are counted.
+    Each sample has a curvature of the difference of the scores of two outputs, or of
+    the score of one, for each of some pairs. Curvatures are rounded to whole multiples
+    of a unit. Their running sum stays within a half unit of the exact one, so that
+    errors cancel. The matrix is that of weights not below 0, which keeps a model of the
+    loss convex. It is kept from step to step: only coefficients that are new are
+    counted, each pair of them with the samples of its outputs.
+
+    Parameters
+    ----------
+    pairs : list of pairs of int
+        Two outputs; twice the same for the score of one.
 
     Attributes
     ----------
     work : int
-        Nanoseconds that a core takes to count: a third of the pairs of columns, times
-        words of 64 samples, times digits.
+        Nanoseconds that a core takes to count: a third of the pairs of coefficients,
+        times words of 64 samples, for each binary digit of the multiples.
     """
 
-    def __init__(self):
-        # Row and column k of the matrix are of the column known[k].
-        self.reference, self.matrix, self.work = None, np.zeros((0, 0)), 0
-        self.known = np.zeros(0, dtype=np.int64)
+    def __init__(self, pairs):
+        self.pairs, self.reference, self.work = pairs, None, 0
+        # Row and column i of the matrix are of the coefficient known[:, i]: its output
+        # and its column.
+        self.known, self.matrix = np.zeros((2, 0), dtype=np.int64), np.zeros((0, 0))
 
     def among(self, columns, active, values, *, renew=False):
-        """Return the matrix of some columns.
+        """Return the matrix of some coefficients.
 
         Parameters
         ----------
         columns : ndarray of shape (n_columns, n_words), uint64
-        active : ndarray of shape (n_active,), int64
-        values : ndarray of shape (64 * n_words,), float64
+        active : ndarray of shape (2, n_active), int64
+            Outputs and columns.
+        values : ndarray of shape (n_pairs, 64 * n_words), float64
             The curvature of each sample, not below 0.
         renew : bool
             Whether to count again even if the curvatures have hardly moved.
@@ -53,18 +64,21 @@ class Curvatures:
         """
         if renew or self._is_stale(values):
             self._round(values)
-        new = np.setdiff1d(active, self.known)
-        if len(new):
-            self._make_room(len(new))
-            self._count(columns, new)
-        order = np.argsort(self.known)
-        places = order[np.searchsorted(self.known, active, sorter=order)]
+        numbers = _number(active, len(columns))
+        is_new = ~np.isin(numbers, _number(self.known, len(columns)))
+        if is_new.any():
+            self._make_room(np.count_nonzero(is_new))
+            self._count(columns, active[:, is_new])
+        known = _number(self.known, len(columns))
+        order = np.argsort(known)
+        places = order[np.searchsorted(known, numbers, sorter=order)]
         return self.matrix[places].take(places, axis=1)
 
     def keep(self, kept):
         """Forget the columns that are not kept, ascending; the others move up."""
-        places = np.flatnonzero(np.isin(self.known, kept))
-        self.known = np.searchsorted(kept, self.known[places])
+        places = np.flatnonzero(np.isin(self.known[1], kept))
+        outputs, columns = self.known[:, places]
+        self.known = np.stack([outputs, np.searchsorted(kept, columns)])
         self.matrix = np.ascontiguousarray(self.matrix[np.ix_(places, places)])
 
     def _is_stale(self, values):
@@ -74,27 +88,33 @@ class Curvatures:
         return moved > MAX_CHANGE * self.reference.sum()
 
     def _round(self, values):
-        n_digits = DIGIT_WORDS // max(len(values) // 64, 1)
-        n_digits = min(max(n_digits, LEAST_DIGITS), MOST_DIGITS)
-        unit = values.max() / (2**n_digits - 1.01) or 1.0
-        self.digits = np.empty((n_digits, len(values) // 64), dtype=np.uint64)
-        total, last = 0.0, 0.0
-        for first in range(0, self.digits.shape[1], WORDS):
-            part = values[64 * first : 64 * (first + WORDS)]
-            sums = np.cumsum(np.r_[total, part])[1:]
+        """Write the multiples of each two outputs as binary digits."""
+        unit, n_words = values.sum() / MULTIPLES or 1.0, values.shape[1] // 64
+        n_digits = int(values.sum(axis=0).max() / unit + len(values)).bit_length()
+        blocks = {(k, k) for pair in self.pairs for k in pair} | set(self.pairs)
+        self.digits = {
+            block: np.empty((n_digits, n_words), dtype=np.uint64)
+            for block in sorted(blocks)
+        }
+        total, last = np.zeros((2, len(values), 1))
+        for first in range(0, n_words, WORDS):
+            part = values[:, 64 * first : 64 * (first + WORDS)]
+            sums = np.cumsum(np.hstack([total, part]), axis=1)[:, 1:]
             running = np.floor(sums / unit + 0.5)
-            multiples = np.diff(running, prepend=last).astype(np.int64)
-            digits = multiples >> np.arange(n_digits)[:, None] & 1
-            words = pack_dense(digits.astype(np.uint8))
-            self.digits[:, first : first + WORDS] = words
-            total, last = sums[-1], running[-1]
-        self.unit = values.sum() / max(last, 1)
+            multiples = np.diff(running, prepend=last, axis=1).astype(np.int64)
+            total, last = sums[:, -1:], running[:, -1:]
+            for (a, b), digits in self.digits.items():
+                both = [{a, b} <= set(pair) for pair in self.pairs]
+                of_block = multiples[both].sum(axis=0)
+                bits = of_block >> np.arange(n_digits)[:, None] & 1
+                digits[:, first : first + WORDS] = pack_dense(bits.astype(np.uint8))
+        self.unit = values.sum() / max(last.sum(), 1)
         self.reference = values
-        self.known = self.known[:0]
+        self.known = self.known[:, :0]
 
     def _make_room(self, n_new):
-        """Set the sums of new columns, behind those that are known, to 0."""
-        n_known = len(self.known)
+        """Set the entries of new coefficients, behind those that are known, to 0."""
+        n_known = self.known.shape[1]
         size = n_known + n_new
         if size > len(self.matrix):
             matrix = np.zeros((max(size, 3 * n_known // 2),) * 2)
@@ -103,27 +123,54 @@ class Curvatures:
         self.matrix[n_known:size, :size] = self.matrix[:size, n_known:size] = 0.0
 
     def _count(self, columns, new):
-        n_known = len(self.known)
-        self.known = np.r_[self.known, new]
-        for first in range(0, columns.shape[1], WORDS):
-            part = slice(first, first + WORDS)
-            digits = np.ascontiguousarray(self.digits[:, part])
-            self._count_part(columns[self.known, part], digits, n_known)
-        n_pairs = len(new) * (n_known + len(new) // 2)
-        self.work += n_pairs * columns.shape[1] * len(self.digits) // 3
+        """Count pairs of coefficients of which one is new."""
+        n_known = self.known.shape[1]
+        self.known = np.hstack([self.known, new])
+        for (a, b), digits in self.digits.items():
+            rows, others = (np.flatnonzero(self.known[0] == one) for one in (a, b))
+            old, new = np.split(rows, [np.searchsorted(rows, n_known)])
+            if a == b:
+                self._count_block(columns, new, others, len(old), digits, self.unit)
+            else:
+                added = others[np.searchsorted(others, n_known) :]
+                for part in ((new, others), (old, added)):
+                    self._count_block(columns, *part, len(others), digits, -self.unit)
 
-    def _count_part(self, chosen, digits, n_known):
-        """Count words of the samples of chosen columns, the first of them known."""
-        places, n_samples = np.arange(len(chosen)), np.empty(len(digits), np.int32)
-        count_ones(digits, n_samples)
-        for place, n in enumerate(n_samples.tolist()):
-            packed = np.empty((len(chosen), -(-n // 64)), np.uint64)
-            keep_samples(chosen, digits[place], packed)
-            rows = BitRows.from_words(packed, n)
-            right = BitColumns.from_rows(rows)
-            for first in range(n_known, len(chosen), BLOCK):
-                last = min(first + BLOCK, len(chosen))
-                counts = count_common(
-                    rows.take(slice(first, last)), right.part(0, last)
-                )
-                add_counts(counts, places, first, self.unit * 2**place, self.matrix)
+    def _count_block(self, columns, rows, others, first, digits, unit):
+        """Count pairs: of row i with the others before place ``first + i + 1``."""
+        if not len(rows) or not len(others):
+            return
+        chosen = [self.known[1, entries] for entries in (rows, others)]
+        for start in range(0, columns.shape[1], WORDS):
+            part = slice(start, start + WORDS)
+            parts = [columns[places, part] for places in chosen]
+            for place, digit in enumerate(digits[:, part]):
+                rows_of, others_of = (keep_true(one, digit) for one in parts)
+                right = BitColumns.from_rows(others_of)
+                for i in range(0, len(rows), BLOCK):
+                    last = min(i + BLOCK, len(rows))
+                    counts = count_common(
+                        rows_of.take(slice(i, last)),
+                        right.part(0, min(first + last, len(others))),
+                    )
+                    add_counts(
+                        counts, rows[i:last], others, first + i,
+                        unit * 2**place, self.matrix,
+                    )  # fmt: skip
+                n_pairs = len(rows) * min(first + len(rows) // 2, len(others))
+                self.work += n_pairs * rows_of.words.shape[1] // 3
+                self.work += PACK * (len(rows) + len(others)) * len(digit)
+
+
+def keep_true(columns, samples):
+    """Pack the bits of the samples that are marked, as `BitRows`."""
+    n = np.empty(1, dtype=np.int32)
+    count_ones(samples[None, :], n)
+    packed = np.empty((len(columns), -(-int(n[0]) // 64)), dtype=np.uint64)
+    keep_samples(columns, samples, packed)
+    return BitRows.from_words(packed, int(n[0]))
+
+
+def _number(coefficients, n_columns):
+    """Number coefficients by output, then by column."""
+    return coefficients[0] * n_columns + coefficients[1]

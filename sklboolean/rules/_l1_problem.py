@@ -73,16 +73,15 @@ class L1Problem:
 
     def __init__(self, loss, weights, targets):
         self.loss, self.weights, self.targets = loss, weights, targets
-        names = list(range(len(targets)))
-        self.is_paired = loss == "softmax" and len(targets) <= MOST_PAIRED
-        if self.is_paired:
-            names = list(combinations(names, 2))
-        self.curvatures = {name: Curvatures() for name in names}
+        models = [[(k, k)] for k in range(len(targets))]
+        if loss == "softmax" and len(targets) <= MOST_PAIRED:
+            models = [list(combinations(range(len(targets)), 2))]
+        self.curvatures = [Curvatures(pairs) for pairs in models]
         self.work = 0
 
     def keep(self, kept):
         """Forget the columns that are not kept."""
-        for curvatures in self.curvatures.values():
+        for curvatures in self.curvatures:
             curvatures.keep(kept)
 
     def loss_of(self, scores, direction=None, rate=0.0):
@@ -147,10 +146,13 @@ class L1Problem:
             worst = largest_violation(slopes, coefficients, prices)
             if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
                 return
-            active = choose_active(slopes, coefficients, prices)
+            active = np.array(choose_active(slopes, coefficients, prices))
             change = np.zeros(coefficients.shape)
-            for part in self._parts(active):
-                matrix = self._curvatures(columns, part, renew=worst > 0.5 * before)
+            for curvatures, chosen in self._models(active):
+                matrix = self._curvatures(
+                    curvatures, columns, chosen, renew=worst > 0.5 * before
+                )
+                part = tuple(chosen)
                 new = self._minimize_model(
                     matrix, slopes[part], prices[part[1]], coefficients[part],
                     max(0.1 * worst, 0.3 * tol),
@@ -164,47 +166,30 @@ class L1Problem:
                 self.means = self.means_of(scores)
                 return
 
-    def _parts(self, active):
+    def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""
-        outputs, places = active
-        if self.is_paired:
-            return [active]
-        return [(outputs[outputs == k], places[outputs == k]) for k in set(outputs)]
+        if len(self.curvatures) == 1:
+            return [(self.curvatures[0], active)]
+        return [(self.curvatures[k], active[:, active[0] == k]) for k in set(active[0])]
 
-    def _curvatures(self, columns, active, *, renew):
+    def _curvatures(self, curvatures, columns, active, *, renew):
         """Compute the second derivatives by the active coefficients, rounded.
 
         With a few classes they are a sum over pairs of classes: the product of the two
         probabilities is the curvature of the difference of the two scores. With more
         they are those of the scores of one class.
         """
-        outputs, places = active
-        work = sum(one.work for one in self.curvatures.values())
-        if self.is_paired:
-            matrix = self._curvatures_of_pairs(columns, outputs, places, renew)
-        else:
-            mean, is_squared = self.means[outputs[0]], self.loss == "squared"
-            values = self.weights if is_squared else self.weights * mean * (1 - mean)
-            matrix = self.curvatures[outputs[0]].among(
-                columns, places, values, renew=renew and not is_squared
-            )
-        self.work += sum(one.work for one in self.curvatures.values()) - work
+        work, is_squared = curvatures.work, self.loss == "squared"
+        values = np.array([self.weights] * len(curvatures.pairs))
+        for row, (k, j) in zip(values, curvatures.pairs, strict=True):
+            if not is_squared:
+                row *= self.means[k] * (1 - self.means[j] if k == j else self.means[j])
+        matrix = curvatures.among(
+            columns, active, values, renew=renew and not is_squared
+        )
+        self.work += curvatures.work - work
         # One-hot columns depend on each other: the matrix is singular without this.
-        matrix[np.diag_indices(len(places))] *= 1.0001
-        return matrix
-
-    def _curvatures_of_pairs(self, columns, outputs, places, renew):
-        matrix = np.zeros((len(places), len(places)))
-        union, position = np.unique(places, return_inverse=True)
-        of_output = [np.flatnonzero(outputs == k) for k in range(len(self.targets))]
-        for (k, j), curvatures in self.curvatures.items():
-            values = self.weights * self.means[k] * self.means[j]
-            of_pair = curvatures.among(columns, union, values, renew=renew)
-            for a, b, sign in ((k, k, 1), (j, j, 1), (k, j, -1), (j, k, -1)):
-                rows, others = of_output[a], of_output[b]
-                matrix[np.ix_(rows, others)] += (
-                    sign * of_pair[np.ix_(position[rows], position[others])]
-                )
+        matrix[np.diag_indices(len(matrix))] *= 1.0001
         return matrix
 
     def _minimize_model(self, matrix, slopes, prices, new, tol):

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -404,6 +405,59 @@ def test_the_cost_of_tables_counts_what_each_sample_adds():
     # Of 100 features 50 are true: 19,600 triples a sample, or 2,925 additions to bins.
     dense = conjunction_table.TableCost.of(np.full(10_000, 50), 100, 3)
     assert dense.uses_blocks == (False, False, True, True)
+
+
+def one_hot_table(rng):
+    """Draw samples of one-hot columns and of single features between them."""
+    n_samples, columns = int(rng.integers(1, 70)), []
+    for _ in range(rng.integers(1, 4)):
+        shares = rng.dirichlet(np.ones(rng.integers(1, 5)))
+        levels = rng.choice(len(shares), n_samples, p=shares)
+        columns += [levels == level for level in range(len(shares))]
+        if rng.random() < 0.5:
+            columns.append(rng.random(n_samples) < rng.random())
+    return np.array(columns).T
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]))
+def test_sums_of_one_hot_columns_are_those_of_their_definition(seed, longest, listed):
+    rng = np.random.default_rng(seed)
+    X = one_hot_table(rng)
+    n_samples, m = X.shape
+    values = rng.integers(-9, 10, n_samples).astype(float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conjunction_table, "LISTED", listed)
+        table = conjunction_table.ConjunctionTable(
+            pack_dense(X), np.arange(m), longest, completes=True
+        )
+        sums, counts = table.sums(values), table.counts
+    assert table.n_ones == sum(
+        (X[:, j] ^ table.is_inverted[j]).sum()
+        for j in range(m) if j not in table.completed
+    )  # fmt: skip
+    truths = np.array([X[:, j] ^ table.is_inverted[j] for j in table.features])
+    for length in range(1, longest + 1):
+        for places in combinations(range(m), length):
+            rank = sum(comb(place, k) for k, place in enumerate(places, 1))
+            holds = truths[list(places)].all(axis=0)
+            assert sums[length][rank] == values[holds].sum()
+            assert counts[length][rank] == holds.sum()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6))
+def test_in_a_run_one_column_is_true_in_each_sample(seed):
+    X = one_hot_table(np.random.default_rng(seed)).astype(int)
+    columns = pack_dense(X.T.astype(np.uint8))
+    runs = conjunction_table.one_hot_runs(columns, len(X))
+    for run in runs:
+        assert len(run) > 1
+        assert (X[:, list(run)].sum(axis=1) == 1).all()
+    inside = {j for run in runs for j in run}
+    for first, last in combinations(range(X.shape[1] + 1), 2):
+        if last > first + 1 and (X[:, first:last].sum(axis=1) == 1).all():
+            assert inside & set(range(first, last))
 
 
 def test_a_diverse_list_has_one_conjunction_for_each_suffix():

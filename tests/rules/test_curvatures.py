@@ -22,27 +22,53 @@ def columns_and_values(seed, n_columns=9, n_words=3):
     return bits, pack_dense(bits.astype(np.uint8)), values
 
 
+PAIRS = {1: [(0, 0)], 2: [(0, 1)], 3: [(0, 1), (0, 2), (1, 2)]}
+
+
+def multiples_of(curvatures, block):
+    """Read the multiples of the samples from their binary digits."""
+    digits = curvatures.digits[block]
+    return sum(
+        2**place * np.unpackbits(digit.view(np.uint8), bitorder="little").astype(int)
+        for place, digit in enumerate(digits)
+    )
+
+
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([2, 4096]))
-def test_curvatures_are_sums_of_whole_multiples(seed, n_digits, words):
+@given(
+    st.integers(0, 10**6), st.sampled_from([5, 300, 10**5]),
+    st.sampled_from([1, 2, 3]), st.sampled_from([2, 4096]),
+)  # fmt: skip
+def test_curvatures_are_sums_of_whole_multiples(seed, total, n_outputs, words):
     """Of a unit, whose running sum is within half a unit of the exact one."""
-    bits, columns, values = columns_and_values(seed)
+    bits, columns, _ = columns_and_values(seed)
+    rng, pairs = np.random.default_rng(seed), PAIRS[n_outputs]
+    values = rng.random((len(pairs), 192)) * (rng.random(192) < 0.8)
+    outputs, places = np.nonzero(rng.random((n_outputs, 9)) < 0.7)
+    chosen = rng.permutation(len(outputs))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_curvatures, "MOST_DIGITS", n_digits)
-        patch.setattr(_curvatures, "LEAST_DIGITS", n_digits)
+        patch.setattr(_curvatures, "MULTIPLES", total)
         patch.setattr(_curvatures, "WORDS", words)
-        curvatures = Curvatures()
-        matrix = curvatures.among(columns, np.arange(9), values)
-    multiples = np.zeros(len(values))
-    for place, digit in enumerate(curvatures.digits):
-        multiples += 2**place * np.unpackbits(digit.view(np.uint8), bitorder="little")
-    unit = values.max() / (2**n_digits - 1.01)
-    running = unit * np.cumsum(multiples) - np.cumsum(values)
-    assert np.abs(running).max() <= unit / 2 * (1 + 1e-9)
-    np.testing.assert_allclose(curvatures.unit * multiples.sum(), values.sum())
-    expected = curvatures.unit * (bits * multiples) @ bits.T
-    np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-12)
-    assert np.linalg.eigvalsh(matrix).min() >= -1e-9 * np.trace(matrix)
+        curvatures, active = Curvatures(pairs), np.array([outputs, places])
+        # A part first, to which the others are added.
+        curvatures.among(columns, active[:, chosen[: len(chosen) // 2]], values)
+        matrix = curvatures.among(columns, active, values)
+    unit, whole = values.sum() / total, np.zeros((n_outputs, n_outputs, 192))
+    for one, pair in zip(values, pairs, strict=True):
+        multiples = multiples_of(curvatures, pair)
+        running = unit * np.cumsum(multiples) - np.cumsum(one)
+        assert np.abs(running).max() <= unit / 2 * (1 + 1e-9)
+        signs = np.zeros(n_outputs)
+        signs[list(pair)] = (1, -1) if pair[0] != pair[1] else 1
+        whole += signs[:, None, None] * signs[:, None] * multiples
+    sums = sum(multiples_of(curvatures, pair).sum() for pair in pairs)
+    np.testing.assert_allclose(curvatures.unit * sums, values.sum())
+    expected = curvatures.unit * np.einsum(
+        "abn,an,bn->ab", whole[outputs][:, outputs], bits[places], bits[places]
+    )
+    np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-9)
+    smallest = np.linalg.eigvalsh(matrix).min(initial=0)
+    assert smallest >= -1e-9 * max(np.trace(matrix), 1)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
@@ -57,31 +83,37 @@ def test_losses_of_parts_of_the_samples_add_up(loss, monkeypatch):
     assert problem.loss_of(scores, step, 0.5) == pytest.approx(whole, rel=1e-12)
 
 
+def of_one_output(*places):
+    return np.array([np.zeros(len(places), dtype=np.int64), places])
+
+
 def test_curvatures_are_kept_until_they_move():
     _, columns, values = columns_and_values(0)
-    curvatures = Curvatures()
-    first = curvatures.among(columns, np.array([0, 3, 5]), values)
+    values, everything = values[None, :], of_one_output(*range(9))
+    curvatures = Curvatures([(0, 0)])
+    first = curvatures.among(columns, of_one_output(0, 3, 5), values)
     work = curvatures.work
-    again = curvatures.among(columns, np.array([0, 3, 5]), 1.01 * values)
+    again = curvatures.among(columns, of_one_output(0, 3, 5), 1.01 * values)
     assert np.array_equal(first, again)
     assert curvatures.work == work
     # A new column is counted with the old multiples, those that are kept move up.
-    whole = Curvatures().among(columns, np.arange(9), values)
-    kept = np.array([0, 3, 7])
-    curvatures.among(columns, np.array([0, 3, 7]), values)
+    whole = Curvatures([(0, 0)]).among(columns, everything, values)
+    kept, moved_up = np.array([0, 3, 7]), of_one_output(0, 1, 2)
+    curvatures.among(columns, of_one_output(0, 3, 7), values)
     curvatures.keep(kept)
-    found = curvatures.among(columns[kept], np.arange(3), values)
+    found = curvatures.among(columns[kept], moved_up, values)
     assert np.array_equal(found, whole[np.ix_(kept, kept)])
-    moved = np.where(np.arange(len(values)) % 2, 2 * values, values)
-    fresh = Curvatures().among(columns, kept, moved)
-    assert np.array_equal(curvatures.among(columns[kept], np.arange(3), moved), fresh)
-    renewed = curvatures.among(columns[kept], np.arange(3), 0.99 * moved, renew=True)
+    moved = np.where(np.arange(values.size) % 2, 2 * values, values)
+    fresh = Curvatures([(0, 0)]).among(columns, of_one_output(*kept), moved)
+    assert np.array_equal(curvatures.among(columns[kept], moved_up, moved), fresh)
+    renewed = curvatures.among(columns[kept], moved_up, 0.99 * moved, renew=True)
     np.testing.assert_allclose(renewed, 0.99 * fresh)
 
 
 def test_no_curvature_at_all_is_a_matrix_of_zeros():
     _, columns, values = columns_and_values(0)
-    assert not Curvatures().among(columns, np.arange(9), 0 * values).any()
+    curvatures, everything = Curvatures([(0, 0)]), of_one_output(*range(9))
+    assert not curvatures.among(columns, everything, 0 * values[None, :]).any()
 
 
 @settings(deadline=None, max_examples=40)
@@ -107,8 +139,9 @@ def test_scores_by_columns_have_the_same_bits(seed, n_outputs, is_empty):
 def test_few_of_the_chosen_share_two_literals():
     found = [(((0, True), (1, True), (j, False)), 1.0) for j in range(2, 40)]
     found += [(((50, True),), 0.5), (((51, True), (52, True)), 0.4)]
-    chosen = choose_different(found)
+    chosen = choose_different(found, 4)
     assert chosen == [found[0][0], found[1][0], found[-2][0], found[-1][0]]
+    assert choose_different(found, 3) == chosen[:3]
 
 
 def of_one(loss):
@@ -170,16 +203,16 @@ def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
 
 def test_counts_are_added_on_both_sides_of_the_diagonal():
     rng = np.random.default_rng(0)
-    numbers, matrix = np.array([4, 0, 2, 5]), np.zeros((6, 6))
+    rows, others, matrix = np.array([2, 5]), np.array([4, 0, 2, 5]), np.zeros((6, 6))
     counts = rng.integers(0, 9, (2, 4)).astype(np.int32)
-    add_counts(counts, numbers, 2, 0.5, matrix)
+    add_counts(counts, rows, others, 2, 0.5, matrix)
     expected = np.zeros((6, 6))
-    for i, j in ((2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2), (3, 3)):
-        expected[numbers[i], numbers[j]] = 0.5 * counts[i - 2, j]
+    for i, j in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (1, 3)):
+        expected[rows[i], others[j]] = 0.5 * counts[i, j]
     expected = np.maximum(expected, expected.T)
     assert np.array_equal(matrix, expected)
     with pytest.raises(ValueError, match="do not fit"):
-        add_counts(counts, np.array([4, 0, 2, 6]), 2, 0.5, matrix)
+        add_counts(counts, rows, np.array([4, 0, 2, 6]), 2, 0.5, matrix)
 
 
 def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
