@@ -48,7 +48,7 @@ class AveragedPerceptron(BaseOnlineLinear):
         Use a new random order in each pass of ``fit``. ``partial_fit`` and
         ``fit_partitions`` keep the order.
     early_stopping : bool, default=False
-        Hold out samples, stop when the accuracy on them stops rising, and keep the
+        Hold out samples, stop when the log-loss on them stops falling, and keep the
         best pass.
     validation_fraction : float, default=0.1
         Fraction of samples held out for ``early_stopping``, between 0 and 1.

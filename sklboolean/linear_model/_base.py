@@ -30,7 +30,7 @@ from sklboolean._core.validation import (
 from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
 from sklboolean.linear_model._epochs import (
     EpochOrder,
-    HeldOutAccuracy,
+    HeldOutLoss,
     near_samples,
     run_epoch,
 )
@@ -175,9 +175,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         rng, history, held_out = check_random_state(self.random_state), History(), None
         if stops_early:
             samples, test = self._hold_out(samples, codes, rng)
-            held_out = HeldOutAccuracy(
-                state, partial(self._scores, data=data), codes, test
-            )
+            held_out = HeldOutLoss(state, partial(self._scores, data=data), codes, test)
         shuffles = self.shuffle and not one_pass
         order = EpochOrder(samples, codes, rng if shuffles else None, stops_early)
         for _ in range(n_epochs):
@@ -185,7 +183,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             stop = progress.step(history.last, lambda model: model._store(state.copy()))
             if held_out is not None:
                 held_out.measure(state)
-                stop |= self._stopped_rising(held_out.accuracies, self.tol or 0.0)
+                stop |= self._stopped_falling(held_out.losses, self.tol or 0.0)
             else:
                 stop |= self._has_converged(history, len(samples))
             if stop:
@@ -214,15 +212,15 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
     def _has_converged(self, history, n_samples):
         if self.tol is None:
             return False
-        scores = [-mistakes / n_samples for mistakes in history.mistakes]
-        return self._stopped_rising(scores, self.tol)
+        rates = [mistakes / n_samples for mistakes in history.mistakes]
+        return self._stopped_falling(rates, self.tol)
 
-    def _stopped_rising(self, scores, tol):
-        """Test whether scores have not risen by tol for ``n_iter_no_change`` epochs."""
-        best, n_waited = -np.inf, 0
-        for score in scores:
-            n_waited = 0 if score > best + tol else n_waited + 1
-            best = max(best, score)
+    def _stopped_falling(self, losses, tol):
+        """Test whether losses did not fall by tol for ``n_iter_no_change`` epochs."""
+        least, n_waited = np.inf, 0
+        for loss in losses:
+            n_waited = 0 if loss < least - tol else n_waited + 1
+            least = min(least, loss)
         return n_waited >= self.n_iter_no_change
 
     def _scores(self, state, data, samples):

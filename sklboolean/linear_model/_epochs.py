@@ -1,8 +1,8 @@
-"""An epoch of online training: its samples, their order, and accuracy after it."""
+"""An epoch of online training: its samples, their order, and the loss after it."""
 
 import numpy as np
 
-from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.calibration import calibrated_loss
 from sklboolean.linear_model._loop import shuffle, shuffle_blocks
 
 TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
@@ -83,8 +83,10 @@ def run_epoch(loop, state, order, history):
     history.append(loop.n_mistakes - n_mistakes, loop.n_updates - n_updates)
 
 
-class HeldOutAccuracy:
-    """Accuracy on held-out samples after each epoch, and the best state.
+class HeldOutLoss:
+    """Log-loss on held-out samples after each epoch, and the best state.
+
+    Accuracy would not tell apart states that predict the frequent class.
 
     Parameters
     ----------
@@ -99,14 +101,14 @@ class HeldOutAccuracy:
     """
 
     def __init__(self, state, compute_scores, codes, samples):
-        self.best, self.accuracies = state, []
+        self.best, self.losses = state, []
         self.compute_scores, self.samples = compute_scores, samples
         self.codes = codes[samples]
 
     def measure(self, state):
-        """Measure the accuracy of a state, and copy the state if it is the best."""
+        """Measure the loss of calibrated scores; copy the state if it is the best."""
         scores = self.compute_scores(state, samples=self.samples)
-        accuracy = np.mean(predicted_codes(scores, tie=1) == self.codes)
-        if accuracy > max(self.accuracies, default=-np.inf):
+        loss = calibrated_loss(scores, self.codes, np.ones(len(self.codes)))
+        if loss < min(self.losses, default=np.inf):
             self.best = state.copy()
-        self.accuracies.append(accuracy)
+        self.losses.append(loss)

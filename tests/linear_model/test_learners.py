@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
 from scipy import sparse
+from sklearn.model_selection import train_test_split
 
 from sklboolean._core import _cpu
+from sklboolean._core.calibration import calibrated_loss
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model import AveragedPerceptron, Winnow
 from sklboolean.theory import (
@@ -340,3 +342,23 @@ def test_doubled_unordered_and_zero_entries_are_those_of_the_dense_array(estimat
     np.testing.assert_array_equal(model.coef_, dense.coef_)
     assert rows.data.tolist() == data.tolist()
     assert rows.indices.tolist() == indices.tolist()
+
+
+@pytest.mark.parametrize("learner", [AveragedPerceptron, Winnow])
+def test_early_stopping_keeps_the_epoch_with_the_least_log_loss(learner):
+    rng = np.random.default_rng(0)
+    X = rng.random((900, 12)) < 0.3
+    y = (rng.random(900) < np.where(X[:, 0] & X[:, 1], 0.5, 0.02)).astype(int)
+    settings = {"shuffle": False, "random_state": 0}
+    stopped = learner(early_stopping=True, max_iter=20, **settings).fit(X, y)
+    train, test = train_test_split(
+        np.arange(900), test_size=0.1, stratify=y, random_state=0
+    )
+    train, models, losses = np.sort(train), [], []
+    for n_epochs in range(1, stopped.n_iter_ + 1):
+        models.append(learner(max_iter=n_epochs, **settings).fit(X[train], y[train]))
+        scores = models[-1].decision_function(X[test])
+        losses.append(calibrated_loss(scores, y[test], np.ones(len(test))))
+    best = int(np.argmin(losses))
+    assert stopped.n_iter_ == min(best + 6, 20)
+    np.testing.assert_allclose(stopped.coef_, models[best].coef_, rtol=1e-12)
