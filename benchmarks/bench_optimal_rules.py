@@ -9,10 +9,10 @@ seconds are those of `OptimalRuleSet`, of one core; the time limit is by the clo
 price, as this class counts it.
 
 The second table has the training errors of optimal trees and rule sets of other
-packages, and those of `OptimalRuleSet` with at most as many literals: the best of a fit
-with ``max_total_literals`` at no price, and of fits at prices. The literals of a tree
-are those of the paths to its leaves of class 1 or of class 0, whichever are fewer; the
-rules describe the same class. CPU seconds are those of the peer.
+packages, and those of `OptimalRuleSet` at no price with at most as many literals, set
+by ``max_total_literals``, and five in a rule. The literals of a tree are those of the
+paths to its leaves of class 1 or of class 0, whichever are fewer; the rules describe
+the same class. CPU seconds are those of the peer.
 """
 
 import argparse
@@ -38,10 +38,6 @@ PEER_COLUMNS = [
     "table", "peer", "literals", "errors", "our literals", "our errors", "CPU s",
 ]  # fmt: skip
 TREE_PRICES, BRCG_PRICES = (0.05, 0.02, 0.01), (0.01, 0.003, 0.001)
-PRICES = (
-    200.0, 100.0, 60.0, 40.0, 25.0, 16.0, 10.0, 6.0, 4.0, 3.0, 2.0, 1.5, 1.2, 1.0, 0.8,
-    0.65, 0.5, 0.35,
-)  # fmt: skip
 
 
 def tables(options):
@@ -151,25 +147,19 @@ def rule_sets():
         )  # fmt: skip
 
 
-def literals_and_errors(X, y, **params):
-    """Count the literals and training errors of the cheapest rules."""
-    model = OptimalRuleSet(time_limit=PEER_SECONDS, **params).fit(X, y)
+def literals_and_errors(X, y, most):
+    """Count literals and training errors of the best rules of so few literals."""
+    model = OptimalRuleSet(
+        literal_price=0.0, max_literals=5, max_total_literals=most,
+        time_limit=PEER_SECONDS,
+    ).fit(X, y)  # fmt: skip
     n_literals = sum(rule.n_literals for rule in model.rules_)
     return n_literals, int((model.predict(X) != y).sum())
-
-
-def errors_by_literals(X, y):
-    """Do this for each price, and for no rules."""
-    none = 0, int(min(y.sum(), (1 - y).sum()))
-    return [
-        none, *(literals_and_errors(X, y, literal_price=price) for price in PRICES)
-    ]  # fmt: skip
 
 
 def peer_rows(name, X, y):
     """Compare training errors at no more literals than each peer has."""
     X, y = X[:PEER_SAMPLES], np.asarray(y[:PEER_SAMPLES]).astype(int)
-    sizes = {}
     for peer, model, count in (*optimal_trees(), *rule_sets()):
         try:
             Z = as_peer_data(peer.partition(",")[0], X)
@@ -184,14 +174,7 @@ def peer_rows(name, X, y):
         except Exception as error:
             print(f"{name}, {peer}: {type(error).__name__}: {error}"[:100])
             continue
-        if label not in sizes:
-            sizes[label] = errors_by_literals(X, (y == label).astype(int))
-        limited = literals_and_errors(
-            X, (y == label).astype(int), literal_price=0.0, max_literals=5,
-            max_total_literals=literals[label],
-        )  # fmt: skip
-        fits = [one for one in sizes[label] if one[0] <= literals[label]] + [limited]
-        size, ours = min(fits, key=lambda one: one[::-1])
+        size, ours = literals_and_errors(X, (y == label).astype(int), literals[label])
         row = [name, peer, literals[label], n_errors, size, ours, f"{seconds:.1f}"]
         print(*row, flush=True)
         yield row
