@@ -10,11 +10,15 @@ from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._least_changes import ChangeProblem
-from sklboolean.inspection._legal_states import legal_states, sums_for
+from sklboolean.inspection._legal_states import (
+    SIGNS,
+    check_changes,
+    legal_states,
+    sums_for,
+)
 from sklboolean.inspection._user_columns import UserColumns
 from sklboolean.preprocessing._encoded_columns import level_text
 
-SIGNS = {"up": 1, "down": -1}
 MOST_CELLS = 2**25  # of columns, states and terms
 HIGHEST_COST = 1e100  # sums stay finite
 
@@ -283,7 +287,9 @@ class _Search:
         self.states = legal_states(self.columns)
         self.costs, self.directions = costs or {}, directions or {}
         self.immutable = list(immutable)
-        self._check_arguments()
+        check_changes(
+            self.columns.names, self.states, self.costs, self.immutable, self.directions
+        )
         self._set_patterns()
 
     def _set_patterns(self):
@@ -315,27 +321,6 @@ class _Search:
             rows, numbers = np.unique(table, axis=0, return_inverse=True)
             self._patterns_by_column[place, 1 : 1 + len(rows)] = rows
             self._pattern_of[column] = 1 + numbers.ravel()
-
-    def _check_arguments(self):
-        """Raise a ValueError for unknown columns, bad costs and directions."""
-        names, kinds = self.columns.names, [one.kind for one in self.states]
-        for argument in ("costs", "immutable", "directions"):
-            for label in getattr(self, argument):
-                if label not in names:
-                    raise ValueError(
-                        f"{argument} names {label!r}, which is not a column. The "
-                        f"columns are {names}."
-                    )
-        for label, cost in self.costs.items():
-            if not callable(cost):
-                check_real(cost, f"costs[{label!r}]", 0.0, strict=True)
-        for label, direction in self.directions.items():
-            if direction not in SIGNS or kinds[names.index(label)] == "category":
-                raise ValueError(
-                    f"directions[{label!r}] is {direction!r}. It must be 'up' or "
-                    "'down', and the column must hold numbers, ordered levels or "
-                    "Booleans."
-                )
 
     def _violations(self, column, features, values, terms):
         """Mark the terms that each state of a column violates: (n_states, n_terms).

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.formula import FirstRule
+from sklboolean._core.parameters import check_real
 
+SIGNS = {"up": 1, "down": -1}
 LARGEST = 2.0**40  # bounds of whole numbers below are exact to less than 1/2
 
 
@@ -53,6 +55,28 @@ def legal_states(columns):
             values = list(map(bool, values))
         states.append(LegalStates(features, bits, values, fitted.kind))
     return states
+
+
+def check_changes(names, states, costs, immutable, directions):
+    """Raise a ValueError for unknown columns, bad costs and directions."""
+    arguments = {"costs": costs, "immutable": immutable, "directions": directions}
+    for argument, labels in arguments.items():
+        for label in labels:
+            if label not in names:
+                raise ValueError(
+                    f"{argument} names {label!r}, which is not a column. The columns "
+                    f"are {list(names)}."
+                )
+    for label, cost in costs.items():
+        if not callable(cost):
+            check_real(cost, f"costs[{label!r}]", 0.0, strict=True)
+    for label, direction in directions.items():
+        kind = states[list(names).index(label)].kind
+        if direction not in SIGNS or kind == "category":
+            raise ValueError(
+                f"directions[{label!r}] is {direction!r}. It must be 'up' or 'down', "
+                "and the column must hold numbers, ordered levels or Booleans."
+            )
 
 
 def possible_bits(columns):

@@ -17,7 +17,11 @@ from sklboolean.inspection._formulas import (
     check_names,
     compare_with_predictions,
 )
-from sklboolean.inspection._legal_states import possible_bits
+from sklboolean.inspection._legal_states import (
+    check_changes,
+    legal_states,
+    possible_bits,
+)
 from sklboolean.inspection._products import expanded, outcomes_of
 from sklboolean.inspection._user_columns import UserColumns, only_encoder
 from sklboolean.preprocessing._encoded_columns import level_names
@@ -28,18 +32,19 @@ MOST_PRODUCTS = 2000  # of rules: about 100 bytes each
 
 
 def model_page(
-    estimator, X, y, path=None, *, title=None, feature_names=None, max_samples=500
-) -> str:
+    estimator, X, y, path=None, *, title=None, feature_names=None, max_samples=500,
+    costs=None, immutable=(), directions=None,
+) -> str:  # fmt: skip
     """Write a web page on which a fitted model can be read and tried.
 
     The page is one HTML file. It lists the rules or weights, which can be sorted, shows
     the samples that satisfy a rule, and has a form in the columns of X. The form
-    computes the probability in the browser and lists what holds, finds the change of
-    one or two columns that turns the prediction, and shows what each column adds to the
-    score: its Shapley value against all samples of X, unless rules overlap very much. A
-    scorecard is added up. The page says what is proved about the model. The file needs
-    no network and no server. It contains the values of up to ``max_samples`` samples:
-    take care with confidential data.
+    computes the probability in the browser and lists what holds, finds the cheapest
+    change of one or two columns that turns the prediction, and shows what each column
+    adds to the score: its Shapley value against all samples of X, unless rules overlap
+    very much. A scorecard is added up. The page says what is proved about the model.
+    The file needs no network and no server. It contains the values of up to
+    ``max_samples`` samples: take care with confidential data.
 
     Parameters
     ----------
@@ -64,6 +69,9 @@ def model_page(
     max_samples : int, default=500
         Maximum number of samples in the file, the first ones; 0 for none. Coverage and
         precision are those of all samples.
+    costs, immutable, directions : dict, sequence of str, dict
+        What the search for the least change may change, and at what cost, as for
+        `counterfactuals`; costs are numbers. Readers can alter it on the page.
 
     Returns
     -------
@@ -73,8 +81,9 @@ def model_page(
     Raises
     ------
     ValueError
-        For a model of another kind, and when the sum of the conjunctions is not what
-        the model predicts, for example because a transformer is missing.
+        For a model of another kind, when the sum of the conjunctions is not what the
+        model predicts, for example because a transformer is missing, for an unknown
+        column or direction, and a cost that is not a number above 0.
 
     See Also
     --------
@@ -111,6 +120,9 @@ def model_page(
         feature: described["column"]
         for feature, described in zip(used, samples["features"], strict=True)
     }
+    changes = _Changes(user_columns, names, costs or {}, immutable, directions or {})
+    for feature, number in owners.items():
+        samples["columns"][number] |= changes.of(feature)
     data = {
         "title": str(title or type(last).__name__),
         "about": (
@@ -118,6 +130,7 @@ def model_page(
             "change a value to see what the model predicts then."
         ),
         "proof": list(formula.proof),
+        "n_columns": len(changes.states),
         **_formula_fields(formula, used),
         "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
@@ -243,6 +256,48 @@ def _weighted_products(columns):
     outputs, outcomes = outcomes_of(formula)
     conditions = list(map(joined, formula.terms))
     return outputs, expanded(conditions, outcomes, joined, MOST_PRODUCTS)
+
+
+class _Changes:
+    """What the search for the least change may do with the columns of the form."""
+
+    def __init__(self, columns, names, costs, immutable, directions):
+        self.columns, self.states = columns, legal_states(columns)
+        self.names = names.names if columns.encoded is None else columns.names
+        check_changes(self.names, self.states, costs, immutable, directions)
+        for label, cost in costs.items():
+            if callable(cost):
+                raise ValueError(
+                    f"costs[{label!r}] must be a number on a page; got a function."
+                )
+        self.costs, self.immutable, self.directions = costs, immutable, directions
+
+    def of(self, feature):
+        """Describe the changes of the column of a feature.
+
+        Returns
+        -------
+        fields : dict
+            "states" has a value of the form for each state, "edges" the bounds of the
+            intervals of numbers and ordered levels.
+        """
+        number = self.columns.owners[feature]
+        label, states = self.names[number], self.states[number]
+        fields = {
+            "cost": float(self.costs.get(label, 1.0)),
+            "freedom": self.directions.get(label, "free"),
+            "has_order": states.kind != "category",
+            "states": list(range(len(states.bits))),
+        }
+        if label in self.immutable:
+            fields["freedom"] = "none"
+        if states.kind in ("number", "ordered"):
+            fitted = self.columns.encoded[number]
+            fields["states"] = fitted.representatives.tolist()
+            fields["edges"] = fitted.thresholds.tolist()
+        if states.kind == "ordered":
+            fields["n_levels"] = len(fitted.levels)
+        return fields
 
 
 def _sample_fields(transformers, X, y, bits, used, names, max_samples):

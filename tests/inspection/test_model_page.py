@@ -221,11 +221,31 @@ def test_models_that_are_refused(model, message):
         model_page(model.fit(X, y), X, y)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"costs": {"bmi": lambda old, new: 1.0}}, "must be a number on a page"),
+        ({"costs": {"bmi": 0.0}}, "costs"),
+        ({"immutable": ["weight"]}, "immutable names 'weight'"),
+        ({"directions": {HOSTILE: "up"}}, "directions"),
+    ],
+)
+def test_bad_changes_are_named(changes, message):
+    X, y = patients()
+    pipeline = make_pipeline(BooleanEncoder(n_bins=2), BooleanStump()).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        model_page(pipeline, X, y, **changes)
+
+
 # In a browser
 
+CHANGES = {
+    "costs": {"s5": 3.0, "bmi": 0.5}, "immutable": ["elderly"],
+    "directions": {"blood <pressure>": "down", "stage": "up"},
+}  # fmt: skip
 DRIVE = """
 <script>
-const results = [], shapley = [], cards = [], changes = [], turned = [];
+const results = [], shapley = [], cards = [], changes = [], turned = [], kept = [];
 const SAMPLES = @SAMPLES@;
 const set = (node, value, event) => {
   node.value = value; node.dispatchEvent(new Event(event, {bubbles: true})); };
@@ -251,11 +271,19 @@ for (const sample of SAMPLES) {
   if (shapley.length <= 25) {
     byId("change").click();
     const change = document.querySelector("[data-change]");
-    changes.push(change ? JSON.parse(change.dataset.change) : []);
+    const changed = change ? JSON.parse(change.dataset.change) : [];
+    changes.push([changed, change ? Number(change.dataset.cost) : null]);
     if (change) {
       byId("change-result").querySelector("button").click();
       const values = controls.map((control) => control.get());
       turned.push([change.dataset.label, predicted(evaluate(values))]);
+      fill(sample);
+      const freedom = byId("freedom-" + changed[0]), before = freedom.value;
+      set(freedom, "none", "change");
+      byId("change").click();
+      const other = document.querySelector("[data-change]");
+      kept.push(!other || !JSON.parse(other.dataset.change).includes(changed[0]));
+      set(freedom, before, "change");
     }
   }
 }
@@ -271,8 +299,16 @@ for (const key of ["coverage", "precision"]) {
   sorted[key] = [...document.querySelectorAll("[data-row]")].map(
     (node) => model.rows[Number(node.dataset.row) - 1][key]);
 }
+const named = (node) => node.getAttribute("aria-label") || node.textContent.trim() ||
+  [...(node.labels || [])].some((label) => label.textContent.trim());
+const selector = "a, button, input, select, [role=region]";
+const unnamed = [...document.querySelectorAll(selector)]
+  .filter((node) => !named(node) && !node.getAttribute("aria-labelledby"))
+  .map((node) => node.outerHTML);
+const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
 const output = make("pre", JSON.stringify({results, covered, sorted,
-  shapley, cards, changes, turned, proof: byId("proof").textContent,
+  shapley, cards, changes, turned, kept, unnamed,
+  n_same_ids: ids.length - new Set(ids).size, proof: byId("proof").textContent,
   title: document.title, images: document.images.length,
   scripts: document.scripts.length}), document.body, {id: "output"});
 </script>
@@ -286,7 +322,7 @@ def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_pa
     if model is GAMES[1]:  # three classes
         y = np.where(X["elderly"], "elderly", y)
     pipeline = make_pipeline(BooleanEncoder(n_bins=4), model).fit(X, y)
-    page = model_page(pipeline, X, y, title="Patients")
+    page = model_page(pipeline, X, y, title="Patients", **CHANGES)
     data = data_of(page)
     drive = DRIVE.replace("@SAMPLES@", json.dumps(data["samples"]))
     file = tmp_path / "page.html"
@@ -300,6 +336,7 @@ def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_pa
     for key, values in seen["sorted"].items():
         assert values == sorted(values, reverse=True), key
     assert (seen["title"], seen["images"], seen["scripts"]) == ("Patients", 0, 3)
+    assert (seen["unnamed"], seen["n_same_ids"]) == ([], 0)
     check_explanations(seen, data, pipeline, X)
 
 
@@ -321,10 +358,22 @@ def check_explanations(seen, data, pipeline, X):
         assert set(n_marked) == {1}
     if data["games"]:
         return
-    least = counterfactuals(pipeline, X.head(25)).changed.sum(axis=1)
-    n_changed = [len(change) for change in seen["changes"]]
-    np.testing.assert_array_equal(n_changed, np.where(least > 2, 0, least))
+    found = counterfactuals(pipeline, X.head(25), **CHANGES)
+    n_changes = found.changed.sum(axis=1)
+    least = {
+        sample: (cost, n)
+        for sample, cost, n in zip(found.samples, found.costs, n_changes, strict=True)
+    }
+    for sample, (changed, cost) in enumerate(seen["changes"]):
+        expected, n_changed = least.get(sample, (np.inf, 0))
+        assert (len(changed) > 0) == (cost is not None)
+        if n_changed in (1, 2):
+            assert cost == pytest.approx(expected)
+        elif cost is not None:  # of two columns, where three are cheaper
+            assert cost > expected
     assert all(label == found for label, found in seen["turned"])
+    assert all(seen["kept"])
+    assert len(seen["kept"]) > 5
 
 
 @pytest.mark.parametrize("model", [*MODELS, *GAMES], ids=lambda one: str(one)[:60])
