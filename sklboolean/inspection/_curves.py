@@ -182,20 +182,14 @@ class MistakeCurveDisplay:
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
         self.ax_ = open_axes(ax)
-        self.figure_, self.lines_ = self.ax_.figure, {}
-        for place, (name, counts) in enumerate(self.mistakes.items()):
-            (self.lines_[name],) = self.ax_.plot(
-                self.n_examples, counts, label=name,
-                color=COLORS[place % len(COLORS)],
-                linestyle=LINE_STYLES[place % len(LINE_STYLES)],
-            )  # fmt: skip
+        self.figure_ = self.ax_.figure
+        curves = {name: (self.n_examples, each) for name, each in self.mistakes.items()}
+        self.lines_ = draw_curves(self.ax_, curves, "Samples seen", "Mistakes")
         for place, (name, bound) in enumerate((self.bounds or {}).items()):
             style = LINE_STYLES[(1 + place) % len(LINE_STYLES)]
             self.lines_[name] = self.ax_.axhline(
                 bound, color="0.5", linestyle=style, label=name
             )
-        self.ax_.set_xlabel("Samples seen")
-        self.ax_.set_ylabel("Mistakes")
         self.ax_.legend()
         return self
 

@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.feature_names import parse_name
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._figure import draw_bars
+from sklboolean.inspection._formulas import check_names
 
 
 class DependenceDisplay:
@@ -71,13 +72,8 @@ class DependenceDisplay:
         check_integer(n_pairs, "n_pairs", 1)
         names = feature_names
         if names is None:
-            numbered = [f"x{j}" for j in range(density.n_features_in_)]
-            names = getattr(density, "feature_names_in_", numbered)
-        if len(names) != density.n_features_in_:
-            raise ValueError(
-                f"feature_names has {len(names)} names, but the density has "
-                f"{density.n_features_in_} features."
-            )
+            names = getattr(density, "feature_names_in_", None)
+        names = check_names(names, density.n_features_in_)
         columns = [parse_name(name).column for name in names]
         distinct = list(dict.fromkeys(columns))
         places = np.array([distinct.index(column) for column in columns])

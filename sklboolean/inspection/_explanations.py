@@ -96,11 +96,8 @@ class Explanation:
         ImportError
             When pandas is not installed.
         """
-        parts = list(self.parts)
-        if self.kind == "weights":
-            parts.append(("always", self.intercept))
-        texts, values = [text for text, _ in parts], [value for _, value in parts]
-        return import_pandas().DataFrame({"part": texts, "value": values})
+        columns = ["part", "value"]
+        return import_pandas().DataFrame(self._shown_parts(), columns=columns)
 
     def to_text(self, max_parts=10) -> str:
         """Write the explanation, a line for each part.
@@ -124,16 +121,21 @@ class Explanation:
         lines = [f"{self.prediction} ({about})"]
         if self.kind != "rules" and self.target is None:  # a regressor
             lines = [f"{self.score:.4g}"]
-        lines += [f"{value:+9.4f}  {text}" for text, value in self.parts[:max_parts]]
-        rest = self.parts[max_parts:]
-        if rest:
-            value = sum(value for _, value in rest)
-            adds_up = self.kind in ("weights", "votes")
-            start = f"{value:+9.4f}" if adds_up else " " * 9
-            lines.append(f"{start}  {len(rest)} more")
-        if self.kind == "weights":
-            lines.append(f"{self.intercept:+9.4f}  always")
+        lines += [
+            f"{' ' * 9 if value is None else f'{value:+9.4f}'}  {text}"
+            for text, value in self._shown_parts(max_parts)
+        ]
         return "\n".join(lines)
+
+    def _shown_parts(self, max_parts=None):
+        """List the first parts, all others with their sum or None, and the rest."""
+        shown = len(self.parts) if max_parts is None else max_parts
+        parts, rest = list(self.parts[:shown]), self.parts[shown:]
+        if rest:
+            adds_up = self.kind in ("weights", "votes")
+            value = sum(value for _, value in rest) if adds_up else None
+            parts.append((f"{len(rest)} more", value))
+        return parts + [("always", self.intercept)] * (self.kind == "weights")
 
 
 def explain(model, X, *, target=None, feature_names=None) -> list:
@@ -515,11 +517,9 @@ class ExplanationDisplay:
             The display, with ``ax_``, ``figure_`` and ``bars_``.
         """
         one = self.explanation
-        parts, rest = one.parts[: self.max_parts], one.parts[self.max_parts :]
-        if rest and one.kind in ("weights", "votes"):
-            parts = [*parts, (f"{len(rest)} more", sum(value for _, value in rest))]
-        if one.kind == "weights":
-            parts = [*parts, ("always", one.intercept)]
+        parts = [
+            pair for pair in one._shown_parts(self.max_parts) if pair[1] is not None
+        ]
         label = f"part of the {one.quantity}"
         if one.kind == "rules":
             label = "probability of the label"

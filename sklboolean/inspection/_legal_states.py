@@ -57,7 +57,7 @@ def legal_states(columns):
     return states
 
 
-def check_changes(names, states, costs, immutable, directions):
+def check_changes(names, states, costs, immutable, directions, *, has_functions=True):
     """Raise a ValueError for unknown columns, bad costs and directions."""
     arguments = {"costs": costs, "immutable": immutable, "directions": directions}
     for argument, labels in arguments.items():
@@ -68,7 +68,7 @@ def check_changes(names, states, costs, immutable, directions):
                     f"are {list(names)}."
                 )
     for label, cost in costs.items():
-        if not callable(cost):
+        if not (has_functions and callable(cost)):
             check_real(cost, f"costs[{label!r}]", 0.0, strict=True)
     for label, direction in directions.items():
         kind = states[list(names).index(label)].kind

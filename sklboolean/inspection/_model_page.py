@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, WeightedSum
-from sklboolean._core.formulas import feature_names_of, python_value
+from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._formulas import (
     as_bits,
@@ -24,7 +24,7 @@ from sklboolean.inspection._legal_states import (
 )
 from sklboolean.inspection._products import expanded, outcomes_of
 from sklboolean.inspection._user_columns import UserColumns, only_encoder
-from sklboolean.preprocessing._encoded_columns import level_names
+from sklboolean.preprocessing._encoded_columns import level_names, level_text
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
 MOST_COLUMNS = 30  # of a product: the script has integers of 32 bits
@@ -115,14 +115,15 @@ def model_page(
     names = FeatureNames(check_names(names, bits.shape[1]))
     compare_with_predictions(formula, bits, whole, X)
     used = sorted({feature for term in formula.terms for feature, _ in term})
-    samples = _sample_fields(transformers, X, y, bits, used, names, max_samples)
+    samples = _sample_fields(user_columns, X, y, bits, used, names, max_samples)
     owners = {
         feature: described["column"]
         for feature, described in zip(used, samples["features"], strict=True)
     }
-    changes = _Changes(user_columns, names, costs or {}, immutable, directions or {})
-    for feature, number in owners.items():
-        samples["columns"][number] |= changes.of(feature)
+    _add_changes(
+        samples["columns"], owners, user_columns, names.names, costs or {}, immutable,
+        directions or {},
+    )  # fmt: skip
     data = {
         "title": str(title or type(last).__name__),
         "about": (
@@ -130,7 +131,7 @@ def model_page(
             "change a value to see what the model predicts then."
         ),
         "proof": list(formula.proof),
-        "n_columns": len(changes.states),
+        "n_columns": len(user_columns.names),
         **_formula_fields(formula, used),
         "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
@@ -258,55 +259,37 @@ def _weighted_products(columns):
     return outputs, expanded(conditions, outcomes, joined, MOST_PRODUCTS)
 
 
-class _Changes:
-    """What the search for the least change may do with the columns of the form."""
-
-    def __init__(self, columns, names, costs, immutable, directions):
-        self.columns, self.states = columns, legal_states(columns)
-        self.names = names.names if columns.encoded is None else columns.names
-        check_changes(self.names, self.states, costs, immutable, directions)
-        for label, cost in costs.items():
-            if callable(cost):
-                raise ValueError(
-                    f"costs[{label!r}] must be a number on a page; got a function."
-                )
-        self.costs, self.immutable, self.directions = costs, immutable, directions
-
-    def of(self, feature):
-        """Describe the changes of the column of a feature.
-
-        Returns
-        -------
-        fields : dict
-            "states" has a value of the form for each state, "edges" the bounds of the
-            intervals of numbers and ordered levels.
-        """
-        number = self.columns.owners[feature]
-        label, states = self.names[number], self.states[number]
-        fields = {
-            "cost": float(self.costs.get(label, 1.0)),
-            "freedom": self.directions.get(label, "free"),
-            "has_order": states.kind != "category",
-            "states": list(range(len(states.bits))),
+def _add_changes(described, owners, columns, names, costs, immutable, directions):
+    """Add to the columns of the form what the search may change them to."""
+    states = legal_states(columns)
+    labels = names if columns.encoded is None else columns.names
+    check_changes(labels, states, costs, immutable, directions, has_functions=False)
+    for feature, place in owners.items():
+        number = columns.owners[feature]
+        label, own = labels[number], states[number]
+        freedom = "none" if label in immutable else directions.get(label, "free")
+        described[place] |= {
+            "cost": float(costs.get(label, 1.0)),
+            "freedom": freedom,
+            "has_order": own.kind != "category",
+            "states": list(range(len(own.bits))),
         }
-        if label in self.immutable:
-            fields["freedom"] = "none"
-        if states.kind in ("number", "ordered"):
-            fitted = self.columns.encoded[number]
-            fields["states"] = fitted.representatives.tolist()
-            fields["edges"] = fitted.thresholds.tolist()
-        if states.kind == "ordered":
-            fields["n_levels"] = len(fitted.levels)
-        return fields
+        if own.kind in ("number", "ordered"):
+            fitted = columns.encoded[number]
+            described[place] |= {
+                "states": fitted.representatives.tolist(),
+                "edges": fitted.thresholds.tolist(),
+            }
+        if own.kind == "ordered":
+            described[place]["n_levels"] = len(fitted.levels)
 
 
-def _sample_fields(transformers, X, y, bits, used, names, max_samples):
+def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
     """Describe the columns of the form and the samples that are shown."""
-    encoder = only_encoder(transformers)
-    if encoder is None:
+    if user_columns.encoded is None:
         columns, features, values = _plain_columns(used, names, bits)
     else:
-        columns, features, values = _encoded_columns(encoder, X, bits, used)
+        columns, features, values = _encoded_columns(user_columns, X, bits, used)
     index = X.index if hasattr(X, "iloc") else range(len(bits))
     return {
         "columns": columns,
@@ -393,93 +376,76 @@ def _plain_columns(used, names, bits):
     return columns, features, bits[:, used].astype(int).tolist()
 
 
-def _encoded_columns(encoder, X, bits, used):
+def _encoded_columns(user_columns, X, bits, used):
     """Describe the columns before the encoder and what the features say of them."""
-    groups = encoder.feature_groups_
-    described = {}
-    columns, features, values = [], [], []
-    names = feature_names_of(encoder)
+    columns, features, values, described = [], [], [], {}
+    encoder = only_encoder(user_columns.transformers)
     read = read_columns(encoder, X if is_frame(X) else np.asarray(X), reset=False)
     for j in used:
-        label = groups[j]
-        number = names.index(str(label))
+        number = int(user_columns.owners[j])
         if number not in described:
-            places = np.flatnonzero(groups == label)
-            described[number] = len(columns), _conditions(encoder, number, places)
-            column = _column(encoder, number, str(label), places, read[number])
-            columns.append(column)
-            if encoder.kinds_[number] == "ordered":
-                values.append(_ordered_values(encoder, number, column, read[number]))
-            else:
-                values.append(_column_values(column, read[number], bits[:, places]))
-        where, conditions = described[number]
-        relation, value = conditions[j]
-        features.append({"column": where, "relation": relation, "value": value})
+            fitted = user_columns.encoded[number]
+            places = np.flatnonzero(user_columns.owners == number)
+            said = dict(zip(places.tolist(), _conditions(fitted), strict=True))
+            described[number] = len(columns), said
+            columns.append(_column(user_columns.names[number], fitted, read[number]))
+            values.append(_column_values(fitted, read[number], bits[:, places]))
+        where, said = described[number]
+        features.append({"column": where, "relation": said[j][0], "value": said[j][1]})
     samples = [list(row) for row in zip(*values, strict=True)]
     return columns, features, samples or [[] for _ in range(len(bits))]
 
 
-def _conditions(encoder, number, places):
-    """Map each feature of a column to its relation and value."""
-    kind, thresholds = encoder.kinds_[number], encoder.thresholds_[number].tolist()
-    if kind == "category":
-        said = [("=", k) for k in range(len(places))]
-    elif kind == "ordered":
-        n_levels = len(encoder.categories_[number])
-        said = [("in", [*range(t + 1)]) for t in thresholds]
-        if encoder.complement:
-            said += [("in", [*range(t + 1, n_levels)]) for t in thresholds]
-        said += [("=", n_levels)] * (len(places) - len(said))
-    elif kind == "boolean":
-        said = [("=", 1)]
-    else:
-        said = [("<=", t) for t in thresholds]
-        said += [(">", t) for t in thresholds if encoder.complement]
-    said += [("missing", None)] * (len(places) - len(said))
-    return dict(zip(places.tolist(), said, strict=True))
+def _conditions(fitted):
+    """List the relation and value of each feature of a column."""
+    if fitted.kind == "category":
+        return [("=", k) for k in range(fitted.n_conditions)]
+    missing, thresholds = ("missing", None), fitted.thresholds.tolist()
+    said = [(relation, t) for relation in fitted.relations for t in thresholds]
+    if fitted.kind == "ordered":  # by the numbers of the options
+        n_levels = len(fitted.levels)
+        missing = "=", n_levels
+        said = [
+            ("in", [*(range(t + 1) if relation == "<=" else range(t + 1, n_levels))])
+            for relation, t in said
+        ]
+    return said + [missing] * fitted.indicates_missing
 
 
-def _column(encoder, number, label, places, read):
+def _column(name, fitted, read):
     """Describe a column for the form."""
-    kind = encoder.kinds_[number]
-    column = {"name": label, "kind": kind, "can_be_missing": False}
-    names = encoder.get_feature_names_out()[places]
-    if kind == "ordered":
-        options = level_names(encoder.categories_[number])
-        gap = ["(missing)"] * str(names[-1]).endswith(" is missing")
-        options = [*options, *gap, "(another level)"]
-        return column | {"kind": "category", "options": options}
-    if kind == "category":
-        levels = [str(name).removeprefix(f"{label} = ") for name in names]
-        n_levels = len(encoder.categories_[number])
-        extra = [str(name).removeprefix(f"{label} is ") for name in names[n_levels:]]
-        options = levels[:n_levels] + [f"({word})" for word in extra]
-        return column | {"options": [*options, "(another level)"]}
-    column["can_be_missing"] = str(names[-1]) == f"{label} is missing"
-    if kind == "number":
+    column = {"name": str(name), "kind": fitted.kind, "can_be_missing": False}
+    if fitted.kind in ("category", "ordered"):
+        options = [*map(level_text, fitted.levels)]
+        if fitted.kind == "ordered":
+            options = level_names(fitted.levels)
+        options += ["(rare)"] * bool(getattr(fitted, "rare", ()))
+        options += ["(missing)"] * fitted.indicates_missing
+        return column | {"kind": "category", "options": [*options, "(another level)"]}
+    column["can_be_missing"] = bool(fitted.indicates_missing)
+    if fitted.kind == "number":
         numbers = np.empty(0) if read.numbers is None else read.numbers
         known = numbers[~np.isnan(numbers)].tolist()
-        edges = [*encoder.thresholds_[number].tolist(), *known]
+        edges = [*fitted.thresholds.tolist(), *known]
         column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
     return column
 
 
-def _ordered_values(encoder, number, column, read):
-    """List the option of each sample; the last one is for unseen levels."""
-    levels, last = encoder.categories_[number], len(column["options"]) - 1
-    places = {level: k for k, level in enumerate(levels)}
-    read = read.as_category()
-    options = [*(places.get(level, last) for level in read.levels), len(levels)]
-    return [options[code] for code in read.codes.tolist()]
-
-
-def _column_values(column, read, bits):
+def _column_values(fitted, read, bits):
     """List the value of each sample for the form; None where it is missing."""
-    if column["kind"] == "category":
+    if fitted.kind == "category":
         return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
+    if (
+        fitted.kind == "ordered"
+    ):  # the number of the option; the last is for unseen ones
+        n_levels = len(fitted.levels)
+        places = {level: k for k, level in enumerate(fitted.levels)}
+        read, last = read.as_category(), n_levels + fitted.indicates_missing
+        options = [*(places.get(level, last) for level in read.levels), n_levels]
+        return [options[code] for code in read.codes.tolist()]
     if read.numbers is None:
         return [None] * len(bits)
-    if column["kind"] == "boolean":
+    if fitted.kind == "boolean":
         gaps = read.missing().tolist()
         return [None if g else int(b) for g, b in zip(gaps, bits[:, 0], strict=True)]
     return [None if np.isnan(value) else value for value in read.numbers.tolist()]

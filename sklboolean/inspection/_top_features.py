@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._figure import draw_bars
+from sklboolean.inspection._formulas import check_names
 from sklboolean.rules import top_conjunctions
 
 
@@ -72,14 +73,9 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
         for rule in rules:
             weights[rule.literals[0][0]] = rule.weight
     names = names if feature_names is None else feature_names
-    names = [f"x{j}" for j in range(len(weights))] if names is None else list(names)
-    if len(names) != len(weights):
-        raise ValueError(
-            f"feature_names has {len(names)} names, but the model has {len(weights)} "
-            "features."
-        )
+    names = check_names(names, len(weights))
     order = np.argsort(-np.abs(weights), kind="stable")[:n_features]
-    return [(str(names[j]), float(weights[j])) for j in order if weights[j]]
+    return [(names[j], float(weights[j])) for j in order if weights[j]]
 
 
 def _coefficients(coef, last, target):
