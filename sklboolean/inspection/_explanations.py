@@ -97,7 +97,7 @@ class Explanation:
             When pandas is not installed.
         """
         columns = ["part", "value"]
-        return import_pandas().DataFrame(self._shown_parts(), columns=columns)
+        return import_pandas().DataFrame(shown_parts(self), columns=columns)
 
     def to_text(self, max_parts=10) -> str:
         """Write the explanation, a line for each part.
@@ -123,19 +123,9 @@ class Explanation:
             lines = [f"{self.score:.4g}"]
         lines += [
             f"{' ' * 9 if value is None else f'{value:+9.4f}'}  {text}"
-            for text, value in self._shown_parts(max_parts)
+            for text, value in shown_parts(self, max_parts)
         ]
         return "\n".join(lines)
-
-    def _shown_parts(self, max_parts=None):
-        """List the first parts, all others with their sum or None, and the rest."""
-        shown = len(self.parts) if max_parts is None else max_parts
-        parts, rest = list(self.parts[:shown]), self.parts[shown:]
-        if rest:
-            adds_up = self.kind in ("weights", "votes")
-            value = sum(value for _, value in rest) if adds_up else None
-            parts.append((f"{len(rest)} more", value))
-        return parts + [("always", self.intercept)] * (self.kind == "weights")
 
 
 def explain(model, X, *, target=None, feature_names=None) -> list:
@@ -235,6 +225,18 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
     classes = class_labels(last)
     parts = member_votes(votes, samples, classes, score.columns, names)
     return score.explanations("votes", parts)
+
+
+def shown_parts(explanation, max_parts=None):
+    """List the first parts, all others with their sum or None, and the intercept."""
+    parts, kind = list(explanation.parts), explanation.kind
+    shown = len(parts) if max_parts is None else max_parts
+    parts, rest = parts[:shown], parts[shown:]
+    if rest:
+        adds_up = kind in ("weights", "votes")
+        value = sum(value for _, value in rest) if adds_up else None
+        parts.append((f"{len(rest)} more", value))
+    return parts + [("always", explanation.intercept)] * (kind == "weights")
 
 
 def as_frame(X):
@@ -518,7 +520,7 @@ class ExplanationDisplay:
         """
         one = self.explanation
         parts = [
-            pair for pair in one._shown_parts(self.max_parts) if pair[1] is not None
+            pair for pair in shown_parts(one, self.max_parts) if pair[1] is not None
         ]
         label = f"part of the {one.quantity}"
         if one.kind == "rules":

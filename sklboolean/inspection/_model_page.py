@@ -105,15 +105,13 @@ def model_page(
     check_is_fitted(estimator)
     check_integer(max_samples, "max_samples", 0)
     check_consistent_length(X, y)
-    whole = getattr(estimator, "best_estimator_", estimator)
-    transformers, last, names = split_pipeline(whole)
-    user_columns = UserColumns.of(whole)
+    _, last, names = split_pipeline(estimator)
+    user_columns = UserColumns.of(estimator)
     formula = user_columns.formula
-    bits = X if transformers is None else transformers.transform(X)
-    bits = as_bits(bits, formula.columns.binarize)
+    bits = as_bits(user_columns.samples(X), formula.columns.binarize)
     names = names if feature_names is None else feature_names
     names = FeatureNames(check_names(names, bits.shape[1]))
-    compare_with_predictions(formula, bits, whole, X)
+    compare_with_predictions(formula, bits, estimator, X)
     used = sorted({feature for term in formula.terms for feature, _ in term})
     samples = _sample_fields(user_columns, X, y, bits, used, names, max_samples)
     owners = {
@@ -121,9 +119,8 @@ def model_page(
         for feature, described in zip(used, samples["features"], strict=True)
     }
     _add_changes(
-        samples["columns"], owners, user_columns, names.names, costs or {}, immutable,
-        directions or {},
-    )  # fmt: skip
+        samples["columns"], owners, user_columns, names, costs, immutable, directions
+    )
     data = {
         "title": str(title or type(last).__name__),
         "about": (
@@ -137,8 +134,6 @@ def model_page(
         "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
     }
-    if formula.classes is not None:
-        data["y"] = [str(label) for label in data["y"]]
     page = _fill_page(data)
     if path is not None:
         Path(path).write_text(page, encoding="utf-8")
@@ -261,8 +256,8 @@ def _weighted_products(columns):
 
 def _add_changes(described, owners, columns, names, costs, immutable, directions):
     """Add to the columns of the form what the search may change them to."""
-    states = legal_states(columns)
-    labels = names if columns.encoded is None else columns.names
+    states, costs, directions = legal_states(columns), costs or {}, directions or {}
+    labels = names.names if columns.encoded is None else columns.names
     check_changes(labels, states, costs, immutable, directions, has_functions=False)
     for feature, place in owners.items():
         number = columns.owners[feature]
@@ -290,6 +285,7 @@ def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
         columns, features, values = _plain_columns(used, names, bits)
     else:
         columns, features, values = _encoded_columns(user_columns, X, bits, used)
+    write = python_value if user_columns.formula.classes is None else str
     index = X.index if hasattr(X, "iloc") else range(len(bits))
     return {
         "columns": columns,
@@ -297,7 +293,7 @@ def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
         "n_samples": len(bits),
         "samples": values[:max_samples],
         "sample_names": [str(name) for name in index[:max_samples]],
-        "y": [python_value(label) for label in np.asarray(y)[:max_samples]],
+        "y": [*map(write, np.asarray(y)[:max_samples])],
     }
 
 
