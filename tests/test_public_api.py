@@ -435,7 +435,7 @@ ALLOWED = {
     "_core": (),
     **dict.fromkeys(BASIC, ("_core",)),
     "density": ("_core", "preprocessing"),
-    "active_learning": ("_core", "kernels"),
+    "active_learning": ("_core", "kernels", "linear_model"),
     "rules": ("_core", "kernels"),
     "ensemble": ("_core", "kernels", "preprocessing", "rules"),
     "theory": (

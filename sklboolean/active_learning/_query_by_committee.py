@@ -4,14 +4,11 @@ from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.formula import Members, formula_of
 from sklboolean._core.labels import distinct_labels, encode_classes, target_type
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import (
@@ -40,6 +37,7 @@ from sklboolean.active_learning._oracles import (
     check_source,
     find_missing,
 )
+from sklboolean.active_learning._query_predictions import QueryPredictionMixin
 from sklboolean.active_learning._query_state import QueryState
 from sklboolean.active_learning._strategies import STRATEGIES
 from sklboolean.active_learning._version_space import (
@@ -53,14 +51,9 @@ STATE_PARAMS = (
 )  # fmt: skip
 
 
-def _has_predict_proba(model):
-    final = model.final_estimator
-    if final is not None and not hasattr(final, "predict_proba"):
-        raise AttributeError(f"{final!r}, the final_estimator, has no predict_proba.")
-    return True
-
-
-class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class QueryByCommittee(
+    CallbackSupportMixin, QueryPredictionMixin, ClassifierMixin, BaseEstimator
+):
     """Classifier that queries labels of samples on which a committee disagrees.
 
     Labels come from an array (``fit(X, y)`` reads only the labels that it queries),
@@ -114,9 +107,12 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Labels to query first: the number of random samples, or indices of samples of
         the pool passed to ``fit``. None: 10, or 0 for a version space. Further random
         samples follow until labels of two classes are known.
-    final_estimator : classifier or None, default=None
+    final_estimator : classifier, "auto" or None, default="auto"
         Classifier for predictions, fitted to all labelled samples. None: the committee
-        predicts.
+        predicts. "auto": the mean of the probabilities of the committee and of an
+        `AveragedPerceptron`, where the committee is the default and all features are
+        zeros and ones; otherwise the committee. Trees know how features interact, and
+        the perceptron adds up many weak ones.
     random_state : int, RandomState instance or None, default=None
         Controls samples, seeds, chains, coins and ties. Pass an int for reproducible
         results.
@@ -134,7 +130,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     committee_ : list of classifiers, or version space
         The fitted members.
     estimator_ : classifier or None
-        The fitted ``final_estimator``.
+        The fitted ``final_estimator``, or the perceptron of "auto".
     query_indices_ : ndarray of shape (`n_queries_`,), int
         Indices of the queried samples, in order: in X, in the ``X_pool`` of their
         query, or positions in the stream. -1 for samples taught without a query.
@@ -191,7 +187,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self, committee=None, *, n_members=None, sampling=None, strategy=None,
         epsilon=0.05, delta=0.05, batch_size=1, max_queries=None, initial=None,
-        final_estimator=None, random_state=None, n_jobs=None, verbose=0,
+        final_estimator="auto", random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.committee = committee
         self.n_members = n_members
@@ -452,99 +448,6 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._set_fitted_attributes(fit_final=True)
         return self
 
-    def predict(self, X) -> np.ndarray:
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Predicted by the final estimator if there is one; else by the mean
-            probabilities of the committee.
-        """
-        X = self._check_X(X)
-        if self.estimator_ is not None:
-            return self.estimator_.predict(X)
-        return self.classes_[self._probabilities(X).argmax(axis=1)]
-
-    @available_if(_has_predict_proba)
-    def predict_proba(self, X) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-            Mean of the probabilities of the members, or of their votes if they have
-            none; the posterior of a version space.
-        """
-        return self._probabilities(self._check_X(X))
-
-    def decision_function(self, X) -> np.ndarray:
-        """Compute the decision scores.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
-            For two classes, the probability of the second minus that of the first. For
-            more, the probabilities. The scores of the final estimator if it has any.
-        """
-        X = self._check_X(X)
-        if hasattr(self.estimator_, "decision_function"):
-            return self.estimator_.decision_function(X)
-        probabilities = self._probabilities(X)
-        if len(self.classes_) > 2:
-            return probabilities
-        return probabilities[:, 1] - probabilities[:, 0]
-
-    def _check_X(self, X):
-        if not hasattr(self, "classes_"):
-            state = vars(self).get("_state")
-            known = "no labels"
-            if state is not None and state.n_labels:
-                known = f"labels of one class only, {state.y.tolist()[0]!r}"
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: it has "
-                f"{known}, and prediction needs two classes. Call fit, or teach labels "
-                "of a second class."
-            )
-        return validate_data_strict(self, X, reset=False, **self._validation_options())
-
-    def _probabilities(self, X):
-        if self.estimator_ is not None:
-            probabilities = np.zeros((X.shape[0], len(self.classes_)))
-            columns = np.searchsorted(self.classes_, self.estimator_.classes_)
-            probabilities[:, columns] = self.estimator_.predict_proba(X)
-            return probabilities
-        return self._committee_predictions(X).consensus
-
-    def _committee_predictions(self, X):
-        committee = self._state.committee
-        return committee.predict(X, self.classes_, with_probabilities=True)
-
-    def _formula(self):
-        if self.estimator_ is not None:
-            return formula_of(self.estimator_)
-        return Members("votes", self._votes)
-
-    def _votes(self, X):
-        """List each member, no game, and what its vote adds to the scores."""
-        predictions = self._committee_predictions(self._check_X(X))
-        return predictions.parts_of_score(self.committee_, self.classes_)
-
     def __sklearn_is_fitted__(self):
         """Test if there is a committee: labels of two classes are known."""
         return hasattr(self, "classes_")
@@ -571,7 +474,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             bases = [DecisionTreeClassifier(max_features="sqrt")]
         elif not is_version_space(committee):
             bases = [committee]
-        if final and self.final_estimator is not None:
+        if final and self._given_final() is not None:
             bases.append(self.final_estimator)
         return bases
 
@@ -609,7 +512,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
         check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
-        check_bases(self._bases(), self.final_estimator)
+        check_bases(self._bases(), self._given_final())
 
     def _check_stream_params(self):
         """Reject parameters that compare samples: a stream is read one by one."""
@@ -665,7 +568,7 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Validate the weights of the samples."""
         if sample_weight is None:
             return np.ones(n_samples)
-        if self.final_estimator is not None:
+        if self._given_final() is not None:
             check_weighable(self.final_estimator)
         return checked_weights(sample_weight, n_samples)
 
@@ -761,8 +664,9 @@ class QueryByCommittee(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return
         self.classes_, self.committee_ = state.classes, state.committee.fitted
         self.estimator_ = None if fit_final else vars(self).get("estimator_")
-        if fit_final and self.final_estimator is not None:
-            model, weights = clone(self.final_estimator), {}
+        model = self._new_final(state.X) if fit_final else None
+        if model is not None:
+            weights = {}
             set_seed(model, state.final_seed)
             if (state.weights != 1).any():
                 weights["sample_weight"] = state.weights

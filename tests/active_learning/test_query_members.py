@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import QueryByCommittee
+from sklboolean import AveragedPerceptron, QueryByCommittee
 from sklboolean.active_learning import (
     CommitteePredictions,
     FiniteVersionSpace,
@@ -241,6 +241,38 @@ def test_final_estimator_sees_all_labelled_rows():
     assert not hasattr(linear, "predict_proba")
     linear.fit(IRIS, FLOWERS)
     assert linear.decision_function(IRIS).shape == (150, 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_bits_are_predicted_by_trees_and_a_perceptron(n_classes):
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 8)) < 0.4).astype(float)
+    y = np.minimum(X[:, :3].sum(axis=1).astype(int), n_classes - 1)
+    for data in (X, sparse.csr_array(X)):
+        both = QueryByCommittee(max_queries=30, random_state=0).fit(data, y)
+        trees = clone(both).set_params(final_estimator=None).fit(data, y)
+        assert_array_equal(both.query_indices_, trees.query_indices_)
+        assert trees.estimator_ is None
+        rows = both.query_indices_
+        seed = both.estimator_.random_state
+        alone = AveragedPerceptron(random_state=seed).fit(data[rows], y[rows])
+        mean = (alone.predict_proba(data) + trees.predict_proba(data)) / 2
+        assert_allclose(both.predict_proba(data), mean)
+        assert_array_equal(both.predict(data), mean.argmax(axis=1))
+        scores = mean[:, 1] - mean[:, 0] if n_classes == 2 else mean
+        assert_allclose(both.decision_function(data), scores)
+    parts = [part for _, _, part in both._formula().of_samples(X[:20])]
+    total = np.sum(parts, axis=0)
+    expected = np.c_[-scores, scores] if n_classes == 2 else scores
+    assert_allclose(total, expected[:20], atol=1e-12)
+
+
+def test_numbers_and_given_committees_are_predicted_by_the_committee():
+    model = QueryByCommittee(max_queries=25, random_state=0).fit(IRIS, FLOWERS)
+    assert model.estimator_ is None
+    X = (np.random.default_rng(0).random((60, 6)) < 0.5).astype(float)
+    given = QueryByCommittee(DecisionTreeClassifier(), max_queries=25, random_state=0)
+    assert given.fit(X, X[:, 0]).estimator_ is None
 
 
 def test_committee_average_is_the_mean_of_the_members():

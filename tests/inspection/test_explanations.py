@@ -112,7 +112,8 @@ def test_parts_hold_and_add_up_to_the_score(model, data):
     if hasattr(pipeline, "predict_proba"):
         probabilities = pipeline.predict_proba(X)
     # The probabilities of a committee are its score.
-    is_committee = isinstance(model, QueryByCommittee) and model.final_estimator is None
+    is_committee = isinstance(model, QueryByCommittee)
+    is_committee = is_committee and model.final_estimator in (None, "auto")
     is_calibrated = len(labels) == 2 and not is_committee
     for target in (None, labels[0]):
         for i, one in enumerate(explain(pipeline, X, target=target)):
