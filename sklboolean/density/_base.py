@@ -371,11 +371,11 @@ class IncompleteDensityMixin(DensityMixin):
 class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     """Methods of a density model of binary samples.
 
-    Besides ``_log_density(signs)`` a fitted model has ``codes_``,
-    ``_complete_at_random(signs, rng)`` and ``_most_probable(signs, rng)``. It may
-    replace ``_log_odds`` and ``_complete_by_means`` by faster methods. With
-    ``feature_groups`` it needs ``_complete_by_means`` and neither ``_log_odds`` nor
-    ``_most_probable``, and it is only given samples that are possible.
+    Besides ``_log_density(signs)`` a fitted model has ``codes_`` and
+    ``_complete_at_random(signs, rng)``. It may replace ``_log_odds``,
+    ``_complete_by_means`` and ``_most_probable`` by faster methods. With
+    ``feature_groups`` it needs ``_complete_by_means`` and no ``_log_odds``, and it is
+    only given samples that are possible.
     """
 
     _attributes = None  # with feature_groups an object of class Attributes
@@ -560,58 +560,58 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             signs = attributes.complete(signs)
         return log_in_blocks(self._log_density, signs, possible)
 
-    def _complete_by_most_probable(self, signs, rng):
+    def _complete_by_most_probable(self, signs, rng=None):
         """Replace the missing bits by their jointly most probable values."""
-        if self._attributes is None:
-            return self._most_probable(signs, rng)
         filled, n_inexact = signs.copy(), 0
         for i, known in enumerate(signs):
-            filled[i], exact = self._most_probable_values(known[None])
+            filled[i], exact = self._most_probable(known[None])
             n_inexact += not exact
         if n_inexact:
             warn_user(
-                f"In {n_inexact} samples there are more than {MAX_COMPLETIONS} "
-                "completions, too many to compare all. A good completion is returned, "
-                "which may not be the most probable one. method='mean' and 'sample' "
-                "are exact."
+                f"In {n_inexact} samples there are too many likely completions to "
+                "compare all of them. A good completion is returned, which may not be "
+                "the most probable one. method='mean' and 'sample' are exact."
             )
         return filled
 
-    def _most_probable_values(self, known):
-        """Complete one sample with groups; tell if all completions were compared."""
-        attributes = self._attributes
+    def _most_probable(self, known):
+        """Complete one sample; tell whether no completion is more probable."""
+        attributes = self._attributes or Attributes(np.arange(known.shape[1]))
         allowed = attributes.allowed(known)[0]
         choices = [np.flatnonzero(allowed[here]) for here in attributes.slices]
-        n_completions = np.prod([float(len(choice)) for choice in choices])
-        if n_completions <= MAX_COMPLETIONS:
-            grid = np.meshgrid(*choices, indexing="ij")
-            values = np.stack([axis.ravel() for axis in grid], axis=1)
-            candidates = attributes.to_signs(values)
-            return candidates[self._log_density(candidates).argmax()], True
-        rng = np.random.RandomState(0)  # the same completion in each call
-        means = self._complete_by_means(known.copy())
-        scores = attributes.spread(means)[0]
-        best = np.array(
-            [
-                c[scores[s][c].argmax()]
-                for c, s in zip(choices, attributes.slices, strict=True)
-            ]
-        )
-        drawn = self._complete_at_random(np.repeat(known, N_STARTS, axis=0), rng)
-        tops = np.concatenate([attributes.to_signs(best[None]), drawn])
         free = [k for k, choice in enumerate(choices) if len(choice) > 1]
+        n_completions = np.prod([float(len(choices[k])) for k in free])
+        if n_completions > MAX_COMPLETIONS:
+            return self._best_ascent(known, attributes, choices, free), False
+        grid = np.meshgrid(*(choices[k] for k in free), indexing="ij")
+        values = np.tile([choice[0] for choice in choices], (int(n_completions), 1))
+        for k, axis in zip(free, grid, strict=True):
+            values[:, k] = axis.ravel()
+        candidates = attributes.to_signs(values)
+        return candidates[self._log_density(candidates).argmax()], True
+
+    def _best_ascent(self, known, attributes, choices, free):
+        """Change one attribute at a time, from several starts, while one gains."""
+        rng = np.random.RandomState(0)  # the same completion in each call
+        scores = attributes.spread(self._complete_by_means(known.copy()))[0]
+        best = [
+            choice[scores[here][choice].argmax()]
+            for choice, here in zip(choices, attributes.slices, strict=True)
+        ]
+        drawn = self._complete_at_random(np.repeat(known, N_STARTS, axis=0), rng)
+        tops = np.concatenate([attributes.to_signs(np.array([best])), drawn])
         before, logs = None, self._log_density(tops)
         while before is None or (logs > before + 1e-9).any():
             before = logs
-            for attribute in free:  # the best value of one attribute at a time
-                columns = attributes.columns_of(attribute)
-                signs = attributes.value_signs(attribute)[choices[attribute]]
+            for k in free:
+                columns = attributes.columns_of(k)
+                signs = attributes.value_signs(k)[choices[k]]
                 trials = np.repeat(tops, len(signs), axis=0)
                 trials[:, columns] = np.tile(signs, (len(tops), 1))
                 scores = self._log_density(trials).reshape(len(tops), -1)
                 chosen, logs = scores.argmax(axis=1), scores.max(axis=1)
                 tops = trials.reshape(*scores.shape, -1)[np.arange(len(tops)), chosen]
-        return tops[logs.argmax()], False
+        return tops[logs.argmax()]
 
     def _column_numbers(self, columns):
         """Convert column names and numbers to checked column numbers."""

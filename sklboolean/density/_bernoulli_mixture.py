@@ -473,20 +473,15 @@ class BernoulliMixture(
         true = rng.uniform(size=signs.shape) < means
         return np.where(signs == 0, np.where(true, 1, -1), signs)
 
-    def _most_probable(self, signs, rng=None):
-        mixture, filled, n_inexact = self._state.mixture, signs.copy(), 0
-        for i, log_weights in enumerate(mixture.log_joint(signs)):
-            missing = np.flatnonzero(signs[i] == 0)
-            true, exact = most_probable_bits(log_weights, mixture.logits[:, missing])
-            filled[i, missing] = np.where(true, 1, -1)
-            n_inexact += not exact
-        if n_inexact:
-            warn_user(
-                f"In {n_inexact} samples there are too many likely completions to "
-                "compare all of them. A good completion is returned, which may not be "
-                "the most probable one. method='mean' and 'sample' are exact."
-            )
-        return filled
+    def _most_probable(self, known):
+        if self._attributes is not None:
+            return super()._most_probable(known)
+        mixture, filled = self._state.mixture, known[0].copy()
+        missing = np.flatnonzero(filled == 0)
+        log_weights, logits = mixture.log_joint(known)[0], mixture.logits[:, missing]
+        true, exact = most_probable_bits(log_weights, logits)
+        filled[missing] = np.where(true, 1, -1)
+        return filled, exact
 
     def transform(self, X) -> np.ndarray:
         """Compute the probability of each component given the sample.

@@ -12,7 +12,6 @@ from sklboolean.density._conditionals import (
     hidden_means,
     known_log_odds,
     log_sums_of_known,
-    most_probable,
     reconstruction_error,
 )
 from sklboolean.density._machine import MachineMixin
@@ -61,10 +60,6 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
     def _complete_at_random(self, signs, rng):
         check_missing(self._state.params, signs, self.exact_limit)
         return complete_at_random(self._state.params, signs, rng)
-
-    def _most_probable(self, signs, rng=None):
-        check_missing(self._state.params, signs, self.exact_limit)
-        return most_probable(self._state.params, signs)
 
     def _input_means(self, states):
         fields = log_sums_over_inputs(self._state.params, states)[1]

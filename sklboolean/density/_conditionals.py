@@ -11,7 +11,6 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax
 from sklearn.utils import gen_batches
 
-from sklboolean._core.validation import warn_user
 from sklboolean.density._base import all_signs
 from sklboolean.density._forest import draw_signs
 from sklboolean.density._partition_function import (
@@ -32,8 +31,6 @@ from sklboolean.density._state_sums import unit_states
 BLOCK_STATES = 2**20  # states of a block of samples, times units
 CELLS_AT_A_TIME = 2**24  # of draws: an interrupt is seen between two batches
 MAX_LOG_ODDS = 600.0  # exp(-600) is a normal number
-MAX_ENUMERATED = 12  # missing bits: 4096 completions
-N_STARTS = 16  # of ascents, besides the means
 TABLE_BITS = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 
 
@@ -239,7 +236,9 @@ def log_sums_of_known(params, signs, n_jobs=None):
     log_sums, complete = np.empty(len(signs)), signs.all(axis=1)
     log_sums[complete] = log_numerators(params, signs[complete])
     incomplete = np.flatnonzero(~complete)
-    if params.attributes is not None and len(incomplete):
+    if not len(incomplete):
+        return log_sums
+    if params.attributes is not None:
         log_sums[incomplete] = forest_mixture(params).log_sums(signs[incomplete])
         return log_sums
     for group in _missing_groups(params, signs[incomplete]):
@@ -321,23 +320,6 @@ def hidden_means(params, signs):
     return means
 
 
-def missing_probabilities(params, signs):
-    """Compute the joint distribution of missing bits, the same in all samples.
-
-    Returns
-    -------
-    probabilities : ndarray of shape (n_samples, 2 ** n_missing)
-        In counting order; the first bit changes slowest.
-    """
-    probabilities = np.empty((len(signs), 2 ** np.count_nonzero(signs[0] == 0)))
-    for group in _missing_groups(params, signs):
-        joint = np.empty((len(group.hidden_biases), probabilities.shape[1]))
-        for here, scores in _completion_scores(group):
-            joint[here] = softmax(scores, axis=1)
-        probabilities[group.samples] = joint[group.which]
-    return probabilities
-
-
 def _draw_indices(scores, uniform):
     """Draw indices with probabilities proportional to exp(scores)."""
     cumulative = np.cumsum(softmax(scores))
@@ -408,79 +390,6 @@ def known_log_odds(params, signs):
         odds[:, column] += hidden_posteriors(without + effect, params.max_active)[0]
         odds[:, column] -= hidden_posteriors(without - effect, params.max_active)[0]
     return odds
-
-
-# The most probable completion
-
-
-def most_probable(params, signs):
-    """Find the jointly most probable values of all missing bits of each sample.
-
-    With the hidden units summed out this is a search among all completions. Few missing
-    bits are enumerated. With many, ascents that flip one bit at a time start from the
-    conditional means and from draws.
-
-    Parameters
-    ----------
-    params : RBMParams
-    signs : ndarray of shape (n_samples, n), dtype int8
-        0 where a bit is missing.
-
-    Returns
-    -------
-    signs : ndarray of shape (n_samples, n), dtype int8
-        Exact for samples with up to 12 missing bits. With more, no single change of a
-        bit raises the probability.
-
-    Warns
-    -----
-    UserWarning
-        If some sample has more missing bits.
-    """
-    filled, n_missing = signs.copy(), (signs == 0).sum(axis=1)
-    for k in np.unique(n_missing[n_missing > 0]):
-        samples = np.flatnonzero(n_missing == k)
-        free = signs[samples] == 0
-        if k <= MAX_ENUMERATED:
-            best = missing_probabilities(params, signs[samples]).argmax(axis=1)
-            columns = np.nonzero(free)[1].reshape(-1, k)
-            filled[samples[:, None], columns] = all_signs(k)[best]
-        else:
-            filled[samples] = _best_ascent(params, signs[samples], free)
-    n_inexact = np.count_nonzero(n_missing > MAX_ENUMERATED)
-    if n_inexact:
-        warn_user(
-            f"In {n_inexact} samples more than {MAX_ENUMERATED} bits are missing, too "
-            "many to compare all completions. A good completion is returned, which may "
-            "not be the most probable one. method='mean' and 'sample' are exact."
-        )
-    return filled
-
-
-def _best_ascent(params, signs, free):
-    means = complete_by_means(params, signs)
-    rng = np.random.RandomState(0)  # the same completion in each call
-    copies = np.tile(signs, (N_STARTS, 1))
-    drawn = complete_at_random(params, copies, rng)
-    starts = np.concatenate([np.where(means >= 0, 1, -1).astype(np.int8), drawn])
-    tops = _ascend(params, starts, np.tile(free, (N_STARTS + 1, 1)))
-    scores = log_sums_of_known(params, tops).reshape(N_STARTS + 1, -1)
-    tops = tops.reshape(N_STARTS + 1, *signs.shape)
-    return tops[scores.argmax(axis=0), np.arange(len(signs))]
-
-
-def _ascend(params, signs, free):
-    """Flip the free bit with the largest gain in each sample until none gains."""
-    signs, moving = signs.copy(), np.arange(len(signs))
-    while len(moving):
-        gains = -signs[moving] * known_log_odds(params, signs[moving])
-        gains[~free[moving]] = 0.0
-        best = gains.argmax(axis=1)
-        # A positive threshold: rounding must not cause cycles.
-        up = gains[np.arange(len(moving)), best] > 1e-9
-        moving, best = moving[up], best[up]
-        signs[moving, best] *= -1
-    return signs
 
 
 def reconstruction_error(params, signs):

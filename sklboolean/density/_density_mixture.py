@@ -28,12 +28,10 @@ from sklboolean._core.progress import (
     Progress,
     with_callbacks,
 )
-from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
     UsesDensityMixin,
-    all_signs,
     apply_in_blocks,
     doublings,
     grow,
@@ -55,11 +53,13 @@ MIN_HELD_OUT = 200  # samples, unless these are more than a quarter
 MIN_SAMPLES = 8  # for a choice by held-out samples
 MAX_TRIED = 4000  # samples on which the default tries densities
 N_ROUNDS_TRIED = 3  # of EM
+N_AVERAGED = 4  # mixtures of the default
+N_ROUNDS = 2  # of EM in each of them, beyond MAX_TRIED samples
 MAX_COMPONENTS = 32  # of the default
+GROWTH = 2  # of their number with that of the samples, beyond MAX_TRIED
 N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
 MIN_WEIGHT = 0.05  # of a density that is combined with others
 MIN_SHARE = 1e-3  # of a sample: a component learns nothing from less
-MAX_ENUMERATED = 10  # missing bits: 1024 completions
 MAX_SEED = 2**31 - 1
 
 
@@ -68,6 +68,14 @@ def as_bits(signs):
     if signs.all():
         return (signs > 0).astype(np.uint8)
     return np.where(signs == 0, np.nan, signs > 0)
+
+
+def log_likelihoods(member, signs):
+    """Score samples; models of this package take the signs as they are."""
+    if not isinstance(member, BinaryDensityMixin):
+        return member.score_samples(as_bits(signs))
+    member._prepare_likelihood()
+    return apply_in_blocks(member._log_density, signs)
 
 
 def merged(signs, weights):
@@ -104,8 +112,7 @@ class DensityMixtureState:
 
     def log_joint(self, signs):
         """Compute the log-probability of each component with the known bits."""
-        X = as_bits(signs)
-        scores = [member.score_samples(X) for member in self.members]
+        scores = [log_likelihoods(member, signs) for member in self.members]
         return np.column_stack(scores) + self.log_weights
 
 
@@ -154,10 +161,12 @@ class DensityMixture(
         afterwards. With ``estimator=None`` too, a `ChowLiuTree` and a
         `BernoulliMixture` become further components, with the weights under which the
         held-out samples are most likely. Not for ``fit_partitions``.
-    n_averaged : int, default=1
+    n_averaged : int or None, default=None
         Number of mixtures from different starts, whose mean is the density: a mixture
         of all their components. With 4 the score of held-out samples is often better by
-        a tenth of a nat, at four times the time.
+        a tenth of a nat, at four times the time. None: 4 if the number of components is
+        "auto" and `estimator` None, otherwise 1. Beyond 4000 samples these 4 have two
+        rounds each.
     max_iter : int, default=10
         Maximum number of rounds of EM. In each round all components are fitted.
     tol : float, default=5e-3
@@ -182,8 +191,8 @@ class DensityMixture(
     estimators_ : list of estimators
         The fitted components. Their samples have the codes 0 and 1.
     weights_ : ndarray of shape (n_estimators,), dtype float64
-        Probability of each component. There are ``n_averaged * n_components`` of them,
-        less those that got no samples; the default has up to two more.
+        Probability of each component. Each mixture has `n_components` of them, less
+        those that got no samples; the default has up to two more.
     log_likelihoods_ : ndarray of shape (`n_iter_`,), dtype float64
         Mean over the training samples after each round, in nats; those of the averaged
         mixtures are concatenated. Those of the default leave out the tree and the
@@ -215,10 +224,10 @@ class DensityMixture(
 
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
     samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
-    the number is multiplied by n / 4000. There are at most 32 components. Where bits
-    are missing its components are ``ChowLiuTree(max_iter=2)``. A tree, and products of
-    which the best of three sizes counts, are left out if their weight is below 0.05. Of
-    fewer than eight samples it is one component.
+    the number is multiplied by n / 2000. Each of the four mixtures has at most 32
+    components. Where bits are missing these are ``ChowLiuTree(max_iter=2)``. A tree,
+    and products of which the best of three sizes counts, are left out if their weight
+    is below 0.05. Of fewer than eight samples a mixture has one component.
 
     References
     ----------
@@ -244,7 +253,7 @@ class DensityMixture(
     _exported = ("weights_", "estimators_")
 
     def __init__(
-        self, estimator=None, *, n_components="auto", n_averaged=1, max_iter=10,
+        self, estimator=None, *, n_components="auto", n_averaged=None, max_iter=10,
         tol=5e-3, feature_groups=None, binarize=0.0, random_state=None, n_jobs=None,
         verbose=0,
     ):  # fmt: skip
@@ -300,13 +309,14 @@ class DensityMixture(
         y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
-            n_rounds = self.n_averaged * self.max_iter
-            progress = Progress(self, "round", n_rounds, X)
+            chooses = self.n_components == "auto" and self.estimator is None
+            n_averaged = self.n_averaged or (N_AVERAGED if chooses else 1)
+            progress = Progress(self, "round", n_averaged * self.max_iter, X)
             allow_missing = get_tags(self).input_tags.allow_nan
             signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
             rng, n_components = check_random_state(self.random_state), self.n_components
-            if n_components == "auto" and self.estimator is None:
+            if chooses:
                 self._fit_families(signs, weights, rng, progress)
             else:
                 if n_components == "auto":
@@ -336,7 +346,8 @@ class DensityMixture(
     def _check_params(self):
         if not is_auto(self.n_components, "n_components"):
             check_integer(self.n_components, "n_components", 1)
-        check_integer(self.n_averaged, "n_averaged", 1)
+        if self.n_averaged is not None:
+            check_integer(self.n_averaged, "n_averaged", 1)
         check_integer(self.max_iter, "max_iter", 1)
         check_real(self.tol, "tol", 0.0)
 
@@ -366,6 +377,10 @@ class DensityMixture(
         mixture, others, shares = self._choose_families(signs, weights, rng)
         signs, weights = merged(signs, weights)
         mixture.set_params(n_averaged=self.n_averaged, n_jobs=self.n_jobs)
+        if self.n_averaged is None:
+            mixture.set_params(n_averaged=N_AVERAGED)
+            if len(signs) > MAX_TRIED:
+                mixture.set_params(max_iter=min(self.max_iter, N_ROUNDS))
         # Samples were held out from components that were tried; they resume with all.
         tried = hasattr(mixture, "_state")
         start = (mixture._state, mixture.estimators_) if tried else None
@@ -399,7 +414,7 @@ class DensityMixture(
         others = [other for other, keep in zip(others, kept[1:], strict=True) if keep]
         if len(tried) < n_samples:  # more samples are worth more components
             size = trial.n_components
-            more = min(round(size * n_samples / len(tried)), MAX_COMPONENTS)
+            more = min(round(GROWTH * size * n_samples / MAX_TRIED), MAX_COMPONENTS)
             trial = mixture.set_params(n_components=more)
         return trial, others, shares[kept] / shares[kept].sum()
 
@@ -425,7 +440,7 @@ class DensityMixture(
     def _run_em(self, samples, weights, n_components, rng, progress, start=None):
         """Fit mixtures from several starts and take their mean."""
         before, history = [], []
-        for _ in range(self.n_averaged):
+        for _ in range(self.n_averaged or 1):
             if start is None or before:
                 start = self._first_classes(samples, weights, n_components, rng)
             states, rounds, converged, stopped = self._run_start(
@@ -542,30 +557,6 @@ class DensityMixture(
             drawn_from = chosen == k
             bits = self.estimators_[k].impute(as_bits(signs[drawn_from]), "sample", rng)
             filled[drawn_from] = 2 * bits - 1
-        return filled
-
-    def _most_probable(self, signs, rng=None):
-        filled, n_missing = signs.copy(), (signs == 0).sum(axis=1)
-        for i in np.flatnonzero(n_missing):
-            if n_missing[i] <= MAX_ENUMERATED:
-                values = all_signs(n_missing[i])
-                candidates = np.tile(signs[i], (len(values), 1))
-                candidates[:, signs[i] == 0] = values
-            else:
-                one = as_bits(signs[i : i + 1])
-                with warnings.catch_warnings():  # said below
-                    warnings.simplefilter("ignore", UserWarning)
-                    bits = [member.impute(one, "map") for member in self.estimators_]
-                candidates = (2 * np.concatenate(bits) - 1).astype(np.int8)
-            filled[i] = candidates[self._log_density(candidates).argmax()]
-        n_inexact = np.count_nonzero(n_missing > MAX_ENUMERATED)
-        if n_inexact:
-            warn_user(
-                f"In {n_inexact} samples more than {MAX_ENUMERATED} bits are missing, "
-                "too many to compare all completions. The best completion of a single "
-                "component is returned, which may not be the most probable one. "
-                "method='mean' and 'sample' are exact."
-            )
         return filled
 
     @property

@@ -3,8 +3,6 @@
 Given h the inputs are independent, or form a forest: 2^m sums are all that is needed.
 """
 
-from math import comb
-
 import numpy as np
 from scipy.special import logsumexp
 
@@ -13,7 +11,6 @@ from sklboolean.density._attribute_forest import AttributeForest, ForestMixture
 from sklboolean.density._rbm_params import Moments, RBMParams, count_hidden_states
 from sklboolean.density._spanning_tree import parents_first
 from sklboolean.density._state_sums import (
-    N_SLABS,
     build_tables,
     log_state_weights,
     split_units,
@@ -23,8 +20,6 @@ from sklboolean.density._state_sums import (
 
 MAX_TABLE = 1 << 22  # states whose log-weights are stored at once
 SAFE = 1e-250  # sums below it may have lost terms that matter
-BYTES_STORED = 2 * 16 + 8 + 8 * N_SLABS  # two tables, left means, right means of slabs
-MULTIPLICATIONS_PER_SECOND = 2e9
 
 
 def log_cosh2(fields):
@@ -277,12 +272,7 @@ def log_marginals(params, hidden_biases, n_jobs=None):
     -------
     log_sums : ndarray of shape (n_samples,)
     """
-    m, n = params.components.shape
-    n_samples = len(hidden_biases)
-    if not n_samples:
-        return np.empty(0)
-    if params.max_active is None and 2**n * m * n_samples <= 2**m * (n + n_samples):
-        return _marginals_by_inputs(params, hidden_biases, n_jobs)
+    n_samples, m = hidden_biases.shape
     params = params.replace(hidden_bias=np.zeros(m))
     left, right, tables = _half_tables(params)
     units, n_left = right.shape[1], max(1, MAX_TABLE // len(right))
@@ -312,59 +302,6 @@ def log_marginals(params, hidden_biases, n_jobs=None):
     return log_sums
 
 
-def _marginals_by_inputs(params, hidden_biases, n_jobs):
-    """Compute ``log_marginals`` with samples and (few) missing inputs as halves."""
-    transposed, _ = _transposed(params.replace(hidden_bias=hidden_biases[0]))
-    n_samples, m = hidden_biases.shape
-    states = unit_states(len(params.visible_bias))
-    right_logs = states @ transposed.hidden_bias - params.visible_bias.sum()
-    if params.parents is not None:
-        signs = 2 * states - 1
-        right_logs += (signs * signs[:, params.parents]) @ np.where(
-            params.parents < 0, 0.0, params.couplings
-        )
-    right_fields = states @ transposed.components
-    fields = (hidden_biases - params.components.sum(1)) / 2
-    step = max(1, MAX_TABLE // len(states))
-    log_sums = np.empty(n_samples)
-
-    def fill(begin, end):
-        left_fields = fields[begin:end]
-        left, right = (left_fields, left_fields.sum(1)), (right_fields, right_logs)
-        limits = np.full(len(left_fields), len(states), dtype=np.int64)
-        tables = build_tables(left, right, limits)
-        logs = log_state_weights(tables, 0, len(left_fields), len(states))
-        log_sums[begin:end] = logsumexp(logs, axis=1)
-
-    small = n_samples * len(states) * m < 1 << 22
-    each_slice(fill, n_samples, n_jobs, small=small, step=step)
-    return log_sums
-
-
-def estimate_cost(n, m, max_active=None, hidden_only=False):
-    """Estimate the cost of an exact gradient.
-
-    Parameters
-    ----------
-    n, m : int
-        Inputs and hidden units.
-    max_active : int or None
-    hidden_only : bool
-        Hidden states are summed over even if there are fewer inputs: inputs form a tree
-        or are real.
-
-    Returns
-    -------
-    multiplications, n_bytes : int
-    """
-    if max_active is not None and max_active < m:
-        n_states = count_hidden_states(m, max_active)
-        n_stored = sum(comb((m + 1) // 2, k) for k in range(max_active + 1))
-        return n_states * n, BYTES_STORED * n_stored * n
-    units, columns = (m, n) if hidden_only or m <= n else (n, m)
-    return 2**units * columns, BYTES_STORED * 2 ** ((units + 1) // 2) * columns
-
-
 def is_affordable(n, m, max_active, exact_limit, hidden_only=False):
     """Check that there are at most 2 ** exact_limit states to sum over."""
     n_states = count_hidden_states(m, max_active)
@@ -378,13 +315,11 @@ def check_affordable(n, m, max_active, exact_limit, hidden_only=False, advice=""
     """Refuse sums over more than 2 ** exact_limit states."""
     if is_affordable(n, m, max_active, exact_limit, hidden_only):
         return
-    multiplications, n_bytes = estimate_cost(n, m, max_active, hidden_only)
     raise ValueError(
-        f"The exact likelihood of n_components={m} with {n} features needs "
-        f"{multiplications:.1e} multiplications for each gradient, about "
-        f"{multiplications / MULTIPLICATIONS_PER_SECOND:.1e} seconds, and "
-        f"{n_bytes:.1e} bytes: more than exact_limit={exact_limit} allows, 2 ** "
-        f"{exact_limit} states. Take at most {exact_limit} components, or max_active=2 "
-        f"for hidden states with at most two active units, {advice}or raise "
-        "exact_limit."
+        f"The exact likelihood of n_components={m} with {n} features is a sum over "
+        f"{count_hidden_states(m, max_active):.1e} hidden states, each of which takes "
+        f"{n} multiplications: more than the 2 ** {exact_limit} states that "
+        f"exact_limit={exact_limit} allows. Take at most {exact_limit} components, or "
+        f"max_active=2 for hidden states with at most two active units, {advice}or "
+        "raise exact_limit."
     )

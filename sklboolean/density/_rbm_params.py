@@ -82,7 +82,7 @@ class RBMParams:
         total = total + signs @ self.visible_bias
         if self.parents is not None:
             # The coupling of a root is 0, whatever its index -1 refers to.
-            total += (signs * signs[:, self.parents]) @ self.couplings
+            total += (signs * signs.take(self.parents, axis=1)) @ self.couplings
         return total
 
 

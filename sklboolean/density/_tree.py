@@ -551,7 +551,9 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     def _log_odds(self, signs):
         return self._state.log_odds(signs)
 
-    def _most_probable(self, signs, rng=None):
+    def _complete_by_most_probable(self, signs, rng=None):
+        if self._attributes is not None:
+            return super()._complete_by_most_probable(signs)
         return self._state.complete(signs, lambda odds: odds >= 0, np.maximum)
 
     def _complete_at_random(self, signs, rng):

@@ -398,7 +398,7 @@ def test_missing_bits_are_refused_by_the_reconstruction_error():
 def test_too_many_units_are_refused_with_an_estimate():
     wide = np.eye(30)
     message = (
-        r"n_components=25 .*seconds.*bytes.*exact_limit=20.*max_active.*"
+        r"n_components=25 .*hidden states.*exact_limit=20.*max_active.*"
         "or a SampledCombinationMachine, or raise"
     )
     with pytest.raises(ValueError, match=message):

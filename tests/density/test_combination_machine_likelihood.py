@@ -20,7 +20,7 @@ from sklboolean.density._bit_sums import sum_bits
 from sklboolean import CombinationMachine
 from sklboolean.density import _conditionals as conditionals
 from sklboolean.density import _maximum_likelihood
-from sklboolean.density._conditionals import most_probable
+from sklboolean.density._machine import MachineState
 from sklboolean.density._maximum_likelihood import (
     bit_tables,
     coupling_gains,
@@ -289,12 +289,24 @@ def test_log_odds_are_those_of_flips(weights, max_active):
         np.testing.assert_allclose(odds[:, column], expected, atol=1e-9)
 
 
+def machine_of(params):
+    """Build a fitted machine from its parameters."""
+    machine = CombinationMachine(len(params.components))
+    machine.n_features_in_, machine.codes_ = (
+        params.components.shape[1],
+        np.array([0, 1]),
+    )
+    machine._set_state(MachineState(params))
+    return machine
+
+
 @given(machines, limits, st.integers(0, 10**6))
 @settings(deadline=None, max_examples=50)
 def test_most_probable_completion_is_the_best_of_all(weights, max_active, seed):
     signs = draw_gaps(seed, len(weights.visible_bias))
     probabilities = distribution(weights, max_active)
-    filled = most_probable(weights.replace(max_active=max_active), signs)
+    machine = machine_of(weights.replace(max_active=max_active))
+    filled = machine._complete_by_most_probable(signs)
     index = (filled > 0) @ 2 ** np.arange(signs.shape[1])[::-1]
     for row, found in zip(signs, index, strict=True):
         assert agreeing(row)[found]
@@ -306,8 +318,8 @@ def test_completion_of_many_bits_is_a_local_maximum_and_says_so():
     weights = draw_weights(5, 4, 20, tree=True)
     signs = np.zeros((2, 20), dtype=np.int8)
     signs[0, 0] = 1
-    with pytest.warns(UserWarning, match="In 2 samples more than 12 bits"):
-        filled = most_probable(weights, signs)
+    with pytest.warns(UserWarning, match="In 2 samples .* too many"):
+        filled = machine_of(weights)._complete_by_most_probable(signs)
     assert filled[0, 0] == 1
     odds = conditionals.known_log_odds(weights, filled)
     assert (filled * odds > 0)[signs == 0].all()

@@ -265,7 +265,7 @@ def test_blocks_change_no_number(make, monkeypatch):
 # Bad input
 
 
-@pytest.mark.filterwarnings("ignore:In 2 samples more than 12 bits are missing")
+@pytest.mark.filterwarnings("ignore:In 2 samples there are too many likely completions")
 @every_model
 @pytest.mark.parametrize(
     "X",

@@ -72,7 +72,7 @@ def test_the_default_is_not_behind_a_tree_nor_products(make, n_samples):
 
 
 def test_more_samples_than_are_tried_get_more_components(monkeypatch):
-    """The number that is best for 100 samples, times 4 for 400."""
+    """Twice the number that is best for 100 samples, times 4 for 400; four mixtures."""
     X = classes(2400)
     tried = []
 
@@ -85,7 +85,8 @@ def test_more_samples_than_are_tried_get_more_components(monkeypatch):
     monkeypatch.setattr(_density_mixture, "MAX_TRIED", 100)
     mixture = DensityMixture(random_state=0).fit(X[:400])
     machines = [m for m in mixture.estimators_ if isinstance(m, CombinationMachine)]
-    assert len(machines) == tried[0] * 4
+    assert len(machines) == 4 * min(tried[0] * 2 * 4, 32)
+    assert mixture.n_iter_ == 4 * 2  # rounds
     tree = ChowLiuTree().fit(X[:400])
     assert mixture.score(X[400:]) > tree.score(X[400:])
 
