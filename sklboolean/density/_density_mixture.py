@@ -70,14 +70,6 @@ def as_bits(signs):
     return np.where(signs == 0, np.nan, signs > 0)
 
 
-def log_likelihoods(member, signs):
-    """Score samples; models of this package take the signs as they are."""
-    if not isinstance(member, BinaryDensityMixin):
-        return member.score_samples(as_bits(signs))
-    member._prepare_likelihood()
-    return apply_in_blocks(member._log_density, signs)
-
-
 def merged(signs, weights):
     """Merge equal samples, and leave out samples without weight."""
     first, weights = merge_equal_samples(signs, weights)
@@ -112,8 +104,16 @@ class DensityMixtureState:
 
     def log_joint(self, signs):
         """Compute the log-probability of each component with the known bits."""
-        scores = [log_likelihoods(member, signs) for member in self.members]
+        scores = [self._log_likelihoods(member, signs) for member in self.members]
         return np.column_stack(scores) + self.log_weights
+
+    @staticmethod
+    def _log_likelihoods(member, signs):
+        """Score samples; models of this package take the signs as they are."""
+        if not isinstance(member, BinaryDensityMixin):
+            return member.score_samples(as_bits(signs))
+        member._prepare_likelihood()
+        return apply_in_blocks(member._log_density, signs)
 
 
 def mean_of_mixtures(states):
