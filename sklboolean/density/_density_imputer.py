@@ -7,10 +7,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.parameters import check_n_jobs
+from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import fill_missing, read_columns
+
+N_MACHINES = 2  # of the default, beside a mixture
+MAX_SAMPLES = 2000  # to which they are fitted
 
 
 class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -27,20 +31,22 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A model that can be fitted to Boolean features with NaN and has ``impute``, such
         as `BernoulliMixture`. A search such as ``GridSearchCV`` stands for its best
         estimator. If its ``feature_groups`` is None, the features of each category
-        become a group. None: ``DensityMixture()``, which held-out samples choose.
+        become a group. None: ``DensityMixture()``, which held-out samples choose, and
+        two machines on trees, ``CombinationMachine(2, base="chow_liu")``, fitted to at
+        most 2000 samples. The mean of their probabilities counts.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
         ``complement`` are set to "propagate" and False. None:
         ``BooleanEncoder(n_bins=10)``.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default ``estimator``. An int makes the result reproducible.
+        Seed of the default densities. An int makes the result reproducible.
     n_jobs : int or None, default=None
-        Number of parallel jobs of the default ``estimator``.
+        Number of parallel jobs of the default densities.
 
     Attributes
     ----------
     estimators_ : list of density models
-        The fitted density.
+        The fitted density, or those of the default.
     encoder_ : BooleanEncoder
         The fitted encoder.
     n_features_in_ : int
@@ -127,17 +133,27 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             encoder = default if self.encoder is None else self.encoder
             self.encoder_ = FrameBits.fit_encoder(encoder, X)
             self._interval_means = self._fit_interval_means(columns)
-            self.estimators_ = [self._fit_density(FrameBits(self.encoder_), X)]
+            self.estimators_ = self._fit_densities(FrameBits(self.encoder_), X)
         return self
 
-    def _fit_density(self, frame_bits, X):
-        """Fit the density; the features of a category are a group of it."""
-        density = self.estimator
-        if density is None:
-            seed = check_random_state(self.random_state).randint(2**31)
-            density = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
-        fitted = frame_bits.with_groups(density).fit(frame_bits.encode(X))
-        return getattr(fitted, "best_estimator_", fitted)
+    def _fit_densities(self, frame_bits, X):
+        """Fit the densities; the features of a category are a group of them."""
+        bits = frame_bits.encode(X)
+        if self.estimator is not None:
+            fitted = frame_bits.with_groups(self.estimator).fit(bits)
+            return [getattr(fitted, "best_estimator_", fitted)]
+        rng = check_random_state(self.random_state)
+        seed, *seeds = rng.randint(2**31, size=1 + N_MACHINES)
+        mixture = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
+        fitted = [frame_bits.with_groups(mixture).fit(bits)]
+        for seed in seeds:
+            machine = CombinationMachine(
+                2, base="chow_liu", n_init=1, max_iter=20, tree_updates=0,
+                random_state=seed, n_jobs=self.n_jobs,
+            )  # fmt: skip
+            chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
+            fitted.append(frame_bits.with_groups(machine).fit(bits[chosen]))
+        return fitted
 
     def _fit_interval_means(self, columns):
         """Compute the mean training value between two thresholds, for each number."""

@@ -378,7 +378,9 @@ class DensityMixture(
         signs, weights = merged(signs, weights)
         mixture.set_params(n_averaged=self.n_averaged, n_jobs=self.n_jobs)
         if self.n_averaged is None:
-            mixture.set_params(n_averaged=N_AVERAGED)
+            # Trees of all samples are alike.
+            alike = mixture.n_components == 1 and not signs.all()
+            mixture.set_params(n_averaged=1 if alike else N_AVERAGED)
             if len(signs) > MAX_TRIED:
                 mixture.set_params(max_iter=min(self.max_iter, N_ROUNDS))
         # Samples were held out from components that were tried; they resume with all.

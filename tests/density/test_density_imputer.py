@@ -22,9 +22,11 @@ from sklboolean import (
     BernoulliMixture,
     BooleanEncoder,
     ChowLiuTree,
+    CombinationMachine,
     DensityImputer,
     DensityMixture,
 )
+from sklboolean.density import _density_imputer
 
 MIXTURE = BernoulliMixture(3, random_state=0)
 
@@ -180,11 +182,14 @@ def test_any_density_and_search_may_be_given():
     assert imputer.estimators_[0].n_components == 4
 
 
-def test_the_default_is_a_mixture_with_the_groups_of_categories():
+def test_the_default_densities_have_the_groups_of_categories():
     imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
-    (mixture,) = imputer.estimators_
+    mixture, *machines = imputer.estimators_
     assert isinstance(mixture, DensityMixture)
     groups = np.asarray(mixture.feature_groups)
+    for machine in machines:
+        assert isinstance(machine, CombinationMachine)
+        np.testing.assert_array_equal(machine.feature_groups, groups)
     names = imputer.encoder_.get_feature_names_out()
     of_sky = np.array([name.startswith("sky") for name in names])
     assert len(set(groups[of_sky])) == 1
@@ -202,6 +207,12 @@ def test_the_default_is_not_worse_than_the_most_frequent_value():
     filled = DensityImputer(random_state=0).fit_transform(np.where(hidden, np.nan, X))
     frequent = np.tile(X.mean(axis=0) >= 0.5, (400, 1))
     assert np.mean((filled == X)[hidden]) > np.mean((frequent == X)[hidden])
+
+
+def test_machines_of_the_default_take_some_of_many_samples(monkeypatch):
+    monkeypatch.setattr(_density_imputer, "MAX_SAMPLES", 50)
+    imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
+    assert [machine.alpha_ for machine in imputer.estimators_[1:]] == [2 / 50] * 2
 
 
 def test_means_of_numbers_near_the_largest_float():
