@@ -18,6 +18,11 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 cdef extern from "bit_columns.h" nogil:
     double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words)
     void sklb_masked_add(const uint64_t *bits, double step, double *out, int64_t n_words)
+    int SKLB_SIDE_BY_SIDE
+    void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n_words,
+                        int64_t width, double *sums)
+    int64_t sklb_shared_sum(const uint64_t *column, const uint64_t *other,
+                            const uint64_t *digits, int64_t n_digits, int64_t n_words)
     ctypedef struct sklb_kept_bits:
         int n_kept
     sklb_kept_bits sklb_plan_moves(uint64_t mask)
@@ -25,6 +30,9 @@ cdef extern from "bit_columns.h" nogil:
                         uint64_t *packed)
 
 sklb_cpu_level = &cpu_level
+
+# Outputs whose values stand side by side are a multiple of it.
+SIDE_BY_SIDE = SKLB_SIDE_BY_SIDE
 
 
 def sum_columns(const uint64_t[:, ::1] columns, const double[:, ::1] values,
@@ -38,6 +46,22 @@ def sum_columns(const uint64_t[:, ::1] columns, const double[:, ::1] values,
             for j in range(columns.shape[0]):
                 sums[k, j] = sklb_masked_sum(&columns[j, 0], &values[k, 0],
                                              columns.shape[1])
+
+
+def sum_columns_of_many(const uint64_t[:, ::1] columns, const double[:, ::1] values,
+                        double[:, ::1] sums):
+    """Write into ``sums[j, k]`` the sum of ``values[:, k]`` over the samples of column j.
+
+    The number of outputs is a multiple of ``SIDE_BY_SIDE``.
+    """
+    cdef int64_t j, width = values.shape[1]
+    require(values.shape[0] == 64 * columns.shape[1] and sums.shape[0] == columns.shape[0]
+            and sums.shape[1] == width and width % SKLB_SIDE_BY_SIDE == 0,
+            "columns and values do not fit")
+    with nogil:
+        for j in range(columns.shape[0] if width else 0):
+            sklb_many_sums(&columns[j, 0], &values[0, 0], columns.shape[1], width,
+                           &sums[j, 0])
 
 
 def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficients,
@@ -112,6 +136,39 @@ def add_counts(const int32_t[:, ::1] counts, const int64_t[::1] rows,
             for j in range(min(first + i + 1, n_counted)):
                 matrix[rows[i], others[j]] += unit * counts[i, j]
                 matrix[others[j], rows[i]] = matrix[rows[i], others[j]]
+
+
+def add_multiples(const uint64_t[:, ::1] columns, const int64_t[::1] places,
+                  const int64_t[::1] rows, const int64_t[::1] others, int64_t first,
+                  const uint64_t[:, ::1] digits, double unit, double[:, ::1] matrix):
+    """Add multiples of the samples that two columns share, as `add_counts` does counts.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_words), uint64
+    places : ndarray of shape (n_entries,), int64
+        The column of each row of the matrix.
+    digits : ndarray of shape (n_digits, n_words), uint64
+        Binary digits of the multiples, lowest first.
+    """
+    cdef int64_t i, j, row, other, n_words = columns.shape[1]
+    cdef int64_t size = min(matrix.shape[0], matrix.shape[1], places.shape[0])
+    cdef double sum_
+    require(first >= 0 and digits.shape[1] == n_words
+            and sklb_all_below_64(&rows[0], rows.shape[0], size)
+            and sklb_all_below_64(&others[0], others.shape[0], size)
+            and sklb_all_below_64(&places[0], places.shape[0], columns.shape[0]),
+            "columns and a matrix do not fit")
+    with nogil:
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            for j in range(min(first + i + 1, others.shape[0])):
+                other = others[j]
+                sum_ = unit * sklb_shared_sum(
+                    &columns[places[row], 0], &columns[places[other], 0],
+                    &digits[0, 0], digits.shape[0], n_words)
+                matrix[row, other] += sum_
+                matrix[other, row] = matrix[row, other]
 
 
 def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] prices,

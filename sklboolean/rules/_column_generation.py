@@ -9,7 +9,7 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from time import monotonic
 
 import numpy as np
@@ -279,9 +279,12 @@ class ColumnGeneration:
     def _generate(self, problem, C, tol, width, exact, limits, watch):
         """Solve and search in turn until no search of this width adds a conjunction.
 
-        With ``exact=True`` an exact search ends at a small gap, too.
+        After a search of all outputs only those are searched again for which it found
+        something. With ``exact=True`` the last search is one of all, and it ends at a
+        small gap, too.
         """
         worst, before, self.gap = 1.0, np.inf, np.inf
+        everything = outputs = range(len(self.targets))
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
             means = self._solve(problem, inner, limits, watch, balance=width is None)
@@ -291,8 +294,11 @@ class ColumnGeneration:
                 return not limits.reached(self.work)
             before = self.objective
             residuals = C * self.weights * (self.targets - means)
-            found, bound = self._search(residuals, tol, width, limits)
-            if width is None:
+            found, bound = self._search(residuals, outputs, tol, width, limits)
+            is_whole = len(outputs) == len(everything)
+            outputs = list(found) or everything
+            found = list(chain.from_iterable(found.values()))
+            if width is None and is_whole:
                 self.gap = self._gap(C, means, bound)
                 if exact and self.gap <= tol * self.objective:
                     return True
@@ -303,6 +309,7 @@ class ColumnGeneration:
             worst = bound - 1 if n_new else 0.0
             # What is found again, or a gap left, asks for a closer solution.
             is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
+            is_unfinished |= exact and not is_whole
             if not is_unfinished or limits.reached(self.work):
                 return not limits.reached(self.work)
 
@@ -330,19 +337,21 @@ class ColumnGeneration:
         means = problem.means[:, : len(self.words)]
         return self._balance(means) if balance else means
 
-    def _search(self, residuals, tol, width, limits):
-        """Find conjunctions that are worth their price.
+    def _search(self, residuals, outputs, tol, width, limits):
+        """Find conjunctions that are worth their price for some outputs.
 
         Returns
         -------
-        found : list of tuples of (feature, value) pairs
+        found : dict
+            From outputs to lists of tuples of (feature, value) pairs, not empty.
         bound : float
             The largest ratio of a residual sum to its price: of all conjunctions in an
             exact search, else of those found.
         """
-        factors, found, bound = self.space.factors(), [], 1.0
-        for coefficients, used in zip(residuals, self.coefficients, strict=True):
-            n_most = int(SHARE_ADDED * np.count_nonzero(used))
+        factors, found, bound = self.space.factors(), {}, 1.0
+        for k in outputs:
+            coefficients = residuals[k]
+            n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
@@ -357,10 +366,11 @@ class ColumnGeneration:
                 max_work=max(limits.max_work - self.work, 0),
             )  # fmt: skip
             self.work += result.work
-            found += [
-                ((literals[0][0], True),) if len(literals) == 1 else literals
-                for literals in choose_different(result.found, n_most)
-            ]
+            if result.found:
+                found[k] = [
+                    ((literals[0][0], True),) if len(literals) == 1 else literals
+                    for literals in choose_different(result.found, n_most)
+                ]
             best = [
                 abs(sum_) * factors[len(literals)] for literals, sum_ in result.found
             ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
-from sklboolean.rules._bit_columns import add_counts, keep_samples
+from sklboolean.rules._bit_columns import add_counts, add_multiples, keep_samples
 
 # What the multiples of all samples add up to, about. Fewer make a step less exact, and
 # it takes no longer with more samples.
@@ -13,8 +13,9 @@ MULTIPLES = 2**15
 MAX_CHANGE = 0.1
 # Columns that are counted at a time, and words of samples of these.
 BLOCK, WORDS = 128, 2**12
-# Nanoseconds to pack a word of a column.
-PACK = 5
+# Nanoseconds to pack a word of a column, and words of digits, for all pairs of columns,
+# up to which nothing is packed.
+PACK, FEW = 5, 2**18
 
 
 class Curvatures:
@@ -140,6 +141,14 @@ class Curvatures:
         """Count pairs: of row i with the others before place ``first + i + 1``."""
         if not len(rows) or not len(others):
             return
+        n_pairs = len(rows) * min(first + len(rows) // 2, len(others))
+        if n_pairs * digits.size < FEW:
+            places = np.ascontiguousarray(self.known[1])
+            add_multiples(
+                columns, places, rows, others, first, digits, unit, self.matrix
+            )
+            self.work += n_pairs * digits.size
+            return
         chosen = [self.known[1, entries] for entries in (rows, others)]
         for start in range(0, columns.shape[1], WORDS):
             part = slice(start, start + WORDS)
@@ -157,7 +166,6 @@ class Curvatures:
                         counts, rows[i:last], others, first + i,
                         unit * 2**place, self.matrix,
                     )  # fmt: skip
-                n_pairs = len(rows) * min(first + len(rows) // 2, len(others))
                 self.work += n_pairs * rows_of.words.shape[1] // 3
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 

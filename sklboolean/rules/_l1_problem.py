@@ -8,7 +8,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logsumexp, softmax
 
-from sklboolean.rules._bit_columns import add_columns, descend, sum_columns
+from sklboolean.rules._bit_columns import (
+    SIDE_BY_SIDE,
+    add_columns,
+    descend,
+    sum_columns,
+    sum_columns_of_many,
+)
 from sklboolean.rules._curvatures import Curvatures
 
 # Coefficients besides those other than 0 that one step may change, at least.
@@ -138,11 +144,10 @@ class L1Problem:
         scores = np.zeros(self.targets.shape)
         add_columns(columns, coefficients, scores)
         self.value = self.loss_of(scores) + (prices * np.abs(coefficients)).sum()
-        slopes, before = np.empty(coefficients.shape), np.inf
+        before = np.inf
         for step in range(MAX_STEPS + 1):
             self.means = self.means_of(scores)
-            sum_columns(columns, self.weights * (self.means - self.targets), slopes)
-            self.work += 8 * columns.size * len(slopes)
+            slopes = self._slopes(columns)
             worst = largest_violation(slopes, coefficients, prices)
             if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
                 return
@@ -165,6 +170,21 @@ class L1Problem:
             if not has_moved or (watch is not None and watch.after_step()):
                 self.means = self.means_of(scores)
                 return
+
+    def _slopes(self, columns):
+        """Compute the slopes of the loss by the coefficients of columns."""
+        values = self.weights * (self.means - self.targets)
+        n_outputs, n_columns = len(values), len(columns)
+        self.work += 8 * columns.size * n_outputs
+        if n_outputs <= MOST_PAIRED:
+            slopes = np.empty((n_outputs, n_columns))
+            sum_columns(columns, values, slopes)
+            return slopes
+        width = -(-n_outputs // SIDE_BY_SIDE) * SIDE_BY_SIDE
+        by_sample, sums = np.zeros((len(values.T), width)), np.empty((n_columns, width))
+        by_sample[:, :n_outputs] = values.T
+        sum_columns_of_many(columns, by_sample, sums)
+        return np.ascontiguousarray(sums[:, :n_outputs].T)
 
     def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""

@@ -120,6 +120,81 @@ static void sklb_masked_add(const uint64_t *bits, double step, double *out,
     SKLB_CALL(sklb_masked_add, bits, step, out, n_words);
 }
 
+/* ---- Sums for many outputs: those of a sample stand side by side. ---- */
+
+enum { SKLB_SIDE_BY_SIDE = 8 };
+
+/* sums[k] = the sum of values[i * width + k] over a column's samples i. The width is a
+ * multiple of 8. Each word's bits are added up in turn by two accumulators. */
+SKLB_INLINE void sklb_many_sums_body(const uint64_t *bits, const double *values,
+                                     int64_t n_words, int64_t width, double *sums) {
+    for (int64_t first = 0; first < width; first += SKLB_SIDE_BY_SIDE) {
+        double even[SKLB_SIDE_BY_SIDE] = {0}, odd[SKLB_SIDE_BY_SIDE] = {0};
+        for (int64_t w = 0; w < n_words; w++) {
+            const double *samples = values + 64 * w * width + first;
+            for (uint64_t word = bits[w]; word; word &= word - 1) {
+                const double *sample = samples + sklb_lowest_bit(word) * width;
+                for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) even[k] += sample[k];
+                word &= word - 1;
+                if (!word) break;
+                sample = samples + sklb_lowest_bit(word) * width;
+                for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) odd[k] += sample[k];
+            }
+        }
+        for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) sums[first + k] = even[k] + odd[k];
+    }
+}
+
+static void sklb_many_sums_plain(const uint64_t *bits, const double *values,
+                                 int64_t n_words, int64_t width, double *sums) {
+    sklb_many_sums_body(bits, values, n_words, width, sums);
+}
+#if SKLB_X86
+SKLB_TARGET_AVX2 static void sklb_many_sums_avx2(const uint64_t *bits, const double *values,
+                                                 int64_t n_words, int64_t width,
+                                                 double *sums) {
+    sklb_many_sums_body(bits, values, n_words, width, sums);
+}
+SKLB_TARGET_AVX512 static void sklb_many_sums_avx512(const uint64_t *bits,
+                                                     const double *values, int64_t n_words,
+                                                     int64_t width, double *sums) {
+    sklb_many_sums_body(bits, values, n_words, width, sums);
+}
+#endif
+
+static void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n_words,
+                           int64_t width, double *sums) {
+    SKLB_CALL(sklb_many_sums, bits, values, n_words, width, sums);
+}
+
+/* ---- Multiples of the samples that two columns share. ---- */
+
+/* The multiple of a sample is written in binary digits: word w of digit d stands at
+ * digits[d * n_words + w]. The sum over the samples that two columns share. */
+#define SKLB_DEFINE_SHARED_SUM(SUFFIX, TARGET, POPCOUNT)                                    \
+    TARGET static int64_t sklb_shared_sum_##SUFFIX(                                         \
+        const uint64_t *column, const uint64_t *other, const uint64_t *digits,              \
+        int64_t n_digits, int64_t n_words) {                                                \
+        int64_t total = 0;                                                                  \
+        for (int64_t w = 0; w < n_words; w++) {                                             \
+            uint64_t both = column[w] & other[w];                                           \
+            for (int64_t d = 0; both && d < n_digits; d++)                                  \
+                total += (int64_t)POPCOUNT(both & digits[d * n_words + w]) << d;            \
+        }                                                                                   \
+        return total;                                                                       \
+    }
+
+SKLB_DEFINE_SHARED_SUM(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+#if SKLB_X86
+SKLB_DEFINE_SHARED_SUM(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
+SKLB_DEFINE_SHARED_SUM(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
+#endif
+
+static int64_t sklb_shared_sum(const uint64_t *column, const uint64_t *other,
+                               const uint64_t *digits, int64_t n_digits, int64_t n_words) {
+    return SKLB_CALL(sklb_shared_sum, column, other, digits, n_digits, n_words);
+}
+
 /* The bits of a mask move to the low end of a word, in their order, in six steps: step i
  * moves the bits of moves[i] by 2**i places (Warren, "Hacker's Delight", section 7-4). */
 typedef struct {

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklboolean.rules._bit_columns import add_counts, keep_samples
+from sklboolean.rules._bit_columns import (
+    add_counts,
+    add_multiples,
+    keep_samples,
+    sum_columns_of_many,
+)
 
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules import _column_generation as generation
@@ -37,9 +42,9 @@ def multiples_of(curvatures, block):
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6), st.sampled_from([5, 300, 10**5]),
-    st.sampled_from([1, 2, 3]), st.sampled_from([2, 4096]),
+    st.sampled_from([1, 2, 3]), st.sampled_from([2, 4096]), st.sampled_from([0, 2**18]),
 )  # fmt: skip
-def test_curvatures_are_sums_of_whole_multiples(seed, total, n_outputs, words):
+def test_curvatures_are_sums_of_whole_multiples(seed, total, n_outputs, words, few):
     """Of a unit, whose running sum is within half a unit of the exact one."""
     bits, columns, _ = columns_and_values(seed)
     rng, pairs = np.random.default_rng(seed), PAIRS[n_outputs]
@@ -49,6 +54,7 @@ def test_curvatures_are_sums_of_whole_multiples(seed, total, n_outputs, words):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_curvatures, "MULTIPLES", total)
         patch.setattr(_curvatures, "WORDS", words)
+        patch.setattr(_curvatures, "FEW", few)
         curvatures, active = Curvatures(pairs), np.array([outputs, places])
         # A part first, to which the others are added.
         curvatures.among(columns, active[:, chosen[: len(chosen) // 2]], values)
@@ -201,6 +207,18 @@ def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
     assert np.array_equal(packed, pack_dense(expected)[:, :n_packed])
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0, 0.1, 0.5, 1]))
+def test_sums_of_many_outputs_are_those_of_their_definition(seed, n_words, share):
+    rng = np.random.default_rng(seed)
+    bits = (rng.random((4, 64 * n_words)) < share).astype(np.uint8)
+    values, sums = rng.integers(-99, 99, (64 * n_words, 16)) / 8, np.empty((4, 16))
+    sum_columns_of_many(pack_dense(bits), values, sums)
+    np.testing.assert_array_equal(sums, bits @ values)
+    with pytest.raises(ValueError, match="do not fit"):
+        sum_columns_of_many(pack_dense(bits), values[:, :9].copy(), sums[:, :9].copy())
+
+
 def test_counts_are_added_on_both_sides_of_the_diagonal():
     rng = np.random.default_rng(0)
     rows, others, matrix = np.array([2, 5]), np.array([4, 0, 2, 5]), np.zeros((6, 6))
@@ -213,6 +231,9 @@ def test_counts_are_added_on_both_sides_of_the_diagonal():
     assert np.array_equal(matrix, expected)
     with pytest.raises(ValueError, match="do not fit"):
         add_counts(counts, rows, np.array([4, 0, 2, 6]), 2, 0.5, matrix)
+    columns, digits = np.zeros((3, 1), np.uint64), np.zeros((2, 1), np.uint64)
+    with pytest.raises(ValueError, match="do not fit"):
+        add_multiples(columns, np.array([0, 3]), rows, rows, 0, digits, 0.5, matrix)
 
 
 def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
