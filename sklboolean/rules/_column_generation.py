@@ -293,25 +293,26 @@ class ColumnGeneration:
             if width and before - self.objective < min(tol, FLAT) * self.objective:
                 return not limits.reached(self.work)
             before = self.objective
-            residuals = C * self.weights * (self.targets - means)
-            found, bound = self._search(residuals, outputs, tol, width, limits)
+            found, bound = self._search(C, means, outputs, tol, width, limits)
+            if exact and self.gap <= tol * self.objective:
+                return True
             is_whole = len(outputs) == len(everything)
-            outputs = list(found) or everything
-            found = list(chain.from_iterable(found.values()))
-            if width is None and is_whole:
-                self.gap = self._gap(C, means, bound)
-                if exact and self.gap <= tol * self.objective:
-                    return True
-            # Before new ones, which have the weight 0 as well, are added.
-            if len(self.conjunctions) > 3 * self._n_used() + MANY:
-                self.drop_unused(problem)
-            n_new = self.add(found)
-            worst = bound - 1 if n_new else 0.0
+            n_new = self._take_in(list(chain.from_iterable(found.values())), problem)
+            worst, outputs = 0.0, everything
+            if n_new:
+                worst, outputs = bound - 1, list(found)
             # What is found again, or a gap left, asks for a closer solution.
             is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
             is_unfinished |= exact and not is_whole
             if not is_unfinished or limits.reached(self.work):
                 return not limits.reached(self.work)
+
+    def _take_in(self, found, problem):
+        """Add conjunctions; return the number of those that are new."""
+        # Before new ones, which have the weight 0 as well, are added.
+        if len(self.conjunctions) > 3 * self._n_used() + MANY:
+            self.drop_unused(problem)
+        return self.add(found)
 
     @property
     def is_by_tables(self):
@@ -337,8 +338,10 @@ class ColumnGeneration:
         means = problem.means[:, : len(self.words)]
         return self._balance(means) if balance else means
 
-    def _search(self, residuals, outputs, tol, width, limits):
+    def _search(self, C, means, outputs, tol, width, limits):
         """Find conjunctions that are worth their price for some outputs.
+
+        An exact search for all outputs bounds the gap.
 
         Returns
         -------
@@ -349,6 +352,7 @@ class ColumnGeneration:
             exact search, else of those found.
         """
         factors, found, bound = self.space.factors(), {}, 1.0
+        residuals = C * self.weights * (self.targets - means)
         for k in outputs:
             coefficients = residuals[k]
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
@@ -379,6 +383,8 @@ class ColumnGeneration:
                 bound = max(bound, (0.0 if best else result.bound) + error)
                 if not result.is_optimal:
                     bound = max(bound, result.bound + error)
+        if width is None and len(outputs) == len(residuals):
+            self.gap = self._gap(C, means, bound)
         return found, bound
 
     def _balance(self, means):
