@@ -37,7 +37,8 @@ class Curvatures:
     ----------
     work : int
         Nanoseconds that a core takes to count: a third of the pairs of coefficients,
-        times words of 64 samples, for each binary digit of the multiples.
+        times words of 64 samples, for each binary digit of the multiples. And to round
+        and to pack.
     """
 
     def __init__(self, pairs):
@@ -109,6 +110,7 @@ class Curvatures:
                 of_block = multiples[both].sum(axis=0)
                 bits = of_block >> np.arange(n_digits)[:, None] & 1
                 digits[:, first : first + WORDS] = pack_dense(bits.astype(np.uint8))
+        self.work += 10 * values.shape[1] * len(self.digits)
         self.unit = values.sum() / max(last.sum(), 1)
         self.reference = values
         self.known = self.known[:, :0]

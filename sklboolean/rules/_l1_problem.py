@@ -175,7 +175,8 @@ class L1Problem:
         """Compute the slopes of the loss by the coefficients of columns."""
         values = self.weights * (self.means - self.targets)
         n_outputs, n_columns = len(values), len(columns)
-        self.work += 8 * columns.size * n_outputs
+        # With what each sample takes for its means and its loss.
+        self.work += 8 * columns.size * n_outputs + 30 * values.size
         if n_outputs <= MOST_PAIRED:
             slopes = np.empty((n_outputs, n_columns))
             sum_columns(columns, values, slopes)

@@ -346,7 +346,7 @@ def test_the_work_limits_a_solution_with_a_large_C():
     targets, values = 100 * rng.normal(size=(1, 256)), []
     # A step may end later by its curvatures, by its passes or a move of all
     # coefficients, whose work is that of a factorization, and by the sums after it.
-    step = 200**2 * (4 + 2 + 1) + 200**3 // 12
+    step = 200**2 * (4 + 2 + 1) + 200**3 // 12 + 256 * (10 + 30)
     for max_work in (0, 10**5, 10**6, 10**7):
         solution = L1Problem("squared", np.ones(256), targets)
         coefficients = np.zeros((1, 200))
