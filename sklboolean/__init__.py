@@ -43,11 +43,7 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         BooleanSVC,
         KernelPerceptron,
     )
-    from sklboolean.linear_model import (
-        AveragedPerceptron,
-        ConsistentHalfspace,
-        Winnow,
-    )
+    from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
     from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
     from sklboolean.rules import (
         ConjunctionLogisticRegression,
@@ -57,75 +53,43 @@ if TYPE_CHECKING:  # for editors; Python imports an estimator when it is asked f
         ScorecardClassifier,
     )
 
-__all__ = [
-    "AveragedPerceptron",
-    "BernoulliMixture",
-    "BooleanEncoder",
-    "BooleanEnsembleClassifier",
-    "BooleanGaussianProcessClassifier",
-    "BooleanGaussianProcessRegressor",
-    "BooleanSVC",
-    "BooleanStump",
-    "BoostByMajority",
-    "BoostByMajorityRegressor",
-    "ChowLiuTree",
-    "CombinationMachine",
-    "ConjunctionClassifier",
-    "ConjunctionFeatures",
-    "ConjunctionLogisticRegression",
-    "ConjunctionRegressor",
-    "ConjunctionStump",
-    "ConsistentHalfspace",
-    "DensityClassifier",
-    "DensityImputer",
-    "DensityMixture",
-    "DensityOutlierDetector",
-    "FilteringBoostByMajority",
-    "GaussianCombinationMachine",
-    "HalvingClassifier",
-    "KernelPerceptron",
-    "OnlineBoostByMajority",
-    "OptimalRuleSet",
-    "QueryByCommittee",
-    "RuleClassifier",
-    "SampledCombinationMachine",
-    "ScorecardClassifier",
-    "Winnow",
-    "show_versions",
-]
+__all__ = ["AveragedPerceptron", "BernoulliMixture", "BooleanEncoder"]
+__all__ += ["BooleanEnsembleClassifier", "BooleanGaussianProcessClassifier"]
+__all__ += ["BooleanGaussianProcessRegressor", "BooleanSVC", "BooleanStump"]
+__all__ += ["BoostByMajority", "BoostByMajorityRegressor", "ChowLiuTree"]
+__all__ += ["CombinationMachine", "ConjunctionClassifier", "ConjunctionFeatures"]
+__all__ += ["ConjunctionLogisticRegression", "ConjunctionRegressor", "ConjunctionStump"]
+__all__ += ["ConsistentHalfspace", "DensityClassifier", "DensityImputer"]
+__all__ += ["DensityMixture", "DensityOutlierDetector", "FilteringBoostByMajority"]
+__all__ += ["GaussianCombinationMachine", "HalvingClassifier", "KernelPerceptron"]
+__all__ += ["OnlineBoostByMajority", "OptimalRuleSet", "QueryByCommittee"]
+__all__ += ["RuleClassifier", "SampledCombinationMachine", "ScorecardClassifier"]
+__all__ += ["Winnow", "show_versions"]
 
 # The estimators of each package. Importing all of them takes a third of the time that
 # scikit-learn takes.
 _ESTIMATORS = {
-    "active_learning": ("QueryByCommittee",),
-    "boosting": (
-        "BooleanStump", "BoostByMajority", "BoostByMajorityRegressor",
-        "ConjunctionStump", "FilteringBoostByMajority", "OnlineBoostByMajority",
-    ),
-    "concepts": ("ConjunctionClassifier", "HalvingClassifier"),
-    "datasets": (),
-    "density": (
-        "BernoulliMixture", "ChowLiuTree", "CombinationMachine", "DensityClassifier",
-        "DensityImputer", "DensityMixture", "DensityOutlierDetector",
-        "GaussianCombinationMachine", "SampledCombinationMachine",
-    ),
-    "ensemble": ("BooleanEnsembleClassifier",),
-    "inspection": (),
-    "io": (),
-    "kernels": (
-        "BooleanGaussianProcessClassifier", "BooleanGaussianProcessRegressor",
-        "BooleanSVC", "KernelPerceptron",
-    ),
-    "linear_model": ("AveragedPerceptron", "ConsistentHalfspace", "Winnow"),
-    "onnx": (),
-    "preprocessing": ("BooleanEncoder", "ConjunctionFeatures"),
-    "rules": (
-        "ConjunctionLogisticRegression", "ConjunctionRegressor", "OptimalRuleSet",
-        "RuleClassifier", "ScorecardClassifier",
-    ),
-    "theory": (),
-}  # fmt: skip
-_HOMES = {name: home for home, names in _ESTIMATORS.items() for name in names}
+    "active_learning": "QueryByCommittee",
+    "boosting": "BooleanStump BoostByMajority BoostByMajorityRegressor "
+    "ConjunctionStump FilteringBoostByMajority OnlineBoostByMajority",
+    "concepts": "ConjunctionClassifier HalvingClassifier",
+    "datasets": "",
+    "density": "BernoulliMixture ChowLiuTree CombinationMachine DensityClassifier "
+    "DensityImputer DensityMixture DensityOutlierDetector GaussianCombinationMachine "
+    "SampledCombinationMachine",
+    "ensemble": "BooleanEnsembleClassifier",
+    "inspection": "",
+    "io": "",
+    "kernels": "BooleanGaussianProcessClassifier BooleanGaussianProcessRegressor "
+    "BooleanSVC KernelPerceptron",
+    "linear_model": "AveragedPerceptron ConsistentHalfspace Winnow",
+    "onnx": "",
+    "preprocessing": "BooleanEncoder ConjunctionFeatures",
+    "rules": "ConjunctionLogisticRegression ConjunctionRegressor OptimalRuleSet "
+    "RuleClassifier ScorecardClassifier",
+    "theory": "",
+}
+_HOMES = {name: home for home, names in _ESTIMATORS.items() for name in names.split()}
 
 __version__ = version("sklboolean")
 

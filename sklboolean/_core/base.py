@@ -22,6 +22,7 @@ from sklboolean._core.calibration import (
     probabilities,
     to_scale_of,
 )
+from sklboolean._core.damage import labels_of
 from sklboolean._core.labels import (
     check_two_classes,
     encode_classes,
@@ -101,7 +102,7 @@ class DecisionClassifierMixin:
             Labels among ``classes_``.
         """
         codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
+        return labels_of(self.classes_, codes)
 
     def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class.
@@ -470,12 +471,8 @@ class OnlineClassifier(
         second, (step, part) = copy(self), self._second_model
         if one_pass or self.max_iter == 1:
             step = 8
-        vars(second).update(
-            max_iter=max(1, self.max_iter // part),
-            random_state=0,
-            early_stopping=False,
-            n_orders=1,
-        )
+        second.max_iter = max(1, self.max_iter // part)
+        vars(second).update(random_state=0, early_stopping=False, n_orders=1)
         samples = np.arange(len(codes)) if samples is None else samples
         rng = np.random.default_rng(0)
         own, others = one_of_each_few(samples, codes[samples], step, rng)

@@ -17,12 +17,7 @@ from sklboolean._core._packing import (
     pack_sparse,
     transpose,
 )
-from sklboolean._core._popcount import (
-    FEW_COLUMNS,
-    PANEL,
-    count_ones,
-    count_pairs,
-)
+from sklboolean._core._popcount import FEW_COLUMNS, PANEL, count_ones, count_pairs
 
 # Counting one more word costs every pair of rows about as much as this many steps
 # through postings (measured; the optimum is flat).

@@ -8,6 +8,8 @@ from math import exp, sqrt, tanh
 import numpy as np
 from scipy.special import expit, softmax
 
+from sklboolean._core.damage import require
+
 N_CALIBRATION_SCORES = 1000  # of a stream, the last ones
 N_SCALE_SCORES = 250  # for the ratio of two models' mean absolute scores
 LARGEST_LOG_SLOPE = 12  # for scores of size 1
@@ -37,6 +39,7 @@ def predicted_codes(scores, *, tie=0):
     if scores.ndim == 2:
         if scores.shape[1] > 1:
             return scores.argmax(axis=1)
+        require(scores.shape[1], "it has no scores")
         scores = scores[:, 0]
     return (scores >= 0 if tie else scores > 0).astype(np.intp)
 

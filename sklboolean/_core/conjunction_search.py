@@ -560,10 +560,8 @@ class ConjunctionSearch:
             integers, unit = to_integers(_finite_coefficients(coefficients))
             factors = _length_factors(None, self.longest)
             task = SearchTask(n_most, "positive", 0.0, 1, False)
-            found = table.best(
-                integers.astype(np.float64), task, factors, self.monotone,
-                floors=floors / unit,
-            )  # fmt: skip
+            values, bars = integers.astype(np.float64), floors / unit
+            found = table.best(values, task, factors, self.monotone, floors=bars)
             return (
                 None
                 if found is None
@@ -571,10 +569,9 @@ class ConjunctionSearch:
             )
         listed = []
         for length in range(1, self.longest + 1):
-            result = self.best(
-                coefficients, n_rules=n_most, sign="positive", floor=floors[length],
-                length_weights=np.arange(length + 1) == length, time_limit=time_limit,
-            )  # fmt: skip
+            options = {"n_rules": n_most, "sign": "positive", "floor": floors[length]}
+            options["length_weights"] = np.arange(length + 1) == length
+            result = self.best(coefficients, time_limit=time_limit, **options)
             listed += [rule for rule, _ in result.found]
             if floors[length] < 0 or not result.is_optimal or len(listed) >= n_most:
                 return None
@@ -596,10 +593,9 @@ class ConjunctionSearch:
             return self._branch_and_bound(integers, factors, task, limits)
         if nanoseconds > QUICK_TABLE and not self.lost_races:
             share = min(nanoseconds / 3, limits.max_work)
-            answer = self._branch_and_bound(
-                integers, factors, task, limits._replace(max_work=share),
-                [width for width in WIDTHS if width * of_width < share],
-            )  # fmt: skip
+            own = limits._replace(max_work=share)
+            widths = [width for width in WIDTHS if width * of_width < share]
+            answer = self._branch_and_bound(integers, factors, task, own, widths)
             if answer[2]:
                 return answer
             self.lost_races, before = self.lost_races + 1, answer[3]

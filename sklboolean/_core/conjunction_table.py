@@ -246,10 +246,8 @@ class ConjunctionTable:
         starts = np.empty(len(words) + 1, dtype=np.int64)
         n_ones = self._ones_of(words).sum(dtype=np.int64)
         listed = np.empty(n_ones + len(self.place_of), dtype=np.uint16)
-        return TableRows(
-            words & ~self.left_out, self.inverted_bits, self.place_of,
-            choose.astype(np.int64), starts, listed,
-        )  # fmt: skip
+        words, rows = words & ~self.left_out, choose.astype(np.int64)
+        return TableRows(words, self.inverted_bits, self.place_of, rows, starts, listed)
 
     @cached_property
     def counts(self):

@@ -18,6 +18,7 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
+from sklboolean._core.damage import require_words
 from sklboolean._core.formulas import format_large_int
 from sklboolean._core.parameters import check_choice, check_integer
 
@@ -144,6 +145,8 @@ class LiteralClass:
         sets : ndarray of shape (n_samples, n_words), uint64
         """
         literals = with_negations(values, self.monotone)
+        shape = literals.shape[1], full_set(self.n_hypotheses).shape[1]
+        require_words(self.members, shape, "members")
         sets = np.empty((len(values), self.members.shape[1]), dtype=np.uint64)
         if self.n_hypotheses <= min(FEW_HYPOTHESES, 10 * (len(values) - 1)):
             self._accept_by_counts(literals, sets)
@@ -280,8 +283,11 @@ class MistakeCounts:
 
     def consistent(self):
         """Compute the set of hypotheses without a mistake, shape (1, n_words)."""
+        everyone = full_set(self.n_hypotheses)
+        shape = len(self.planes), everyone.shape[1]
+        require_words(self.planes, shape, "the counts of mistakes")
         erred = np.bitwise_or.reduce(self.planes, axis=0)
-        return full_set(self.n_hypotheses) & ~erred
+        return everyone & ~erred
 
     def values(self):
         """Compute the counts: int64 of shape (n_hypotheses,)."""

@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 
 from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.damage import require, require_shape
 from sklboolean._core.formulas import python_value
 
 
@@ -114,6 +115,14 @@ class FirstRule(TermsMixin):
     proof: tuple = ()
     of_labels: "FirstRule | None" = None
 
+    def __post_init__(self):
+        n_rules, table = len(self.terms), self.probabilities
+        require(
+            len(self.labels) == n_rules
+            and (table is None or table.shape == (n_rules + 1, len(self.classes))),
+            "its rules, classes and probabilities do not fit each other",
+        )
+
     def first(self, bits):
         """Number the rule that decides each sample; ``n_rules`` is the default."""
         always = np.ones((len(bits), 1), dtype=bool)
@@ -172,6 +181,14 @@ class WeightedSum(TermsMixin):
     takes_numbers: bool = False
     has_points: bool = False
     proof: tuple = ()
+
+    def __post_init__(self):
+        n_outputs, classes = len(self.intercepts), self.classes
+        require_shape(self.weights, (n_outputs, len(self.terms)), "its weights")
+        if classes is not None:
+            is_binary = n_outputs == 1 and len(classes) == 2
+            is_sound = is_binary or n_outputs == len(self.games or classes) > 1
+            require(is_sound, "its sums do not fit its classes")
 
     @property
     def kind(self):

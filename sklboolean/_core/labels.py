@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
+from sklboolean._core.damage import require
+
 
 @contextmanager
 def comparable_labels(y, name="y", classes=()):
@@ -76,6 +78,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
             one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
             raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
         return classes, codes
+    require(len(classes), "classes_ is empty")
     with comparable_labels(y, classes=classes):
         codes = np.searchsorted(classes, y)
         codes[codes == len(classes)] = 0

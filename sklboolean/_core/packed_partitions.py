@@ -107,14 +107,12 @@ def _join(parts, estimator):
     if any(part.sample_weight is not None for part in parts):
         weights = np.concatenate(
             [
-                np.ones(len(part.y)) if part.sample_weight is None
-                else part.sample_weight
-                for part in parts
+                np.ones(len(one.y)) if one.sample_weight is None else one.sample_weight
+                for one in parts
             ]
-        )  # fmt: skip
-    bits = PackedBits(
-        np.concatenate([part.words for part in parts]), first.schema.n_features,
-        first.schema.names, np.concatenate([part.y for part in parts]), weights,
-    )  # fmt: skip
+        )
+    words = np.concatenate([part.words for part in parts])
+    y, schema = np.concatenate([part.y for part in parts]), first.schema
+    bits = PackedBits(words, schema.n_features, schema.names, y, weights)
     bits.is_binarized = True
     return bits

@@ -580,8 +580,7 @@ def warn_of_lost_columns(estimator, X, always, binarize):
 def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in (
-        "sklboolean", "sklearn", "joblib", "contextlib",
-    ):  # fmt: skip
+    own = ("sklboolean", "sklearn", "joblib", "contextlib")
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in own:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -26,24 +26,9 @@ from sklboolean.active_learning._halfspace_version_space import (
 from sklboolean.active_learning._query_by_committee import QueryByCommittee
 from sklboolean.active_learning._strategies import CommitteePredictions
 
-__all__ = [
-    "CommitteePredictions",
-    "FiniteVersionSpace",
-    "GramKernel",
-    "HalfspaceVersionSpace",
-    "KernelVersionSpace",
-    "QueryByCommittee",
-    "ThresholdVersionSpace",
-    "align_probabilities",
-    "bayes_error_bounds",
-    "consensus_entropy",
-    "information_gain",
-    "kl_to_consensus",
-    "label_entropy",
-    "margin_of_votes",
-    "pairwise_disagreement",
-    "top_scores",
-    "variation_ratio",
-    "vote_entropy",
-    "vote_shares",
-]
+__all__ = ["CommitteePredictions", "FiniteVersionSpace", "GramKernel"]
+__all__ += ["HalfspaceVersionSpace", "KernelVersionSpace", "QueryByCommittee"]
+__all__ += ["ThresholdVersionSpace", "align_probabilities", "bayes_error_bounds"]
+__all__ += ["consensus_entropy", "information_gain", "kl_to_consensus", "label_entropy"]
+__all__ += ["margin_of_votes", "pairwise_disagreement", "top_scores", "variation_ratio"]
+__all__ += ["vote_entropy", "vote_shares"]

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from sklboolean._core.damage import require_below
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.validation import readable_errors
 from sklboolean.active_learning._strategies import CommitteePredictions
@@ -185,7 +186,9 @@ class EnsembleCommittee:
             for member, (_, table), aligned in zip(
                 self.fitted, answers, probabilities, strict=True
             ):
-                aligned[:, np.searchsorted(classes, member.classes_)] = table
+                known = np.searchsorted(classes, member.classes_)
+                require_below(known, len(classes), "the classes of a member")
+                aligned[:, known] = table
             # Of float32, the sums are far from 1.
             probabilities /= probabilities.sum(axis=2, keepdims=True)
             if is_single:

@@ -221,14 +221,9 @@ def move_on_ellipse(weights, margins, signed_samples, penalty, rng):
         first = np.arctan2(-margins, across) % np.pi
         rising = np.where(margins < 0, -1, 1)
         lower = np.zeros(weights.shape[1])
-        angles = draw_on_line(
-            np.concatenate([first, first + np.pi]),
-            np.concatenate([rising, -rising]),
-            lower,
-            lower + 2 * np.pi,
-            penalty,
-            rng,
-        )
+        breaks = np.concatenate([first, first + np.pi])
+        flips, upper = np.concatenate([rising, -rising]), lower + 2 * np.pi
+        angles = draw_on_line(breaks, flips, lower, upper, penalty, rng)
     cosines, sines = np.cos(angles), np.sin(angles)
     _move(weights, margins, cosines, sines, other, across, np.isinf(penalty))
 

@@ -46,9 +46,7 @@ from sklboolean.active_learning._version_space import (
 )
 
 # Parameters that must not change while labels are added.
-STATE_PARAMS = (
-    "committee", "n_members", "sampling", "strategy", "epsilon", "delta", "initial",
-)  # fmt: skip
+STATE_PARAMS = "committee n_members sampling strategy epsilon delta initial".split()
 
 
 class QueryByCommittee(

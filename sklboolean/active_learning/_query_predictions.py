@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from sklboolean._core.damage import labels_of
 from sklboolean._core.formula import Members, formula_of
 from sklboolean._core.validation import validate_data_strict
 from sklboolean.linear_model import AveragedPerceptron
@@ -42,7 +43,7 @@ class QueryPredictionMixin:
         X = self._check_X(X)
         if self._decides_alone():
             return self.estimator_.predict(X)
-        return self.classes_[self._probabilities(X).argmax(axis=1)]
+        return labels_of(self.classes_, self._probabilities(X).argmax(axis=1))
 
     @available_if(_has_predict_proba)
     def predict_proba(self, X) -> np.ndarray:

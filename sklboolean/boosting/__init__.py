@@ -12,14 +12,6 @@ from sklboolean.boosting._online_boost_by_majority import (
 from sklboolean.boosting._regression import BoostByMajorityRegressor
 from sklboolean.boosting._stump import BooleanStump
 
-__all__ = [
-    "BitPerceptron",
-    "BooleanStump",
-    "BoostByMajority",
-    "BoostByMajorityRegressor",
-    "ConjunctionStump",
-    "CrossValidatedSchedule",
-    "FilteringBoostByMajority",
-    "OnlineBoostByMajority",
-    "WeakLearnerError",
-]
+__all__ = ["BitPerceptron", "BooleanStump", "BoostByMajority"]
+__all__ += ["BoostByMajorityRegressor", "ConjunctionStump", "CrossValidatedSchedule"]
+__all__ += ["FilteringBoostByMajority", "OnlineBoostByMajority", "WeakLearnerError"]

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin, TableScoreMixin
 from sklboolean._core.calibration import predicted_codes, probabilities
+from sklboolean._core.damage import require, require_below
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, Members, WeightedSum, class_labels
 from sklboolean._core.meta import validation_options
@@ -125,7 +126,9 @@ class BaseMajorityVote(
         votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
         samples = np.arange(len(votes))
         for _, labels in self._predictions(X):
-            votes[samples, np.searchsorted(self.classes_, labels)] += 1
+            codes = np.searchsorted(self.classes_, labels)
+            require_below(codes, len(self.classes_), "the labels of a hypothesis")
+            votes[samples, codes] += 1
             yield votes
 
     def _predictions(self, X):
@@ -275,6 +278,10 @@ def votes_of_stumps(stumps, classes):
     votes, constant = {}, np.zeros(len(codes))
     for stump in stumps:
         rules = stump._formula()
+        known = codes.keys() >= {rules.default, *rules.labels}
+        require(
+            known and len(codes) == len(classes), "classes_ lacks or repeats a label"
+        )
         constant[codes[rules.default]] += 1
         for term, label in zip(rules.terms, rules.labels, strict=True):
             moved = votes.setdefault(term, np.zeros(len(codes)))

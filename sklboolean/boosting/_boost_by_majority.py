@@ -14,11 +14,7 @@ from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
-from sklboolean._core.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
     validate_data_or_bits,
@@ -27,12 +23,7 @@ from sklboolean._core.validation import (
 )
 from sklboolean._core.weights import check_finite_sum, class_weights
 from sklboolean.boosting._base import BaseMajorityVote
-from sklboolean.boosting._boosting import (
-    EDGE_TOLERANCE,
-    Schedule,
-    Validation,
-    boost,
-)
+from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, Validation, boost
 from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import (
     Choice,
@@ -383,11 +374,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
                 "has two. Set early_stopping=False."
             )
         weights = learner.sample_weight
+        codes, own = learner.codes[held], None if weights is None else weights[held]
+        samples = take_samples(learner.estimator, learner.X, held, train)
         validation = Validation(
-            take_samples(learner.estimator, learner.X, held, train),
-            learner.codes[held], learner.n_classes,
-            None if weights is None else weights[held], self.n_iter_no_change,
-        )  # fmt: skip
+            samples, codes, learner.n_classes, own, self.n_iter_no_change
+        )
         return validation, learner.take(train, learner.codes[train], self.classes_)
 
     def _choose(self, data, schedule, chooser, rng, n_samples):
@@ -533,12 +524,10 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             self.policy_ = "measured"
         else:
             chooser = CrossValidatedSchedule()
-        schedule = Schedule(
-            n_rounds, self.target_error, gamma, self.holdout,
-            max_tries=check_integer(self.max_tries, "max_tries", 1),
-            weak_failure=check_choice(self.weak_failure, "weak_failure", failures),
-            **options,
-        )  # fmt: skip
+        failure = check_choice(self.weak_failure, "weak_failure", failures)
+        options["max_tries"] = check_integer(self.max_tries, "max_tries", 1)
+        options["weak_failure"] = failure
+        schedule = Schedule(n_rounds, self.target_error, gamma, self.holdout, **options)
         return schedule, chooser
 
     def _report(self, progress, data, state):

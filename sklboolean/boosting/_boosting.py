@@ -13,11 +13,7 @@ import numpy as np
 
 from sklboolean._core.calibration import predicted_codes
 from sklboolean.boosting._majority_game import max_gamma
-from sklboolean.boosting._votes import (
-    MajorityVotes,
-    class_scores,
-    samples_of_game,
-)
+from sklboolean.boosting._votes import MajorityVotes, class_scores, samples_of_game
 from sklboolean.boosting._weak_learners import take_samples
 
 SMALLEST_GAMMA, SMALLEST_PLANNED_GAMMA, LARGEST_GAMMA = 1e-3, 0.01, 0.49

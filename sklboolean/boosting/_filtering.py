@@ -1,5 +1,6 @@
 """Boosting by majority on a stream: each round trains on the samples it accepts."""
 
+from inspect import signature
 from itertools import count
 
 import numpy as np
@@ -139,9 +140,9 @@ class FilteringBoostByMajority(BaseMajorityVote):
     """
 
     _state_params = (
-        "estimator", "gamma", "target_error", "mode", "n_samples_weak", "max_tries",
-        "weak_failure", "delta", "weak_learner_success_rate",
-    )  # fmt: skip
+        "estimator gamma target_error mode n_samples_weak max_tries weak_failure delta "
+        "weak_learner_success_rate"
+    ).split()
 
     def __init__(
         self, estimator=None, *, gamma=0.1, target_error=0.1, mode="practical",
@@ -280,16 +281,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
 
     def _init_state(self, classes, rng):
         check_classifier(self._weak_estimator())
-        plan = plan_filter(
-            self.mode,
-            self.gamma,
-            self.target_error,
-            self.delta,
-            weak_learner_success_rate=self.weak_learner_success_rate,
-            n_samples_weak=self.n_samples_weak,
-            max_tries=self.max_tries,
-            weak_failure=self.weak_failure,
-        )
+        params, checked = self.get_params(deep=False), signature(plan_filter).parameters
+        plan = plan_filter(**{name: params[name] for name in checked})
         # A clone: its parameters may be changed while the stream is read.
         return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
 

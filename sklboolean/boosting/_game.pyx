@@ -528,50 +528,34 @@ cdef void split(const uint16_t[::1] dice, double holdout, int64_t n_samples,
         trained[w] = ~judging[w]
 
 
-def play_rounds(
-    columns, const uint32_t[::1] labels, int64_t max_literals, int64_t width, int64_t k,
-    double gamma, int64_t recent, double caution, double holdout, bint follow_holdout,
-    throw_dice, const double[::1] log_factorials, uint16_t[::1] right,
-    int64_t[:, ::1] counts, int64_t[:, ::1] tests, double[:, ::1] record
-):
-    """Play a game of k rounds.
+def play_rounds(columns, schedule, double gamma, board):
+    """Play a game.
 
     Parameters
     ----------
     columns : StumpColumns
-    labels : ndarray of shape (n_words,), uint32
-        Bit r of word w is the class of sample 32 w + r.
-    max_literals, width : int
-        As for `best_conjunction`; 1 and 1 for the best stump.
-    k : int
-    gamma, recent, caution, holdout, follow_holdout
-        Of the `Schedule`; ``recent`` is 0 where gamma is fixed, ``holdout`` where no
-        samples are held out.
-    throw_dice : callable
-        Returns a number below 65536 for each sample, uint16.
-    log_factorials : ndarray of shape (k + 1,), float64
-    right : ndarray of shape (32 * n_words,), uint16
-        All 0; gets the number of right votes on each sample.
-    counts : ndarray of shape (n_lines, k + 2), int64
-        All 0. Line i modulo n_lines, which is at least 2, gets the number of samples in
-        each state before round i.
-    tests : ndarray of shape (k + 1, 2 + max_literals), int64
-        All -1. Gets the classes where each hypothesis is false and true, and its
-        literals; the last line has the best one of those without an edge.
-    record : ndarray of shape (4, k + 1), float64
-        Gets the edge in each round, the edge that is followed, that on the training
-        samples, and gamma. The last column belongs to the last line of ``tests``.
+    schedule : Schedule
+    gamma : float
+        Of the first round, or of all where the schedule has one.
+    board : GameBoard
 
     Returns
     -------
     n_rounds : int
-        Less than k when no weight is left.
+        Less than ``board.k`` when no weight is left.
     """
     cdef:
+        const uint32_t[::1] labels = board.labels
+        uint16_t[::1] right = board.right
+        int64_t[:, ::1] counts = board.counts, tests = board.tests
+        double[:, ::1] record = board.record
+        int64_t k = board.k, recent = 0 if schedule.gamma else schedule.recent
+        double caution = schedule.caution, holdout = schedule.holdout or 0.0
+        bint follow_holdout = schedule.follow_holdout
         Columns bits = Columns(columns.n_samples, columns.n_features, columns.panels,
                                columns.indptr, columns.indices)
-        Search search = Search(bits, max_literals, width)
-        StateWeights states = StateWeights(k, log_factorials)
+        Search search = Search(bits, *board.beam)
+        StateWeights states = StateWeights(k, board.log_factorials)
         Memory memory = Memory()
         sklb_samples samples
         const uint16_t[::1] dice
@@ -595,7 +579,7 @@ def play_rounds(
     for i in range(k):
         PyErr_CheckSignals()
         if holdout > 0:
-            dice = throw_dice()
+            dice = board.throw_dice()
             require(dice.shape[0] == samples.n_samples, "a sample has no dice")
         with nogil:
             if recent > 0 and i > 0:

@@ -32,12 +32,10 @@ cdef enum:
     MOST_TABULATED = 512
 
 
-cdef int check(const int8_t[:, ::1] rows, const double[:, ::1] coef,
-               const double[:, ::1] late, const double[::1] n_shown,
-               const int64_t[::1] votes) except -1:
-    return require(coef.shape[0] == rows.shape[1] + 2 and late.shape[0] == coef.shape[0]
-                   and late.shape[1] == coef.shape[1]
-                   and n_shown.shape[0] == coef.shape[1]
+cdef int check(const int8_t[:, ::1] rows, const double[:, :, ::1] lines,
+               const double[::1] n_shown, const int64_t[::1] votes) except -1:
+    return require(lines.shape[0] == 2 and lines.shape[1] == rows.shape[1] + 2
+                   and n_shown.shape[0] == lines.shape[2]
                    and votes.shape[0] >= rows.shape[0],
                    "the coefficients do not fit the data")
 
@@ -188,18 +186,18 @@ cdef class Scratch:
         sklb_step_lines(self.features, self.n_listed, k, steps, lines)
 
 
-def add_votes(const int8_t[:, ::1] rows, const double[:, ::1] coef,
-              const double[:, ::1] late, const double[::1] n_shown, int64_t[::1] votes):
+def add_votes(const int8_t[:, ::1] rows, const double[:, :, ::1] lines,
+              const double[::1] n_shown, int64_t[::1] votes):
     """Add to ``votes`` the sum of the learners' votes, each -1, 1, or 0 if undecided."""
     cdef:
-        Py_ssize_t row, i, k = coef.shape[1]
+        Py_ssize_t row, i, k = lines.shape[2]
         Scratch scratch = Scratch(rows.shape[1], k)
-    check(rows, coef, late, n_shown, votes)
+    check(rows, lines, n_shown, votes)
     with nogil:
         for row in range(rows.shape[0]):
             scratch.read(&rows[row, 0])
-            scratch.add_up(&coef[0, 0], scratch.score)
-            scratch.add_up(&late[0, 0], scratch.delayed)
+            scratch.add_up(&lines[0, 0, 0], scratch.score)
+            scratch.add_up(&lines[1, 0, 0], scratch.delayed)
             for i in range(k):
                 votes[row] += averaged_vote(scratch.score[i], scratch.delayed[i], n_shown[i])
 
@@ -215,12 +213,12 @@ def vote_and_learn(game, const int8_t[:, ::1] rows, const int8_t[::1] signs,
     change; ``votes`` and ``n_correct`` get the numbers of each sample.
     """
     cdef:
-        double[:, ::1] coef = game.lines[0], late = game.lines[1]
+        double[:, :, ::1] lines = game.lines
         double[::1] n_shown = game.weight_seen
         int64_t[::1] counts = game.n_shown
         double[::1] weights_correct = game.weights_correct
         double[::1] weights_shown = game.weights_shown
-        Py_ssize_t row, i, right, votes_of_row, n_steps, k = coef.shape[1]
+        Py_ssize_t row, i, right, votes_of_row, n_steps, k = lines.shape[2]
         double weight
         int vote
         bint is_right, is_learned, is_sampled = uniform.shape[1] > 0
@@ -230,7 +228,7 @@ def vote_and_learn(game, const int8_t[:, ::1] rows, const int8_t[::1] signs,
         double *delayed = scratch.delayed
         double *step = scratch.step
         double *late_step = scratch.late_step
-    check(rows, coef, late, n_shown, votes)
+    check(rows, lines, n_shown, votes)
     require(signs.shape[0] >= rows.shape[0] and sample_weight.shape[0] >= rows.shape[0]
             and n_correct.shape[0] >= rows.shape[0] and counts.shape[0] >= k
             and weights_correct.shape[0] >= k and weights_shown.shape[0] >= k
@@ -241,8 +239,8 @@ def vote_and_learn(game, const int8_t[:, ::1] rows, const int8_t[::1] signs,
         for row in range(rows.shape[0]):
             # A learner's score does not depend on the votes before it: its weight does.
             scratch.read(&rows[row, 0])
-            scratch.add_up(&coef[0, 0], score)
-            scratch.add_up(&late[0, 0], delayed)
+            scratch.add_up(&lines[0, 0, 0], score)
+            scratch.add_up(&lines[1, 0, 0], delayed)
             right = votes_of_row = n_steps = 0
             for i in range(k):
                 vote = averaged_vote(score[i], delayed[i], n_shown[i])
@@ -263,5 +261,5 @@ def vote_and_learn(game, const int8_t[:, ::1] rows, const int8_t[::1] signs,
             votes[row] += votes_of_row
             n_correct[row] = right
             if n_steps > 0:
-                scratch.take_steps(&coef[0, 0], step)
-                scratch.take_steps(&late[0, 0], late_step)
+                scratch.take_steps(&lines[0, 0, 0], step)
+                scratch.take_steps(&lines[1, 0, 0], late_step)

@@ -17,6 +17,7 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.calibration import fit_slope
+from sklboolean._core.damage import require_shape
 from sklboolean._core.formula import Members
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import known_classes
@@ -97,6 +98,7 @@ class PartialFitLearner:
 
     def votes(self, samples):
         """Predict -1 for the first class and 1 for the second; 0 before training."""
+        require_shape(self.classes, (2,), "classes")
         if not self.trained:
             return np.zeros(samples.shape[0], dtype=np.int8)
         second = self.estimator.predict(samples) == self.classes[1]
@@ -194,7 +196,10 @@ class OnlineGame:
         n_correct : ndarray of shape (n_samples,), dtype int64
             Number of these votes that were correct.
         """
-        k, uniform = len(self.learners), self._draw(len(signs))
+        k = len(self.learners)
+        for name in ("n_shown", "weights_correct", "weights_shown"):
+            require_shape(getattr(self, name), (k,), name)
+        uniform = self._draw(len(signs))
         votes = np.zeros(len(signs), dtype=np.int64)
         n_correct = votes.copy()
         for i, learner in enumerate(self.learners):
@@ -267,13 +272,6 @@ class BitGame(OnlineGame):
         self.lines = np.zeros((2, n_columns + 2, n_learners))
         self.weight_seen = np.zeros(n_learners)
 
-    def __setstate__(self, state):
-        if "coef" in state:  # saved before learners shared their lines
-            own = np.stack([state.pop("coef").T, state.pop("late").T])
-            zeros, totals = np.zeros_like(own[:, :1]), own.sum(axis=1, keepdims=True)
-            state["lines"] = np.concatenate([own, zeros, totals], axis=1).copy()
-        self.__dict__.update(state)
-
     def average(self, i):
         """Compute the coefficients of the average hypothesis of a learner."""
         coef, late = self.lines[:, :-2, i] + self.lines[:, -2:-1, i]
@@ -288,17 +286,17 @@ class BitGame(OnlineGame):
         """Show samples to all learners, one sample after the other."""
         votes = np.zeros(len(signs), dtype=np.int64)
         n_correct, k = votes.copy(), len(self.n_shown)
+        uniform, logs = self._draw(len(signs)), gammaln(np.arange(1, k + 1))
         vote_and_learn(
-            self, samples, signs, sample_weight, self._draw(len(signs)),
-            gammaln(np.arange(1, k + 1)), votes, n_correct,
-        )  # fmt: skip
+            self, samples, signs, sample_weight, uniform, logs, votes, n_correct
+        )
         return votes, n_correct
 
     def votes(self, samples, learners=slice(None)):
         """Sum the votes of all learners, or of some, on each sample."""
         votes = np.zeros(len(samples), dtype=np.int64)
         lines = np.ascontiguousarray(self.lines[:, :, learners])
-        add_votes(samples, *lines, self.weight_seen[learners], votes)
+        add_votes(samples, lines, self.weight_seen[learners], votes)
         return votes
 
     def votes_of_each(self, samples):

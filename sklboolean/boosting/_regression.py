@@ -12,12 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.formula import Members
 from sklboolean._core.meta import validation_options
-from sklboolean._core.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    is_auto,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
@@ -243,11 +238,11 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
             schedule = self._schedule(gamma, n_rounds, weights, len(y))
             first_edge = max(FIRST_EDGE, (gamma or 0) / CAUTION)
+            total = float(len(y) if weights is None else weights.sum())
+            n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
             learner = RegressorWeakLearner(
-                base, X, y, float(len(y) if weights is None else weights.sum()), delta,
-                min(1.0, 0.5 + first_edge),
-                number_of_draws(base, self.sampling, self.n_samples_weak),
-            )  # fmt: skip
+                base, X, y, total, delta, min(1.0, 0.5 + first_edge), n_draws
+            )
             # All samples have one class: that a regressor is correct.
             votes = MajorityVotes(np.ones(len(y), dtype=np.int8), 2, weights)
             rng = check_random_state(self.random_state)
@@ -301,11 +296,11 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         elif gamma is not None:
             max_rounds = max(MAX_ROUNDS, min_rounds(gamma, target))
         failure = "drop" if self.weak_failure == "replan" else self.weak_failure
+        options = {"recent": 15, "caution": CAUTION, "stop_early": False}
+        limits = {"max_rounds": max_rounds, "max_tries": self.max_tries}
         return Schedule(
-            n_rounds, float(target), gamma, recent=15, caution=CAUTION,
-            stop_early=False, max_rounds=max_rounds, max_tries=self.max_tries,
-            weak_failure=failure,
-        )  # fmt: skip
+            n_rounds, float(target), gamma, weak_failure=failure, **options, **limits
+        )
 
     def _report(self, progress, learner, state):
         """Report a round; return whether a callback stops the fit."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.damage import labels_of, require
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import feature_name_of, python_value
@@ -591,7 +592,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
             One of ``side_classes_``.
         """
         sides = self._sides(self._check_bits(X))
-        return self.side_classes_[sides]
+        return labels_of(self.side_classes_, sides)
 
     def predict_proba(self, X) -> np.ndarray:
         """Predict the share of each class in the training weight of the sample's side.
@@ -608,7 +609,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
             the largest.
         """
         sides = self._sides(self._check_bits(X))
-        return self.side_probabilities_[sides]
+        return labels_of(self.side_probabilities_, sides)
 
     def _predict_checked(self, X):
         """Predict the labels of checked samples: only one column is read."""
@@ -652,4 +653,5 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
         if sparse.issparse(table):
             return table[:, [self.feature_]].toarray().ravel().astype(np.intp)
         word, bit = divmod(self.feature_, 64)
+        require(word < table.shape[1], "feature_ is not a feature")
         return (table[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.intp)

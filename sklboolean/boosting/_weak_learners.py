@@ -83,6 +83,44 @@ class WeakLearner(Protocol):
         """Predict the class number of each training sample."""
 
 
+class GameBoard:
+    """What a compiled game of k rounds reads, and the arrays that it writes.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_words,), uint32
+        Bit r of word w is the class of sample 32 w + r.
+    beam : tuple of int
+        ``max_literals`` and ``width`` of `best_conjunction`; 1 and 1 for a stump.
+    throw_dice : callable
+        Returns a number below 65536 for each sample, uint16.
+    log_factorials : ndarray of shape (k + 1,), float64
+    right : ndarray of shape (32 * n_words,), uint16
+        Number of right votes on each sample.
+    counts : ndarray of shape (n_lines, k + 2), int64
+        Line i modulo n_lines, which is 2 or all k + 1, has the number of samples in
+        each state before round i.
+    tests : ndarray of shape (k + 1, 2 + max_literals), int64
+        The classes where each hypothesis is false and true, and its literals; -1 where
+        there are none. The last line has the best one of those without an edge.
+    record : ndarray of shape (4, k + 1), float64
+        The edge in each round, the edge that is followed, that on the training samples,
+        and gamma. The last column belongs to the last line of ``tests``.
+    """
+
+    def __init__(self, codes, k, beam, rng, *, counted):
+        self.k, self.beam = k, beam
+        octets = np.zeros(4 * -(-len(codes) // 32), dtype=np.uint8)
+        octets[: -(-len(codes) // 8)] = np.packbits(codes, bitorder="little")
+        self.labels = octets.view("<u4").astype(np.uint32)
+        self.throw_dice = partial(rng.randint, 0, 2**16, len(codes), np.uint16)
+        self.log_factorials = gammaln(np.arange(1, k + 2))
+        self.right = np.zeros(32 * len(self.labels), dtype=np.uint16)
+        self.counts = np.zeros((k + 1 if counted else 2, k + 2), dtype=np.int64)
+        self.tests = np.full((k + 1, 2 + beam[0]), -1, dtype=np.int64)
+        self.record = np.zeros((4, k + 1))
+
+
 class PlayedRounds(NamedTuple):
     """The rounds of a compiled game.
 
@@ -169,31 +207,22 @@ class StumpWeakLearner:
 
         ``counted`` keeps the number of samples in each state before each round.
         """
-        n_samples, k = len(self.codes), schedule.n_rounds
-        max_literals, width = self.beam()
-        octets = np.zeros(4 * -(-n_samples // 32), dtype=np.uint8)
-        octets[: -(-n_samples // 8)] = np.packbits(self.codes, bitorder="little")
-        labels = octets.view("<u4").astype(np.uint32)
-        right = np.zeros(32 * len(labels), dtype=np.uint16)
-        counts = np.zeros((k + 1 if counted else 2, k + 2), dtype=np.int64)
-        tests = np.full((k + 1, 2 + max_literals), -1, dtype=np.int64)
-        record = np.zeros((4, k + 1))
-        n_rounds = play_rounds(
-            self.columns, labels, max_literals, width, k, gamma,
-            0 if schedule.gamma else schedule.recent, schedule.caution,
-            schedule.holdout or 0.0, schedule.follow_holdout,
-            partial(rng.randint, 2**16, size=n_samples, dtype=np.uint16),
-            gammaln(np.arange(1, k + 2)), right, counts, tests, record,
-        )  # fmt: skip
+        board = GameBoard(
+            self.codes, schedule.n_rounds, self.beam(), rng, counted=counted
+        )
+        n_rounds = play_rounds(self.columns, schedule, gamma, board)
         hypotheses = [
             self.hypothesis(test, edge) if test[0] >= 0 else None
-            for test, edge in zip(tests.tolist(), record[2].tolist(), strict=True)
+            for test, edge in zip(
+                board.tests.tolist(), board.record[2].tolist(), strict=True
+            )
         ]
-        failure = hypotheses.pop(), float(record[0, k])
-        record = record[[0, 1, 3], :n_rounds]
-        return PlayedRounds(
-            hypotheses[:n_rounds], record, failure, right[:n_samples], counts
+        failure = hypotheses.pop(), float(board.record[0, -1])
+        record, right = (
+            board.record[[0, 1, 3], :n_rounds],
+            board.right[: len(self.codes)],
         )
+        return PlayedRounds(hypotheses[:n_rounds], record, failure, right, board.counts)
 
     def beam(self):
         """Return the largest number of literals, and of conjunctions to extend."""

@@ -10,12 +10,6 @@ from sklboolean.concepts._exact_learning import (
 )
 from sklboolean.concepts._halving import HalvingClassifier
 
-__all__ = [
-    "ConjunctionClassifier",
-    "HalvingClassifier",
-    "LearnedConjunction",
-    "learn_conjunction_by_queries",
-    "learn_conjunction_from_examples",
-    "learn_conjunction_from_teacher",
-    "teaching_set",
-]
+__all__ = ["ConjunctionClassifier", "HalvingClassifier", "LearnedConjunction"]
+__all__ += ["learn_conjunction_by_queries", "learn_conjunction_from_examples"]
+__all__ += ["learn_conjunction_from_teacher", "teaching_set"]

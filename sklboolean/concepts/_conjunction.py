@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin
 from sklboolean._core.bits import pack_dense, unpack_words
+from sklboolean._core.damage import require_shape, require_words
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.finite_classes import size_of
 from sklboolean._core.formula import Columns, FirstRule, class_labels
@@ -156,7 +157,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
     def _train(self, state, table, codes, sample_weight):
         """Drop the literals that a positive sample contradicts."""
         flips, positive = self.target == "disjunction", codes.astype(bool)
-        for samples, literals in self._literal_blocks(table):
+        for samples, literals in self._literal_blocks(state, table):
             state.n_mistakes += state.eliminate(literals, positive[samples] ^ flips)
         accepted = self._scores(state, table) > 0
         n_wrong = np.count_nonzero(accepted != positive)
@@ -173,7 +174,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
             f"No {self.target} classifies all samples correctly. The one that {verb} "
             f"every sample of class {self.classes_.tolist()[kept]!r}, "
             f"{self._formula_text(state)!r}, also {verb} {n_wrong} samples of the "
-            "other class. For noisy labels use Winnow or AveragedPerceptron.",
+            "other class. For noisy labels use Winnow or AveragedPerceptron."
         )
 
     def _literals(self, state):
@@ -209,9 +210,11 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
             np.array([accepted] * len(terms) + [rejected]),
         )
 
-    def _literal_blocks(self, table):
+    def _literal_blocks(self, state, table):
         """Yield slices and the literals that are true in their samples, packed."""
         mask = self._every_feature()
+        n_words = mask.size * (1 if self.monotone else 2)
+        require_words(state.literals, (n_words,), "literals")
         for samples, words in self._word_blocks(table):
             if self.target == "disjunction":
                 words = ~words & mask
@@ -221,7 +224,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
         """Count the literals of the formula that decide each sample."""
         false = [
             size_of(~literals & state.literals)
-            for _, literals in self._literal_blocks(table)
+            for _, literals in self._literal_blocks(state, table)
         ]
         n_false = np.concatenate(false).astype(np.float64)
         if self.target == "disjunction":  # a false negation is a true literal
@@ -268,5 +271,6 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
     def _side_probabilities(self):
         """Compute the probabilities of rejected and of accepted samples."""
         weights = self._state.side_weights
+        require_shape(weights, (2, 2), "side_weights")
         right = np.maximum(np.diag(weights) / weights.sum(axis=1), ABOVE_HALF)
         return np.array([[right[0], 1 - right[0]], [1 - right[1], right[1]]])

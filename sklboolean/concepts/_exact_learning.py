@@ -254,12 +254,8 @@ def learn_conjunction_from_teacher(X, y) -> "LearnedConjunction":
             "rejected one that lacks only this literal."
         )
     value = accepted[0]
-    return LearnedConjunction(
-        np.flatnonzero(needed & value),
-        np.flatnonzero(needed & ~value),
-        X.shape[1],
-        len(X),
-    )
+    positive, negative = np.flatnonzero(needed & value), np.flatnonzero(needed & ~value)
+    return LearnedConjunction(positive, negative, X.shape[1], len(X))
 
 
 def learn_conjunction_from_examples(

@@ -205,12 +205,8 @@ callables, default="conjunctions"
             check_integer(self.max_literals, "max_literals", 0)
 
     def _init_state(self):
-        hypotheses = build_class(
-            self.hypotheses,
-            self.n_features_in_,
-            max_literals=self.max_literals,
-            monotone=self.monotone,
-        )
+        shape = {"max_literals": self.max_literals, "monotone": self.monotone}
+        hypotheses = build_class(self.hypotheses, self.n_features_in_, **shape)
         return HalvingState(hypotheses, MistakeCounts.zero(hypotheses.n_hypotheses))
 
     def _train(self, state, table, codes, sample_weight):
@@ -224,7 +220,7 @@ callables, default="conjunctions"
             warn_user(
                 f"None of the {state.n_hypotheses} hypotheses agrees with all samples. "
                 "Predictions are now weighted majority votes (2 ** -mistakes). Choose "
-                "a richer class, or use Winnow or KernelPerceptron.",
+                "a richer class, or use Winnow or KernelPerceptron."
             )
 
     def _set_fitted_attributes(self, state):

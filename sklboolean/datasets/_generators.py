@@ -264,14 +264,9 @@ def make_disjunction(
     >>> bool((X[:, relevant].any(axis=1) == y).all())
     True
     """
+    options = {"density": density, "noise": noise, "random_state": random_state}
     return make_threshold(
-        n_samples,
-        n_features,
-        n_relevant=n_relevant,
-        threshold=1,
-        density=density,
-        noise=noise,
-        random_state=random_state,
+        n_samples, n_features, n_relevant=n_relevant, threshold=1, **options
     )
 
 
@@ -368,9 +363,7 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     >>> flip_labels(["a", "b", "b", "a"], 0.5, exact=True, random_state=0)
     array(['a', 'b', 'a', 'b'], dtype='<U1')
     """
-    check_scalar(noise, "noise", Real)
-    if not 0 <= noise <= 1:  # check_scalar would accept NaN
-        raise ValueError(f"noise must lie in [0, 1]; got {noise}.")
+    _check_interval(noise, "noise", "[0, 1]")
     y = _as_labels(y, "y")
     known, codes = _encode(y, classes)
     rng = check_random_state(random_state)

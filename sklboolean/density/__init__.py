@@ -10,14 +10,6 @@ from sklboolean.density._outlier_detector import DensityOutlierDetector
 from sklboolean.density._sampled_machine import SampledCombinationMachine
 from sklboolean.density._tree import ChowLiuTree
 
-__all__ = [
-    "BernoulliMixture",
-    "ChowLiuTree",
-    "CombinationMachine",
-    "DensityClassifier",
-    "DensityImputer",
-    "DensityMixture",
-    "DensityOutlierDetector",
-    "GaussianCombinationMachine",
-    "SampledCombinationMachine",
-]
+__all__ = ["BernoulliMixture", "ChowLiuTree", "CombinationMachine", "DensityClassifier"]
+__all__ += ["DensityImputer", "DensityMixture", "DensityOutlierDetector"]
+__all__ += ["GaussianCombinationMachine", "SampledCombinationMachine"]

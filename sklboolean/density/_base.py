@@ -212,14 +212,10 @@ class UsesDensityMixin:
     def _read_features(self, X, y="no_validation", *, reset=False):
         """Check samples as the density model accepts them, and labels if given."""
         tags = get_tags(self).input_tags
+        accepted = {"accept_sparse": ["csr"] if tags.sparse else False}
+        accepted["ensure_all_finite"] = "allow-nan" if tags.allow_nan else True
         checked = validate_data_or_bits(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse=["csr"] if tags.sparse else False,
-            dtype=KEPT_DTYPES,
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+            self, X, y, reset=reset, dtype=KEPT_DTYPES, **accepted
         )
         if not isinstance(X, PackedBits):
             return checked
@@ -423,14 +419,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         """
         check_binarize(self.binarize)
         given = X
-        X = validate_data_or_bits(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=["csr", "csc"],
-            dtype=KEPT_DTYPES,
-            ensure_all_finite="allow-nan",
-        )
+        accepted = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
+        X = validate_data_or_bits(self, X, reset=reset, dtype=KEPT_DTYPES, **accepted)
         if isinstance(X, PackedBits):
             X = unpack_words(X.words, X.n_features).view(bool)
         X = without_duplicates(X)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.damage import require_shape
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
     check_choice,
@@ -325,10 +326,9 @@ class BernoulliMixture(
         signs = signs[~apart][first]
 
         def log_likelihoods(n_components):
-            result = fit_best_start(
-                signs, weights, replace(options, n_components=n_components),
-                np.random.RandomState(seed), self._attributes,
-            )  # fmt: skip
+            own = replace(options, n_components=n_components)
+            rng = np.random.RandomState(seed)
+            result = fit_best_start(signs, weights, own, rng, self._attributes)
             return posterior(result.mixture.log_joint(held_out))[1]
 
         return grow(doublings(len(signs)), log_likelihoods, of_held_out)
@@ -469,6 +469,8 @@ class BernoulliMixture(
         if self._attributes is not None:
             chosen, mixture = reached.argmax(axis=1), self._state.mixture
             return mixture.draw_of_groups(signs, chosen, rng)
+        shape = shares.shape[1], signs.shape[1]
+        require_shape(self.means_, shape, "means_")
         means = self.means_[reached.argmax(axis=1)]
         true = rng.uniform(size=signs.shape) < means
         return np.where(signs == 0, np.where(true, 1, -1), signs)

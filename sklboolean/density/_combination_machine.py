@@ -167,9 +167,7 @@ class CombinationMachine(
     """
 
     _exported = (*BinaryMachineMixin._exported, "max_active")
-    _state_params = (
-        "n_components", "base", "visible_bias", "binarize", "feature_groups",
-    )  # fmt: skip
+    _state_params = "n_components base visible_bias binarize feature_groups".split()
 
     def __init__(
         self, n_components=10, *, base="independent", visible_bias=True,

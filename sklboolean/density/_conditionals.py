@@ -20,11 +20,7 @@ from sklboolean.density._partition_function import (
     log_sums_over_inputs,
     partition_moments,
 )
-from sklboolean.density._rbm_params import (
-    RBMParams,
-    hidden_posteriors,
-    log_numerators,
-)
+from sklboolean.density._rbm_params import RBMParams, hidden_posteriors, log_numerators
 from sklboolean.density._spanning_tree import parents_first
 from sklboolean.density._state_sums import unit_states
 
@@ -85,10 +81,8 @@ def draw_inputs(params, states, rng, forest=None):
     signs, scratch = np.empty_like(fields), np.empty((2, fields.shape[1]))
     ratios, strengths = np.exp(-2 * np.abs(fields)), np.exp(-links)
     for part in gen_batches(len(fields), max(1, CELLS_AT_A_TIME // fields.shape[1])):
-        draw_signs(
-            fields[part], ratios[part], uniform[part], *forest, params.couplings,
-            strengths, *scratch, signs[part],
-        )  # fmt: skip
+        own = fields[part], ratios[part], uniform[part]
+        draw_signs(*own, *forest, params.couplings, strengths, *scratch, signs[part])
     return signs
 
 
@@ -177,6 +171,7 @@ def _machine_of_missing(params, missing, fields):
 
 def _missing_groups(params, signs):
     """Yield a ``MissingGroup`` for each pattern of missing bits."""
+    params.check_inputs(signs.shape[1])
     gaps = signs == 0
     border = np.zeros_like(gaps)
     if params.parents is not None:
@@ -193,14 +188,9 @@ def _missing_groups(params, signs):
         bits = signs[samples].astype(np.float64)
         fields = _fields_of_known(params, bits[:1])[0]
         distinct, which = group_rows(bits)
-        yield MissingGroup(
-            samples,
-            missing,
-            _machine_of_missing(params, missing, fields),
-            params.activations(distinct),
-            which,
-            params.add_input_terms(bits),
-        )
+        machine = _machine_of_missing(params, missing, fields)
+        biases, known = params.activations(distinct), params.add_input_terms(bits)
+        yield MissingGroup(samples, missing, machine, biases, which, known)
 
 
 def _completion_scores(group):

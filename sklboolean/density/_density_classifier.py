@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import places_in_class
+from sklboolean._core.damage import labels_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.density._base import UsesDensityMixin
@@ -325,7 +326,7 @@ class DensityClassifier(
             Labels among ``classes_``.
         """
         codes = self._calibrated_scores(X).argmax(axis=1)
-        return self.classes_[codes]
+        return labels_of(self.classes_, codes)
 
 
 def sample_keys(X):

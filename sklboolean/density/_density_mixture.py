@@ -455,10 +455,10 @@ class DensityMixture(
 
     def _first_classes(self, samples, weights, n_components, rng):
         """Find the first classes of samples, and make a component for each."""
+        seed, groups = rng.randint(MAX_SEED), self.feature_groups
         start = BernoulliMixture(
-            n_components, random_state=rng.randint(MAX_SEED), max_iter=20,
-            feature_groups=self.feature_groups,
-        )  # fmt: skip
+            n_components, random_state=seed, max_iter=20, feature_groups=groups
+        )
         with warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             if isinstance(samples, PartitionedSamples):
@@ -580,6 +580,5 @@ class DensityMixture(
         """
         check_is_fitted(self)
         return apply_in_blocks(
-            lambda signs: softmax(self._state.log_joint(signs), axis=1),
-            self._read(X),
+            lambda signs: softmax(self._state.log_joint(signs), axis=1), self._read(X)
         )

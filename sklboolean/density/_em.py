@@ -205,10 +205,9 @@ class MixtureState:
 
     def copy(self):
         """Copy the state with its arrays."""
-        mixture = ProductMixture(
-            self.mixture.log_weights.copy(), self.mixture.logits.copy(),
-            self.mixture.attributes,
-        )  # fmt: skip
+        own = self.mixture
+        logits = own.logits.copy()
+        mixture = ProductMixture(own.log_weights.copy(), logits, own.attributes)
         counts = self.counts and Counts(*(part.copy() for part in self.counts))
         return MixtureState(mixture, counts, self.total)
 

@@ -6,12 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklboolean._core.held_out import hold_out
-from sklboolean._core.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    is_auto,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean.density._base import grow
 from sklboolean.density._machine import ALPHAS, MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (

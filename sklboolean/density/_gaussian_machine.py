@@ -166,6 +166,7 @@ class MissingGroup(NamedTuple):
 
 def _missing_groups(params, X):
     """Yield a ``MissingGroup`` for each pattern of missing values."""
+    params.check_inputs(X.shape[1])
     patterns, group = group_rows(np.isnan(X))
     for gap, samples in zip(patterns, members_of(group, len(patterns)), strict=True):
         known = X[np.ix_(samples, ~gap)]

@@ -85,10 +85,8 @@ class InputModel(NamedTuple):
         -------
         params : RBMParams
         """
-        coordinates = Coordinates(
-            len(components), self.centre, self.visible_bias, self.parents,
-            self.max_active, self.attributes,
-        )  # fmt: skip
+        rest = self.visible_bias, self.parents, self.max_active, self.attributes
+        coordinates = Coordinates(len(components), self.centre, *rest)
         parts = [components.ravel(), np.zeros(len(components))]
         parts += [self.biases] * self.visible_bias
         parts += [self.couplings] * (self.parents is not None)

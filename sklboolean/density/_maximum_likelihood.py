@@ -188,10 +188,8 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
             here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
             if packed:
                 of_rows, of_units = np.zeros_like(tables), np.zeros_like(biases)
-                values[block] = sum_bits(
-                    samples[here], weights[here], biases, tables, of_rows, of_units,
-                    np.empty(biases.size),
-                )  # fmt: skip
+                own, out = (samples[here], weights[here]), np.empty(biases.size)
+                values[block] = sum_bits(*own, biases, tables, of_rows, of_units, out)
                 hidden[block] = of_units.reshape(-1)[:m]
                 of_rows = of_rows.transpose(1, 2, 0, 3).reshape(-1, 16, biases.size)
                 of_bits = FOUR_SIGNS.T @ of_rows
@@ -264,11 +262,9 @@ class AscentState:
 
     def branch(self, params):
         """Copy the state with other parameters."""
-        return replace(
-            self, params=params, log_likelihoods=self.log_likelihoods.copy(),
-            objectives=self.objectives.copy(), held_out=self.held_out.copy(),
-            n_before=len(self.objectives),
-        )  # fmt: skip
+        names = "log_likelihoods", "objectives", "held_out"
+        copies = {name: getattr(self, name).copy() for name in names}
+        return replace(self, params=params, n_before=len(self.objectives), **copies)
 
     def score(self):
         """Compute the number by which ascents are compared."""
@@ -303,10 +299,8 @@ class Ascent:
             self._run_momentum(start, n_iter)
         else:
             options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
-            minimize(
-                self.evaluate, start, jac=True, method="L-BFGS-B",
-                callback=self.record, options=options | {"maxfun": 20 * n_iter},
-            )  # fmt: skip
+            how = {"method": "L-BFGS-B", "options": options | {"maxfun": 20 * n_iter}}
+            minimize(self.evaluate, start, jac=True, callback=self.record, **how)
         if not self.state.objectives:
             # The start was a maximum already: no step was taken.
             self.record(start)

@@ -12,13 +12,14 @@ forward weights give a lower bound of log Z, weights of the reverse path an uppe
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
+from sklboolean._core.damage import require
 from sklboolean.density._conditionals import draw_hidden, draw_inputs, forest_of
 from sklboolean.density._initialization import fit_inputs
 from sklboolean.density._partition_function import log_sums_over_inputs
@@ -176,6 +177,7 @@ def gibbs_step(params, states, forest, rng):
         equilibrium.
     states : ndarray of shape (n_chains, m)
     """
+    require(len(states), "there are no chains")
     signs = draw_inputs(params, states, rng, forest)
     weights = np.full(len(states), 1 / len(states))
     moments, means = sample_moments(params, signs, weights)
@@ -214,10 +216,7 @@ def pcd_step(state, signs, weights, forest, options, rate):
     n_steps = state.n_steps + 1
     newest = (AVERAGE_POWER + 1) / (AVERAGE_POWER + n_steps)
     average = state.average + newest * (vector - state.average)
-    return replace(
-        state, vector=vector, velocity=velocity, average=average, states=states,
-        n_steps=n_steps,
-    )  # fmt: skip
+    return PCDState(coordinates, vector, velocity, average, states, n_steps, state.seed)
 
 
 def fit_epoch(state, signs, sample_weight, options, rate_of):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from sklboolean._core.damage import require_below, require_shape
 from sklboolean.density._attribute_forest import Attributes
 
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
@@ -69,6 +70,15 @@ class RBMParams:
         """Number of hidden states."""
         return count_hidden_states(len(self.hidden_bias), self.max_active)
 
+    def check_inputs(self, n):
+        """Require that the arrays of an edited or loaded machine fit n inputs."""
+        require_shape(self.components, (len(self.hidden_bias), n), "components")
+        require_shape(self.visible_bias, (n,), "visible_bias")
+        if self.parents is not None:
+            require_shape(self.parents, (n,), "parents")
+            require_shape(self.couplings, (n,), "couplings")
+            require_below(self.parents + 1, n + 1, "parents, each plus 1,")
+
     def activations(self, inputs):
         """Compute the activations W x + theta of the hidden units for each sample."""
         return inputs @ self.components.T + self.hidden_bias
@@ -79,6 +89,7 @@ class RBMParams:
 
     def add_input_terms(self, signs, total=0.0):
         """Add the exponent of the inputs without hidden units, for each sample."""
+        self.check_inputs(signs.shape[1])
         total = total + signs @ self.visible_bias
         if self.parents is not None:
             # The coupling of a root is 0, whatever its index -1 refers to.
@@ -218,15 +229,15 @@ class Coordinates:
     def of(cls, params, centre, visible_bias):
         """Choose coordinates for the parameters of a machine."""
         m = len(params.hidden_bias)
-        return cls(
-            m, centre, visible_bias, params.parents, params.max_active,
-            params.attributes,
-        )  # fmt: skip
+        rest = params.parents, params.max_active, params.attributes
+        return cls(m, centre, visible_bias, *rest)
 
     def _split(self, vector):
         m, n = self.n_components, len(self.centre)
         hidden = m * n + m
         visible = hidden + n * self.visible_bias
+        size = visible + (0 if self.parents is None else n)
+        require_shape(vector, (size,), "the vector of parameters")
         components, hidden_bias = vector[: m * n].reshape(m, n), vector[m * n : hidden]
         return components, hidden_bias, vector[hidden:visible], vector[visible:]
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklboolean._core.damage import require_below
+
 
 def maximum_spanning_tree(gains):
     """Find the spanning tree whose edges have the largest total gain.
@@ -32,6 +34,7 @@ def maximum_spanning_tree(gains):
 
 def parents_first(parents):
     """Sort the columns of a forest so that parents come before their children."""
+    require_below(parents + 1, len(parents) + 1, "parents, each plus 1,")
     ancestors = np.append(parents, -1)  # of ever higher degree; that of none is none
     depths = (ancestors >= 0).astype(np.int64)
     for _ in range(len(parents).bit_length()):

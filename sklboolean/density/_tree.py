@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.damage import require_below, require_shape
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import (
@@ -233,6 +234,11 @@ class TreeDistribution:
         evidence : ndarray of shape (n_features, n_samples, 2)
             Of the bits themselves.
         """
+        n = signs.shape[1]
+        require_shape(self.log_tables, (n, 2, 2), "log_tables")
+        require_shape(self.parents, (n,), "parents")
+        require_below(self.parents + 1, n + 1, "parents, each plus 1,")
+        require_below(self.order, n, "order")
         evidence = log_evidence(signs)
         messages, below = np.empty_like(evidence), np.zeros_like(evidence)
         for bit in self.order[::-1]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.calibration import probabilities
+from sklboolean._core.damage import labels_of
 from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.labels import encode_classes
@@ -223,10 +224,9 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             )
             self.estimators_ = [model for model, _ in members]
             tested = np.concatenate([test for _, test in folds])
-            self.weights_ = pool_weights(
-                np.array([logits for _, logits in members]), codes[tested],
-                weights[tested], 1.0 + (np.array(names) == "process"),
-            )  # fmt: skip
+            logits = np.array([logits for _, logits in members])
+            prior = 1.0 + (np.array(names) == "process")
+            self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
         return self
 
     def _encode_training_data(self, X, y):
@@ -348,4 +348,4 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             The most probable class.
         """
         codes = self._logits(X).argmax(axis=1)
-        return self.classes_[codes]
+        return labels_of(self.classes_, codes)

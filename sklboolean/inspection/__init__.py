@@ -12,11 +12,7 @@ from sklboolean.inspection._curves import (
     QueryCurveDisplay,
 )
 from sklboolean.inspection._dependence import DependenceDisplay
-from sklboolean.inspection._explanations import (
-    Explanation,
-    ExplanationDisplay,
-    explain,
-)
+from sklboolean.inspection._explanations import Explanation, ExplanationDisplay, explain
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._robustness_display import RobustnessDisplay
@@ -26,27 +22,10 @@ from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
-__all__ = [
-    "BoostingCurveDisplay",
-    "CompletionDisplay",
-    "Counterfactuals",
-    "DependenceDisplay",
-    "Explanation",
-    "ExplanationDisplay",
-    "MistakeCurveDisplay",
-    "PotentialDisplay",
-    "QueryCurveDisplay",
-    "RobustnessDisplay",
-    "RuleDisplay",
-    "ShapleyDisplay",
-    "ShapleyValues",
-    "TopFeaturesDisplay",
-    "WeightsDisplay",
-    "counterfactuals",
-    "explain",
-    "label_quality",
-    "model_page",
-    "robustness",
-    "shapley_values",
-    "top_features",
-]
+__all__ = ["BoostingCurveDisplay", "CompletionDisplay", "Counterfactuals"]
+__all__ += ["DependenceDisplay", "Explanation", "ExplanationDisplay"]
+__all__ += ["MistakeCurveDisplay", "PotentialDisplay", "QueryCurveDisplay"]
+__all__ += ["RobustnessDisplay", "RuleDisplay", "ShapleyDisplay", "ShapleyValues"]
+__all__ += ["TopFeaturesDisplay", "WeightsDisplay", "counterfactuals", "explain"]
+__all__ += ["label_quality", "model_page", "robustness", "shapley_values"]
+__all__ += ["top_features"]

@@ -491,10 +491,8 @@ class _Search:
                     "Scale X to smaller numbers."
                 )
         costs = np.array([cost for _, cost, _, _ in found], dtype=np.float64)
-        return Counterfactuals(
-            values, samples, changed, costs, predictions, is_proved,
-            self.columns.names, original,
-        )  # fmt: skip
+        found = values, samples, changed, costs, predictions, is_proved
+        return Counterfactuals(*found, self.columns.names, original)
 
 
 def table_like(X, samples, table, changed):

@@ -563,10 +563,8 @@ class PotentialDisplay:
             self.rounds, self.potentials, color=COLORS[0], label=self.name
         )
         if self.training_error is not None:
-            self.ax_.axhline(
-                self.training_error, color=COLORS[1], linestyle=":",
-                label="training error",
-            )  # fmt: skip
+            style = {"color": COLORS[1], "linestyle": ":"}
+            self.ax_.axhline(self.training_error, label="training error", **style)
         self.ax_.set_xlabel("Rounds played")
         self.ax_.set_ylabel("Average potential")
         self.ax_.set_ylim(bottom=0)

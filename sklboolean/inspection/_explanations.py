@@ -318,17 +318,10 @@ class ExplainedScore:
                 parts_of_sample = sorted(scaled, key=lambda part: -abs(part[1]))
             if kind == "weights":
                 rest = score - sum(value for _, value in parts_of_sample)
+            answer = self.predictions[sample], self.targets[sample]
+            result = score, self.probabilities[sample], self.quantity
             explanations.append(
-                Explanation(
-                    kind,
-                    self.predictions[sample],
-                    self.targets[sample],
-                    parts_of_sample,
-                    rest,
-                    score,
-                    self.probabilities[sample],
-                    self.quantity,
-                )
+                Explanation(kind, *answer, parts_of_sample, rest, *result)
             )
         return explanations
 
@@ -500,9 +493,8 @@ class ExplanationDisplay:
                 f"{n_samples}."
             )
         found = explain(
-            model, take_samples(X, [sample]), target=target,
-            feature_names=feature_names,
-        )  # fmt: skip
+            model, take_samples(X, [sample]), target=target, feature_names=feature_names
+        )
         return cls(found[0], max_parts=max_parts).plot(ax=ax)
 
     def plot(self, ax=None) -> "ExplanationDisplay":

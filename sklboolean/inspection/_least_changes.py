@@ -205,14 +205,9 @@ class ChangeProblem:
         each, states = np.arange(len(node)), nodes.states[node]
         states[each, column] = state
         decided = nodes.decided[node] | (ranks[node] <= ranks[node, column][:, None])
-        return Nodes(
-            states,
-            decided,
-            costs[node, column, state],
-            bounds[node, column, state],
-            nodes.n_broken[node] + self.violated[column, state],
-            nodes.missing[node],
-        )
+        n_broken = nodes.n_broken[node] + self.violated[column, state]
+        cost, bound = costs[node, column, state], bounds[node, column, state]
+        return Nodes(states, decided, cost, bound, n_broken, nodes.missing[node])
 
 
 def changes_after(missing, gains):

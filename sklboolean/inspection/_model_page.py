@@ -217,9 +217,8 @@ def _shapley_fields(columns, bits, owners):
                 "counts": pairs.tolist(),
             }
         )
-    return {
-        "outputs": outputs, "intercepts": intercepts.tolist(), "products": products
-    }  # fmt: skip
+    intercepts = intercepts.tolist()
+    return {"outputs": outputs, "intercepts": intercepts, "products": products}
 
 
 def _weighted_products(columns):

@@ -94,10 +94,8 @@ def ensemble_values(ensemble, samples, explain):
     names = [f"log-odds of {classes[1]}"]
     if len(classes) > 2:
         names = [f"score of {label}" for label in classes]
-    shapley = replace(
-        parts[0], values=total("values"), base_values=total("base_values"),
-        output_names=names, interactions=total("interactions"),
-    )  # fmt: skip
+    sums = {name: total(name) for name in ("values", "base_values", "interactions")}
+    shapley = replace(parts[0], output_names=names, **sums)
     scores = ensemble.decision_function(samples)
     if not np.allclose(shapley.scores(), scores, rtol=TOLERANCE, atol=TOLERANCE):
         raise ValueError(

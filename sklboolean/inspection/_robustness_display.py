@@ -100,8 +100,6 @@ class RobustnessDisplay:
             self.n_columns, self.certified_accuracy, where="mid", color=COLORS[0]
         )
         self.ax_.plot(self.n_columns, self.certified_accuracy, "o", color=COLORS[0])
-        self.ax_.set(
-            xlabel="Columns that may change", ylabel="Certified accuracy",
-            xticks=self.n_columns, ylim=(0, 1.02),
-        )  # fmt: skip
+        self.ax_.set(xlabel="Columns that may change", ylabel="Certified accuracy")
+        self.ax_.set(xticks=self.n_columns, ylim=(0, 1.02))
         return self

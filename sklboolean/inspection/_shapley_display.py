@@ -185,10 +185,9 @@ class ShapleyDisplay:
         width = np.ptp(values) / N_BINS or 1.0
         for place, column in enumerate(columns):
             own = values[:, column]
-            ax.scatter(
-                own, place + swarm_offsets(own, width), s=9, linewidths=0,
-                color=self._colors(column, len(own)),
-            )  # fmt: skip
+            heights = place + swarm_offsets(own, width)
+            colors = self._colors(column, len(own))
+            ax.scatter(own, heights, s=9, linewidths=0, color=colors)
         ax.axvline(0, color="0.5", linewidth=0.8)
         names = [self.shapley.feature_names[j] for j in columns]
         ax.set_yticks(range(len(columns)), names)

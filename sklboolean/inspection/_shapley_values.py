@@ -241,11 +241,11 @@ def shapley_values(
             X = transformers.transform(X)
             if background is not None:
                 background = transformers.transform(background)
+        data = {"X": X, "background": background, "sample_weight": sample_weight}
+        columns = {"feature_names": feature_names, "feature_groups": feature_groups}
         of_member = partial(
-            shapley_values, X=X, background=background, interactions=interactions,
-            sample_weight=sample_weight, feature_names=feature_names,
-            feature_groups=feature_groups,
-        )  # fmt: skip
+            shapley_values, interactions=interactions, **data, **columns
+        )
         return ensemble_values(last, X, of_member)
     is_process = isinstance(last, PROCESSES)
     formula = without_terms(last) if is_process else None

@@ -105,10 +105,8 @@ class WeightsDisplay:
         if hasattr(estimator, "hidden_bias_"):
             titles = [f"bias {bias:z.1f}" for bias in estimator.hidden_bias_]
         names = getattr(estimator, "feature_names_in_", None)
-        display = cls(
-            estimator.components_, image_shape=image_shape, titles=titles,
-            feature_names=names,
-        )  # fmt: skip
+        texts = {"titles": titles, "feature_names": names}
+        display = cls(estimator.components_, image_shape=image_shape, **texts)
         return display.plot(n_columns=n_columns)
 
     def plot(self, n_columns=5) -> "WeightsDisplay":

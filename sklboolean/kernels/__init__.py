@@ -27,25 +27,9 @@ from sklboolean.kernels._kernels import (
 from sklboolean.kernels._nearest import nearest
 from sklboolean.kernels._relevance_kernel import RelevanceKernel
 
-__all__ = [
-    "BOOLEAN_KERNELS",
-    "BooleanGaussianProcessClassifier",
-    "BooleanGaussianProcessRegressor",
-    "BooleanSVC",
-    "CNFKernel",
-    "ConjunctionKernel",
-    "DNFKernel",
-    "DisjunctionKernel",
-    "KernelPerceptron",
-    "LinearKernel",
-    "PolynomialKernel",
-    "RBFKernel",
-    "RelevanceKernel",
-    "TanimotoKernel",
-    "cnf_kernel",
-    "conjunction_kernel",
-    "disjunction_kernel",
-    "dnf_kernel",
-    "nearest",
-    "tanimoto_kernel",
-]
+__all__ = ["BOOLEAN_KERNELS", "BooleanGaussianProcessClassifier"]
+__all__ += ["BooleanGaussianProcessRegressor", "BooleanSVC", "CNFKernel"]
+__all__ += ["ConjunctionKernel", "DNFKernel", "DisjunctionKernel", "KernelPerceptron"]
+__all__ += ["LinearKernel", "PolynomialKernel", "RBFKernel", "RelevanceKernel"]
+__all__ += ["TanimotoKernel", "cnf_kernel", "conjunction_kernel", "disjunction_kernel"]
+__all__ += ["dnf_kernel", "nearest", "tanimoto_kernel"]

@@ -18,6 +18,7 @@ from sklboolean._core.base import (
 )
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import fit_slope, held_out_parts
+from sklboolean._core.damage import require, require_shape
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parallel import count_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
@@ -81,11 +82,13 @@ class SupportState:
     @cached_property
     def bits(self):
         """The kernel prepared to compare samples with the support samples."""
-        if self.table.shape[0] != len(self.support):
-            raise ValueError(
-                "The fitted state is inconsistent: its arrays do not fit each other. "
-                "Fit the estimator again."
-            )
+        n_scores, n_support = len(self.intercept), len(self.support)
+        require_shape(self.coef, (n_scores, n_support), "coef")
+        require(self.table.shape[0] == n_support, "the support samples have no table")
+        require(
+            self.pairs is None or n_scores == len(self.pairs),
+            "intercept does not fit the pairs of classes",
+        )
         return BitKernel(self.kernel, self.n_features, self.table)
 
     def scores(self, table, n_jobs=None):
@@ -383,11 +386,9 @@ class BooleanSVC(
         check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         if self.kernel == "conjunction":
-            return ConjunctionKernel(
-                min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
-                decay=1.0 if is_auto(self.decay, "decay") else self.decay,
-                normalize=True,
-            )  # fmt: skip
+            decay = 1.0 if is_auto(self.decay, "decay") else self.decay
+            shape = {"max_literals": self.max_literals, "monotone": self.monotone}
+            return ConjunctionKernel(min_literals=1, decay=decay, **shape)
         if isinstance(self.kernel, str) and self.kernel in KERNELS:
             return KERNELS[self.kernel]()
         if not hasattr(self.kernel, "formula") or isinstance(self.kernel, type):
@@ -470,10 +471,8 @@ class BooleanSVC(
 
     def _set_fitted_attributes(self, kernel, table, numbers, solutions):
         support, coef, intercept = gather(solutions, numbers)
-        state = SupportState(
-            kernel, self.n_features_in_, table[support], support, coef, intercept,
-            self._pairs(),
-        )  # fmt: skip
+        learned = table[support], support, coef, intercept, self._pairs()
+        state = SupportState(kernel, self.n_features_in_, *learned)
         is_sparse = sparse.issparse(state.table)
         self._state = state
         self.kernel_ = state.kernel

@@ -167,58 +167,82 @@ cdef class ScoredExamples:
                 scores[self.n_scores + k, j] += coefficient * fabs(K[row, j])
 
 
-def count_votes(const double[:, ::1] K, const int64_t[::1] rows, const int32_t[::1] hypotheses,
-                const double[::1] deltas, const int64_t[::1] survivals, bint tie_positive,
-                double slack, double[:, ::1] state, int64_t[:, ::1] votes,
-                Py_ssize_t n_scores, unsigned char[::1] undecided):
-    """Let each hypothesis of a run vote, by the number of examples it survived.
+cdef class Hypotheses:
+    """The hypotheses of a run, which vote by the number of examples they survived.
 
     ``survivals[0]`` belongs to the zero hypothesis, ``survivals[u + 1]`` to the one
     after update u, which added ``deltas[u] * K[:, rows[u]]`` to score
-    ``hypotheses[u]``. With one score a vote is +1 or -1 in ``votes[i, 0]``, otherwise
-    it goes to the class of the largest score.
+    ``numbers[u]``. ``slack`` is 0 where sums are exact. ``state`` has two rows for each
+    score, and one column.
     """
     cdef:
-        Py_ssize_t i, u, k, best, n_updates = rows.shape[0]
-        double f, error
-    require(survivals.shape[0] == n_updates + 1 and hypotheses.shape[0] == n_updates
-            and deltas.shape[0] == n_updates
-            and state.shape[0] >= n_scores * (2 if slack > 0 else 1) and state.shape[1] >= 1
-            and votes.shape[0] == K.shape[0] and votes.shape[1] >= n_scores
-            and undecided.shape[0] == K.shape[0], "the votes do not fit the updates")
-    require(sklb_all_below_64(&rows[0], n_updates, K.shape[1])
-            and sklb_all_below(&hypotheses[0], n_updates, n_scores),
-            "an update names a support sample or a class that does not exist")
-    with nogil:
-        for i in range(K.shape[0]):
-            for k in range(state.shape[0]):
-                state[k, 0] = 0
-            for u in range(n_updates + 1):
-                if u > 0:
-                    k = hypotheses[u - 1]
-                    state[k, 0] += deltas[u - 1] * K[i, rows[u - 1]]
-                    if slack > 0:
-                        state[n_scores + k, 0] += fabs(deltas[u - 1] * K[i, rows[u - 1]])
-                if survivals[u] == 0:
-                    continue
-                if n_scores == 1:
-                    f = state[0, 0]
-                    if slack > 0 and u > 0 and fabs(f) <= bound(state, 0, 0, 1, slack):
-                        undecided[i] = 1
-                        break
-                    votes[i, 0] += survivals[u] if f > 0 or (
-                        f == 0 and tie_positive) else -survivals[u]
-                    continue
-                best = 0
-                for k in range(1, n_scores):
-                    if state[k, 0] > state[best, 0]:
-                        best = k
-                if slack > 0 and u > 0:
-                    error = bound(state, best, 0, n_scores, slack)
-                    for k in range(n_scores):
-                        if k != best and state[best, 0] - state[k, 0] <= error + bound(
-                                state, k, 0, n_scores, slack):
+        const int64_t[::1] rows, survivals
+        const int32_t[::1] numbers
+        const double[::1] deltas
+        Py_ssize_t n_scores
+        bint tie_positive
+        double slack
+        double[:, ::1] state
+
+    def __init__(self, rows, numbers, deltas, survivals, tie_positive, slack, state):
+        self.rows, self.survivals = rows, survivals
+        self.numbers, self.deltas = numbers, deltas
+        self.tie_positive, self.slack, self.state = tie_positive, slack, state
+        self.n_scores = self.state.shape[0] // 2
+        cdef Py_ssize_t n_updates = self.rows.shape[0]
+        require(self.survivals.shape[0] == n_updates + 1
+                and self.numbers.shape[0] == n_updates
+                and self.deltas.shape[0] == n_updates, "the votes do not fit the updates")
+        require(sklb_all_below(&self.numbers[0], n_updates, self.n_scores),
+                "an update names a class that does not exist")
+
+    def vote(self, const double[:, ::1] K, int64_t[:, ::1] votes,
+             unsigned char[::1] undecided):
+        """Let them vote on each row of a kernel matrix.
+
+        With one score a vote is +1 or -1 in ``votes[i, 0]``, otherwise it goes to the
+        class of the largest score.
+        """
+        cdef:
+            Py_ssize_t i, u, k, best, n_updates = self.rows.shape[0]
+            Py_ssize_t n_scores = self.n_scores
+            double f, error, slack = self.slack
+            double[:, ::1] state = self.state
+            const int64_t[::1] survivals = self.survivals, rows = self.rows
+            const double[::1] deltas = self.deltas
+        require(votes.shape[0] == K.shape[0] and votes.shape[1] >= n_scores
+                and undecided.shape[0] == K.shape[0], "the votes do not fit the samples")
+        require(sklb_all_below_64(&rows[0], n_updates, K.shape[1]),
+                "an update names a support sample that does not exist")
+        with nogil:
+            for i in range(K.shape[0]):
+                state[:] = 0
+                for u in range(n_updates + 1):
+                    if u > 0:
+                        k = self.numbers[u - 1]
+                        state[k, 0] += deltas[u - 1] * K[i, rows[u - 1]]
+                        if slack > 0:
+                            state[n_scores + k, 0] += fabs(deltas[u - 1] * K[i, rows[u - 1]])
+                    if survivals[u] == 0:
+                        continue
+                    if n_scores == 1:
+                        f = state[0, 0]
+                        if slack > 0 and u > 0 and fabs(f) <= bound(state, 0, 0, 1, slack):
                             undecided[i] = 1
-                    if undecided[i]:
-                        break
-                votes[i, best] += survivals[u]
+                            break
+                        votes[i, 0] += survivals[u] if f > 0 or (
+                            f == 0 and self.tie_positive) else -survivals[u]
+                        continue
+                    best = 0
+                    for k in range(1, n_scores):
+                        if state[k, 0] > state[best, 0]:
+                            best = k
+                    if slack > 0 and u > 0:
+                        error = bound(state, best, 0, n_scores, slack)
+                        for k in range(n_scores):
+                            if k != best and state[best, 0] - state[k, 0] <= error + bound(
+                                    state, k, 0, n_scores, slack):
+                                undecided[i] = 1
+                        if undecided[i]:
+                            break
+                    votes[i, best] += survivals[u]

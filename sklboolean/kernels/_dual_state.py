@@ -14,8 +14,9 @@ from scipy import sparse
 
 from sklboolean._core.bits import as_csr, as_words
 from sklboolean._core.calibration import break_ties
+from sklboolean._core.damage import require
 from sklboolean.kernels._count_table import float_of_exact, rounding_slack
-from sklboolean.kernels._dual import count_votes
+from sklboolean.kernels._dual import Hypotheses
 from sklboolean.kernels._dual_training import RESOLUTION
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
 
@@ -168,10 +169,9 @@ class DualState:
             raise ValueError(TOO_LONG)
         history = self.update_history.copy()
         history[2] *= factor
-        return replace(
-            self, coef=self.coef * factor, coef_time_sums=self.coef_time_sums * factor,
-            update_history=history, resolution=resolution,
-        )  # fmt: skip
+        coef, time_sums = self.coef * factor, self.coef_time_sums * factor
+        updates = {"update_history": history, "resolution": resolution}
+        return replace(self, coef=coef, coef_time_sums=time_sums, **updates)
 
     def summed(self):
         """Sum the coefficients of all hypotheses, shape (n_scores, n_support).
@@ -207,15 +207,10 @@ class DualState:
             history = np.concatenate(parts, axis=1)
             needed[history[0]] = True
             history[0] = (np.cumsum(needed) - 1)[history[0]]
-        return replace(
-            self,
-            table=None if table is None else table[needed],
-            support=numbers[needed],
-            coef=coef[:, needed],
-            coef_time_sums=time_sums[:, needed],
-            update_history=history,
-            n_seen=n_seen,
-        )
+        table = None if table is None else table[needed]
+        sums = {"coef": coef[:, needed], "coef_time_sums": time_sums[:, needed]}
+        seen = {"update_history": history, "n_seen": n_seen}
+        return replace(self, table=table, support=numbers[needed], **sums, **seen)
 
     def average(self, states, updates, n_samples):
         """Mix the states that one epoch over partitions made of this state.
@@ -303,11 +298,7 @@ class DualState:
             n_used = n_features - 64 * (n_words - 1)
             if is_sound and n_used < 64:
                 is_sound = not (table[:, -1] >> np.uint64(n_used)).any()
-        if not is_sound:
-            raise ValueError(
-                "The fitted state is inconsistent: its arrays do not fit each other. "
-                "Its file may be damaged. Fit the estimator again."
-            )
+        require(is_sound and self.resolution > 0, "its arrays do not fit each other")
 
 
 def kernel_norms(evaluator, rows):
@@ -510,8 +501,8 @@ class DualModel:
         With one score the votes are +1 and -1. With more, a vote goes to the class of
         the largest score. A hypothesis votes once for each example that it survived.
         """
-        positions, hypotheses, deltas, times = changes
-        hypotheses = hypotheses * (n_scores > 1)
+        positions, numbers, deltas, times = changes
+        numbers = numbers * (n_scores > 1)
         # The zero hypothesis lasts until the first change; the hypothesis after a
         # change is in force from that example on. Two changes at one time are one.
         edges = np.concatenate([times, [self.state.n_seen + 1]])
@@ -522,20 +513,19 @@ class DualModel:
         slack = rounding_slack(len(deltas)) if certified else 0.0
         votes = np.zeros((len(queries), n_scores), dtype=np.int64)
         undecided = np.zeros(len(queries), dtype=np.uint8)
-        state = np.zeros((2 * n_scores, 1))
+        run = np.ascontiguousarray(positions), numbers.astype(np.int32)
+        run = *run, deltas.astype(np.float64), survivals
+        state = np.empty((2 * n_scores, 1))
+        hypotheses = Hypotheses(*run, tie_positive, slack, state)
         step = max(1, PAIRS_AT_A_TIME // max(1, len(rows)))
         for first in range(0, len(queries), step):
             part = slice(first, min(first + step, len(queries)))
             columns = evaluator.columns(queries.take(part))
             K = np.ascontiguousarray(evaluator.matrix(rows, columns).T)
-            count_votes(
-                K, np.ascontiguousarray(positions), hypotheses.astype(np.int32),
-                deltas.astype(np.float64), survivals, tie_positive, slack, state,
-                votes[part], n_scores, undecided[part],
-            )  # fmt: skip
+            hypotheses.vote(K, votes[part], undecided[part])
         for i in np.flatnonzero(undecided).tolist():
             counts = evaluator.counts(rows, queries.take(slice(i, i + 1)))
-            terms = zip(positions, hypotheses, deltas, strict=True)
+            terms = zip(positions, numbers, deltas, strict=True)
             votes[i] = _exact_votes(
                 table, counts, terms, survivals, n_scores, tie_positive
             )

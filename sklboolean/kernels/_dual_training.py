@@ -185,10 +185,11 @@ class DualRun:
         self.scores = np.zeros((height, len(self.codes)))
         self.examples = self.rows.take(slice(n_old, None)) if n_old else self.rows
         if n_old:
+            old = slice(n_old)
+            rows, terms = self.rows.take(old), self._terms(self.coef[:, old])
             self.evaluator.add_queries(
-                self.rows.take(slice(n_old)), self._terms(self.coef[:, :n_old]),
-                self.examples, self.scores, exact=self.exact,
-            )  # fmt: skip
+                rows, terms, self.examples, self.scores, exact=self.exact
+            )
 
     def _terms(self, coef):
         """Make float64 coefficients, with their sizes where sums are certified."""
@@ -222,18 +223,14 @@ class DualRun:
             touched = np.flatnonzero(deltas.any(axis=0))
             # In the last epoch the examples before the block are finished.
             skip = (0 if last else first, block.stop)
-            self.evaluator.add(
-                part.take(touched), self._terms(deltas[:, touched]), columns, scores,
-                skip=skip, exact=self.exact,
-            )  # fmt: skip
+            own, terms = part.take(touched), self._terms(deltas[:, touched])
+            self.evaluator.add(own, terms, columns, scores, skip=skip, exact=self.exact)
         self.scores[:, order] = scores
 
     def _scored(self, scores, numbers):
         """Join the examples of these numbers with their scores."""
-        return ScoredExamples(
-            self.rule, scores, self.codes[numbers], self.margins[numbers],
-            self.slack, self.margin_slack,
-        )  # fmt: skip
+        data = scores, self.codes[numbers], self.margins[numbers]
+        return ScoredExamples(self.rule, *data, self.slack, self.margin_slack)
 
     def _run_block(self, part, numbers, scores, first, position):
         """Learn from a block; return the changes of its coefficients."""
@@ -310,10 +307,8 @@ class BudgetRun(DualRun):
         self.slack = rounding_slack(len(held)) if certified else 0.0
         terms = self._terms(coef)
         scores = np.zeros((len(terms), len(rows)))
-        self.evaluator.add(
-            self.rows.take(held), terms, self.evaluator.columns(rows), scores,
-            exact=not certified,
-        )  # fmt: skip
+        support, columns = self.rows.take(held), self.evaluator.columns(rows)
+        self.evaluator.add(support, terms, columns, scores, exact=not certified)
         codes = self.codes[numbers]
         place, decision, rival = self._scored(scores, numbers).next_update(0)
         if place == len(numbers):

@@ -65,10 +65,8 @@ class DistinctSamples:
 
     def take(self, samples):
         """Select distinct samples."""
-        return DistinctSamples(
-            self.levels.take(samples), self.weights[samples], self.means[samples],
-            self.squares[samples],
-        )  # fmt: skip
+        parts = self.weights, self.means, self.squares
+        return DistinctSamples(self.levels.take(samples), *(a[samples] for a in parts))
 
     def target(self, k):
         """Select one target; the sums of squares are left out."""
@@ -223,15 +221,13 @@ def maximize_evidence(columns, samples, max_iter, report):
             stopped.append(True)
             raise StopIteration
 
-    for free, n_steps in (
-        (everything[:7], ISOTROPIC_ITERATIONS), (everything, max_iter),
-    ):  # fmt: skip
+    stages = (everything[:7], ISOTROPIC_ITERATIONS), (everything, max_iter)
+    for free, n_steps in stages:
         if not stopped and n_steps:
-            found = minimize(
-                objective, logs[free], args=(free,), jac=True, method="L-BFGS-B",
-                bounds=list(zip(low[free], high[free], strict=True)), callback=step,
-                options={"maxiter": n_steps},
-            )  # fmt: skip
+            bounds = list(zip(low[free], high[free], strict=True))
+            options = {"bounds": bounds, "options": {"maxiter": n_steps}}
+            how = {"method": "L-BFGS-B", "jac": True, "callback": step}
+            found = minimize(objective, logs[free], args=(free,), **how, **options)
             logs[free] = found.x
             n_done += found.nit
     return logs, n_done

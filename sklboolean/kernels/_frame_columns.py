@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.conjunction_search import encode_groups
+from sklboolean._core.damage import require_below, require_shape
 from sklboolean._core.feature_names import OPPOSITE, parse_name
 
 MOST_LEVELS = 4096  # of one column; tables of similarity have the square of it
@@ -92,6 +93,7 @@ class FrameColumns:
             return Levels(codes, [bits[:, own] > 0 for own in self.features])
         patterns = []
         for own, here in zip(self.features, codes, strict=True):
+            require_below(own, bits.shape[1], "a column")
             distinct, here[:] = distinct_patterns(bits[:, own])
             patterns.append(distinct)
         return Levels(codes, patterns)
@@ -114,8 +116,7 @@ class FrameColumns:
         """Select columns."""
         chosen = np.flatnonzero(chosen)
         return FrameColumns(
-            [self.features[j] for j in chosen],
-            [self.is_threshold[j] for j in chosen],
+            [self.features[j] for j in chosen], [self.is_threshold[j] for j in chosen]
         )
 
 
@@ -161,10 +162,8 @@ class Frame:
         columns = FrameColumns.of(groups, is_threshold)
         levels = columns.levels(bits)
         varies = np.array([len(each) > 1 for each in levels.patterns], dtype=bool)
-        return cls(
-            columns.select(varies), levels.select(varies), groups, is_threshold, labels,
-            varies,
-        )  # fmt: skip
+        own = columns.select(varies), levels.select(varies)
+        return cls(*own, groups, is_threshold, labels, varies)
 
     def of_all_columns(self, values):
         """Place values of the columns; constant ones have 0."""
@@ -208,6 +207,8 @@ def similarity(patterns, others, is_threshold):
     It is the share of thresholds that agree, or 1 without thresholds, where all states
     agree, and 0 elsewhere.
     """
+    for part in (patterns, others):
+        require_shape(part, (len(part), len(is_threshold)), "the levels of a column")
     n_thresholds = int(is_threshold.sum())
     same = count_agreements(patterns[:, ~is_threshold], others[:, ~is_threshold])
     values = (same == (~is_threshold).sum()).astype(np.float64)

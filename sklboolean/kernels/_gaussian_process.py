@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, unpack_words
+from sklboolean._core.damage import require, require_shape
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
@@ -70,6 +71,10 @@ class ProcessState:
 
     def means(self, bits, n_jobs=None, *, with_variances=False):
         """Compute the posterior means of samples, and their variances or None."""
+        require_shape(
+            self.weights.relevances, (len(self.columns.features),), "relevances"
+        )
+        require(self.coef.size, "coef is empty")
         means = np.empty((len(bits), self.coef.shape[1]))
         variances = (
             np.full(len(bits), self.weights.diagonal) if with_variances else None
@@ -232,10 +237,13 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         samples, number = DistinctSamples.merge(frame.levels, targets, weights)
         order = rng.permutation(len(samples))
         chosen = np.sort(order[: self.n_evidence])
+
+        def report(value):
+            progress.step(partial("objective {:.6g}".format, value))
+
         logs, self.n_iter_ = maximize_evidence(
-            frame.columns, samples.take(chosen), self.max_iter,
-            lambda value: progress.step(partial("objective {:.6g}".format, value)),
-        )  # fmt: skip
+            frame.columns, samples.take(chosen), self.max_iter, report
+        )
         parts = Hyperparameters.from_logs(logs)
         basis = np.arange(len(samples))
         if len(samples) > self.max_exact:
@@ -253,11 +261,11 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         shares /= max(shares.sum(), np.finfo(float).tiny)
         self.feature_importances_ = frame.of_features(shares)
         self.length_weights_ = weights.lengths
+        columns = {"feature_groups": frame.groups, "is_threshold": frame.is_threshold}
+        lengths = {"length_weights": weights.lengths, "base": weights.base}
         self.kernel_ = RelevanceKernel(
-            feature_groups=frame.groups, is_threshold=frame.is_threshold,
-            relevances=self.relevances_, length_weights=weights.lengths,
-            base=weights.base, binarize=self.binarize,
-        )  # fmt: skip
+            relevances=self.relevances_, binarize=self.binarize, **columns, **lengths
+        )
 
     def _means(self, X, **options):
         check_is_fitted(self)

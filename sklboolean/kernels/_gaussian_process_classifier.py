@@ -9,6 +9,7 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.bits import targets_of
+from sklboolean._core.damage import require
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import check_class_totals, checked_weights
@@ -234,6 +235,7 @@ class BooleanGaussianProcessClassifier(
 
     def _scores(self, means):
         """Compute the scores for posterior means."""
+        require(np.size(self.intercept_), "intercept_ is empty")
         scores = means + self.intercept_
         return scores if scores.shape[1] > 1 else scores[:, 0]
 

@@ -136,10 +136,8 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
             parts, samples = learned.parts, learned.samples
             process = learned.process(parts.weights, self.n_jobs)
             posterior = process.posterior(samples, parts.noise)
-            self._set_fitted_attributes(
-                learned, parts.weights, posterior.coef, posterior.removed,
-                posterior.added,
-            )  # fmt: skip
+            sums = posterior.coef, posterior.removed, posterior.added
+            self._set_fitted_attributes(learned, parts.weights, *sums)
             self.noise_, self.evidence_ = parts.noise, posterior.log_evidence
             one = np.minimum(weights, 1.0)
             self.leave_one_out_ = np.full(len(y), np.nan)

@@ -280,10 +280,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             has_params = hasattr(kernel, "get_params") and not isinstance(kernel, type)
             return clone(kernel) if has_params else kernel
         if kernel == "conjunction":
-            return ConjunctionKernel(
-                min_literals=1, max_literals=self.max_literals, monotone=self.monotone,
-                normalize=False,
-            )  # fmt: skip
+            shape = {"max_literals": self.max_literals, "monotone": self.monotone}
+            return ConjunctionKernel(min_literals=1, normalize=False, **shape)
         if kernel != "precomputed" and kernel not in KERNELS:
             raise ValueError(
                 "kernel must be a callable or one of "

@@ -290,10 +290,8 @@ class ConjunctionKernel(BooleanKernel):
         return conjunction_table(count, largest, shortest, longest, self.decay)
 
     def _weights(self, n_features, table):
-        return power_weights(
-            self.decay, n_features, bool(self.monotone), self.min_literals,
-            self.max_literals,
-        )  # fmt: skip
+        lengths = self.min_literals, self.max_literals
+        return power_weights(self.decay, n_features, bool(self.monotone), *lengths)
 
 
 class DisjunctionKernel(BooleanKernel):
@@ -748,10 +746,9 @@ def _as_function(kernel_class, name, example):
     options = both["dtype"], both["out"]
     function.__signature__ = inspect.Signature([both["X"], both["Y"], *own, *options])
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = FUNCTION_DOC.format(
-        summary=summary, parameters=parameters, object=kernel_class.__name__,
-        name=name, example=example,
-    )  # fmt: skip
+    texts = {"summary": summary, "parameters": parameters, "example": example}
+    names = {"object": kernel_class.__name__, "name": name}
+    function.__doc__ = FUNCTION_DOC.format(**texts, **names)
     return function
 
 

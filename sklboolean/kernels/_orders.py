@@ -144,11 +144,10 @@ class Orders:
         scores = slice(problem * n_scores, (problem + 1) * n_scores)
         new = ((0, 0), (0, len(codes)))
         rng = np.random.RandomState((self.seed + order) % 2**32)
-        data = (
-            self.layout.evaluator, self.rule, rows, codes.astype(np.int32), sizes,
-            np.pad(state.coef[scores], new), np.pad(state.coef_time_sums[scores], new),
-            state.n_seen,
-        )  # fmt: skip
+        sums = state.coef[scores], state.coef_time_sums[scores]
+        sums = [np.pad(part, new) for part in sums]
+        samples = rows, codes.astype(np.int32), sizes
+        data = self.layout.evaluator, self.rule, *samples, *sums, state.n_seen
         if self.max_support is None:
             run = DualRun(*data)
         else:
@@ -224,10 +223,10 @@ class Orders:
         shape = -1, state.config.n_scores, len(layout.rows)
         coef = np.concatenate([run.coef for run in runs]).reshape(shape)
         time_sums = np.concatenate([run.time_sums for run in runs]).reshape(shape)
-        state = replace(state, n_orders=state.n_orders * len(coef)).after(
-            layout.table, layout.numbers, coef.sum(axis=0), time_sums.sum(axis=0),
-            state.n_seen + n_passes * len(self.codes), runs,
-        )  # fmt: skip
+        sums = coef.sum(axis=0), time_sums.sum(axis=0)
+        n_seen = state.n_seen + n_passes * len(self.codes)
+        state = replace(state, n_orders=state.n_orders * len(coef))
+        state = state.after(layout.table, layout.numbers, *sums, n_seen, runs)
         if state.config.is_precomputed:
             support = GramRows(layout.rows.gram, state.support)
             diagonal = np.abs(layout.evaluator.diagonal(support))

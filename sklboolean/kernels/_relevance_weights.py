@@ -155,12 +155,11 @@ class LevelPairs:
 
     def _scaled(self, weights):
         """Prepare the arguments of the compiled loops."""
-        return {
-            "starts": self.starts, "widths": self.widths,
-            "tables": weights.relevances[self.column] * self.similarities,
-            "shrinks": 1 / (1 + weights.base * weights.relevances),
-            "base": weights.base, "weights": weights.lengths,
-        }  # fmt: skip
+        shrinks = 1 / (1 + weights.base * weights.relevances)
+        tables = weights.relevances[self.column] * self.similarities
+        of_columns = {"starts": self.starts, "widths": self.widths, "tables": tables}
+        of_kernel = {"base": weights.base, "weights": weights.lengths}
+        return of_columns | of_kernel | {"shrinks": shrinks}
 
     def matrix(self, weights, n_jobs=None):
         """Evaluate the kernel on all pairs; a symmetric matrix up to the diagonal.
@@ -170,10 +169,8 @@ class LevelPairs:
         K : ndarray of shape (n_samples, n_other_samples), float64
         """
         K = np.zeros((self.codes.shape[1], self.other_codes.shape[1]))
-        fill = partial(
-            relevance_values, self.codes, self.other_codes, out=K,
-            symmetric=self.is_symmetric, **self._scaled(weights),
-        )  # fmt: skip
+        options = self._scaled(weights) | {"symmetric": self.is_symmetric}
+        fill = partial(relevance_values, self.codes, self.other_codes, out=K, **options)
 
         def fill_rows(first, last):
             fill(first=first, last=last)

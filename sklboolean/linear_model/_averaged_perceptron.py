@@ -186,11 +186,8 @@ class AveragedPerceptron(BaseOnlineLinear):
     def _config(self):
         check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
         check_real(self.alpha, "alpha", 0.0)
-        check_choice(
-            self.learning_rate_schedule,
-            "learning_rate_schedule",
-            ("constant", "inverse_sqrt", "adagrad"),
-        )
+        schedules = ("constant", "inverse_sqrt", "adagrad")
+        check_choice(self.learning_rate_schedule, "learning_rate_schedule", schedules)
         margin = self._margins()
         if self.aggressive and margin is not None and min(margin) == 0:
             raise ValueError(

@@ -112,10 +112,10 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         else:
             check_binarize(binarize)
         # Packing finds NaN and infinity by itself.
+        options = {"ensure_all_finite": not as_given, "dtype": KEPT_DTYPES}
         checked = validate_data_or_bits(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=KEPT_DTYPES,
-            ensure_all_finite=not as_given,
-        )  # fmt: skip
+            self, X, y, reset=reset, accept_sparse="csr", **options
+        )
         only_X = isinstance(y, str) and y == "no_validation"
         given, (X, y) = X, (checked, None) if only_X else checked
         if as_given:
@@ -171,7 +171,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         is_watched = stops_early or progress.context is not None
         n_updates = 0 if n_epochs == 1 or is_watched else n_epochs * len(samples)
         sizes = NO_DATA if weights is None else weights
-        loop = OnlineLoop(state, state.config, codes, sizes, data, n_updates)
+        loop = OnlineLoop(state, codes, sizes, data, n_updates)
         rng, history, held_out = check_random_state(self.random_state), History(), None
         if stops_early:
             samples, test = self._hold_out(samples, codes, rng)
@@ -201,12 +201,8 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
                 f"samples, but each part needs one of each of the {n_classes} classes: "
                 "give more samples or another validation_fraction."
             )
-        train, held_out = train_test_split(
-            samples,
-            test_size=self.validation_fraction,
-            stratify=codes[samples],
-            random_state=rng,
-        )
+        how = {"test_size": self.validation_fraction, "random_state": rng}
+        train, held_out = train_test_split(samples, stratify=codes[samples], **how)
         return np.sort(train), held_out
 
     def _has_converged(self, history, n_samples):

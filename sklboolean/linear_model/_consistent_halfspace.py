@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
-from sklboolean._core.calibration import fit_slope
+from sklboolean._core.calibration import fit_slope, predicted_codes
+from sklboolean._core.damage import labels_of, require_shape
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
@@ -248,12 +249,9 @@ class ConsistentHalfspace(
             )
 
     def _fit_perceptron(self, X, signs):
+        rows, rng = _add_constant(X), check_random_state(self.random_state)
         w, self.n_mistakes_, found = modified_perceptron(
-            _add_constant(X),
-            signs,
-            self.sigma,
-            self.max_starts,
-            check_random_state(self.random_state),
+            rows, signs, self.sigma, self.max_starts, rng
         )
         self.coef_, self.intercept_ = w[None, :-1], w[-1:]
         cosines = _cosines(X, w[:-1], w[-1])
@@ -289,6 +287,8 @@ class ConsistentHalfspace(
         X = validate_data_strict(
             self, X, reset=False, accept_sparse="csr", dtype=np.float64
         )
+        require_shape(self.coef_, (1, X.shape[1]), "coef_")
+        require_shape(self.intercept_, (1,), "intercept_")
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         if self.sample_weights_ is None:
             return _cosines(X, self.coef_[0], self.intercept_[0])
@@ -308,7 +308,7 @@ class ConsistentHalfspace(
             Labels among ``classes_``, or ``abstain_label``.
         """
         scores = self.decision_function(X)
-        labels = self.classes_[(scores > 0).astype(np.intp)]
+        labels = labels_of(self.classes_, predicted_codes(scores))
         if self.abstain_label is None or self.sample_weights_ is not None:
             return labels
         return np.where(np.abs(scores) <= self.sigma, self.abstain_label, labels)

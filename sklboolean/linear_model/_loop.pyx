@@ -163,7 +163,8 @@ cdef class OnlineLoop:
     cdef const uint64_t[:, ::1] words
     cdef const int64_t[::1] indptr
 
-    def __init__(self, state, config, codes, sizes, data, int64_t n_updates=0):
+    def __init__(self, state, codes, sizes, data, int64_t n_updates=0):
+        config = state.config
         self.weights, self.factors, self.squares = state.weights, state.factors, state.squares
         self.average_corrections = state.average_corrections
         self.longest_weights = state.longest_weights

@@ -5,6 +5,8 @@ from math import sqrt
 
 import numpy as np
 
+from sklboolean._core.damage import require
+
 PLUS, MINUS, SUM, SINCE = range(4)  # the factors of a multiplicative weight
 
 
@@ -91,9 +93,9 @@ class LinearState:
     """
 
     ARRAYS = (
-        "weights", "factors", "squares", "average_corrections", "longest_weights",
-        "last_update", "best_survival",
-    )  # fmt: skip
+        "weights factors squares average_corrections longest_weights last_update "
+        "best_survival"
+    ).split()
     mean_change = None
 
     def __init__(self, config, n_hypotheses):
@@ -202,6 +204,7 @@ class LinearState:
 
     def sums(self):
         """Compute the sum of the hypotheses after each sample."""
+        require(len(self.weights), "weights is empty")
         if len(self.average_corrections):
             sums = self.clock * self.weights
             sums[-1] = self.t * self.weights[-1]  # the constant does not shrink

@@ -6,10 +6,7 @@ import numpy as np
 
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
-from sklboolean.preprocessing._encoded_columns import (
-    NumberColumn,
-    OrderedColumn,
-)
+from sklboolean.preprocessing._encoded_columns import NumberColumn, OrderedColumn
 
 
 def data_types():
@@ -337,10 +334,9 @@ def runs_of_text(graph, column, fitted):
     levels, runs = [*fitted.index], [*fitted.index.values()]
     if "" not in levels:
         levels, runs = [*levels, ""], [*runs, fitted.missing_run]
-    return graph.node(
-        "LabelEncoder", column, domain="ai.onnx.ml", version=2, keys_strings=levels,
-        values_int64s=runs, default_int64=fitted.unseen_run,
-    )  # fmt: skip
+    version = {"domain": "ai.onnx.ml", "version": 2}
+    runs = {"values_int64s": runs, "default_int64": fitted.unseen_run}
+    return graph.node("LabelEncoder", column, keys_strings=levels, **version, **runs)
 
 
 def condition_of_each_run(graph, runs, fitted):

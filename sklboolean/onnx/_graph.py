@@ -26,10 +26,9 @@ class Graph:
         """Add a node and return the name of its output."""
         names = [one if isinstance(one, str) else self.constant(one) for one in inputs]
         output = output or self.scope.get_unique_variable_name(kind.lower())
-        self.container.add_node(
-            kind, names, [output], op_domain=domain, op_version=version,
-            name=self.scope.get_unique_operator_name(kind), **attributes,
-        )  # fmt: skip
+        attributes |= {"op_domain": domain, "op_version": version}
+        attributes["name"] = self.scope.get_unique_operator_name(kind)
+        self.container.add_node(kind, names, [output], **attributes)
         return output
 
     def constant(self, array):

@@ -73,11 +73,9 @@ def register_converters():
             "`pip install sklboolean[onnx]`."
         ) from error
     for classifier in CLASSIFIERS:
-        update_registered_converter(
-            classifier, f"Sklboolean{classifier.__name__}",
-            converters.classifier_shapes, converters.convert_classifier,
-            options=CLASSIFIER_OPTIONS,
-        )  # fmt: skip
+        functions = converters.classifier_shapes, converters.convert_classifier
+        name, options = f"Sklboolean{classifier.__name__}", CLASSIFIER_OPTIONS
+        update_registered_converter(classifier, name, *functions, options=options)
     for estimator, shapes, convert in (
         (
             ConjunctionRegressor,

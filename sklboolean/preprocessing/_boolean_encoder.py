@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.damage import require
 from sklboolean._core.formulas import check_input_names, feature_names_of, sql_name
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
@@ -399,10 +400,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         batches follow, so it warns of columns that are odd in all samples.
         """
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
+        levels = self.min_frequency, self.max_categories, self.handle_unknown
         fitter = ColumnFitter(
-            self.n_bins, self.complement, kinds, thresholds, self.min_frequency,
-            self.max_categories, self.handle_unknown, self.missing,
-        )  # fmt: skip
+            self.n_bins, self.complement, kinds, thresholds, *levels, self.missing
+        )
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
@@ -606,6 +607,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""
         n_samples, n_out = len(columns[0].missing()), len(self.order_)
+        n_fitted = sum(fitted.n_conditions for fitted in self._state)
+        require(n_out == n_fitted, "order_ does not fit the conditions")
         dtype = np.dtype(np.float32 if self.missing == "propagate" else bool)
         if not self.sparse_output:
             hint = "Set max_categories, or sparse_output=True."
@@ -675,10 +678,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             If X has another number of features, or values that are not bits.
         """
         check_is_fitted(self)
-        X = check_array_strict(
-            X, accept_sparse="csr", dtype=[bool, np.float32, np.float64],
-            ensure_all_finite="allow-nan",
-        )  # fmt: skip
+        options = {"accept_sparse": "csr", "dtype": [bool, np.float32, np.float64]}
+        X = check_array_strict(X, ensure_all_finite="allow-nan", **options)
         if X.shape[1] != len(self.order_):
             raise ValueError(
                 f"X has {X.shape[1]} features, but this encoder makes "

@@ -92,11 +92,9 @@ class ColumnFitter:
                     cuts = find_cuts(summary.numbers.counts, self.n_bins)
                 thresholds = place_thresholds(values, cuts)
             representatives = number_in_each_interval(values, thresholds)
-        fitted = NumberColumn(
-            summary.name, kind, thresholds, relations, representatives,
-            self._indicates_missing(summary),
-            insists="boolean" in (summary.kind, self.kinds.get(summary.name)),
-        )  # fmt: skip
+        parts = thresholds, relations, representatives, self._indicates_missing(summary)
+        insists = "boolean" in (summary.kind, self.kinds.get(summary.name))
+        fitted = NumberColumn(summary.name, kind, *parts, insists=insists)
         fitted.check(Column(summary.name, "number", values))
         return fitted
 
@@ -116,12 +114,10 @@ class ColumnFitter:
         else:
             thresholds = occurring
         last = occurring[-1] if len(occurring) else 0
-        return OrderedColumn(
-            summary.name, "ordered", thresholds,
-            ("<=", ">") if self.complement else ("<=",),
-            np.append(thresholds, max(last, thresholds.max(initial=-1) + 1)),
-            self._indicates_missing(summary), levels=tuple(levels),
-        )  # fmt: skip
+        relations = ("<=", ">") if self.complement else ("<=",)
+        ends = np.append(thresholds, max(last, thresholds.max(initial=-1) + 1))
+        parts = thresholds, relations, ends, self._indicates_missing(summary)
+        return OrderedColumn(summary.name, "ordered", *parts, levels=tuple(levels))
 
     def _levels(self, summary):
         """Choose the levels that get a feature of their own."""

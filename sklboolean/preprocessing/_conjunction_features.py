@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
+from sklboolean._core.damage import require, require_below
 from sklboolean._core.formulas import check_input_names
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -202,9 +203,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     def _select(self, samples):
         n_samples, n_features = samples.shape[0], self.n_features_in_
         groups = encode_groups(
-            self.feature_groups,
-            n_features,
-            getattr(self, "feature_names_in_", None),
+            self.feature_groups, n_features, getattr(self, "feature_names_in_", None)
         )
         literals = Literals.build(n_features, self.monotone, groups)
         shortest, longest = self.min_literals, self.max_literals
@@ -261,6 +260,9 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
             n_columns = self.n_output_features_
             n_bytes = samples.shape[0] * n_columns * dtype.itemsize
             check_output_size(n_bytes, n_columns, "Or keep sparse_output=True.")
+        literals = self._conjunctions.literals
+        require(len(literals) == len(literals.negated) > 0, "its literals are lost")
+        require_below(literals.features, self.n_features_in_, "its literals")
         columns = self._conjunctions.transform(samples, dtype)
         return columns if self.sparse_output else columns.toarray()
 

@@ -14,6 +14,7 @@ from sklearn.utils import gen_batches
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
+from sklboolean._core.damage import require
 from sklboolean._core.formulas import format_large_int, literal_text
 from sklboolean._core.validation import LARGEST_INDEX
 from sklboolean.preprocessing._levels import (
@@ -286,6 +287,7 @@ class AllConjunctions:
     @property
     def n_columns(self):
         """Number of conjunctions."""
+        require(len(self.first_column), "first_column is empty")
         return int(self.first_column[-1])
 
     def by_length(self):

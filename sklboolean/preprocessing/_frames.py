@@ -128,9 +128,7 @@ def read_columns(estimator, X, *, reset):
         )
         return [_column(read, *pair) for pair in zip(names, series, strict=True)]
     X = check_stored(X, "X")
-    X = validate_data(
-        estimator, X, reset=reset, dtype=None, ensure_all_finite=False
-    )  # fmt: skip
+    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
     return [_column(_read_array, j, X[:, j]) for j in range(X.shape[1])]
 
 

@@ -12,17 +12,7 @@ from sklboolean.rules._rules import Rule, RuleList
 from sklboolean.rules._scorecard_classifier import ScorecardClassifier
 from sklboolean.rules._top_conjunctions import conjunction_weight, top_conjunctions
 
-__all__ = [
-    "DNF",
-    "ConjunctionLogisticRegression",
-    "ConjunctionRegressor",
-    "OptimalRuleSet",
-    "Rule",
-    "RuleClassifier",
-    "RuleEnsemble",
-    "RuleList",
-    "ScorecardClassifier",
-    "conjunction_weight",
-    "extract_dnf",
-    "top_conjunctions",
-]
+__all__ = ["DNF", "ConjunctionLogisticRegression", "ConjunctionRegressor"]
+__all__ += ["OptimalRuleSet", "Rule", "RuleClassifier", "RuleEnsemble", "RuleList"]
+__all__ += ["ScorecardClassifier", "conjunction_weight", "extract_dnf"]
+__all__ += ["top_conjunctions"]

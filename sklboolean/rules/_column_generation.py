@@ -233,9 +233,7 @@ class ColumnGeneration:
         self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
         problem.keep(kept)
 
-    def minimize(
-        self, C, tol, *, exact, until=None, max_work=np.inf, watch=None
-    ):  # fmt: skip
+    def minimize(self, C, tol, *, exact, until=None, max_work=np.inf, watch=None):
         """Minimize from the last solution.
 
         Parameters
@@ -329,10 +327,9 @@ class ColumnGeneration:
         ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
         """
         work = problem.work
-        problem.solve(
-            self.columns, self.prices, self.coefficients, precision,
-            limits.less(self.work - work), watch,
-        )  # fmt: skip
+        left = limits.less(self.work - work)
+        start = self.columns, self.prices, self.coefficients
+        problem.solve(*start, precision, left, watch)
         self.work += problem.work - work
         self.objective = problem.value
         means = problem.means[:, : len(self.words)]

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.damage import labels_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.progress import Progress, with_callbacks
@@ -307,7 +308,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             The most probable class.
         """
         codes = predicted_codes(self._scores(X))
-        return self.classes_[codes]
+        return labels_of(self.classes_, codes)
 
     def _labels(self):
         if len(self.coef_) == 1:

@@ -172,10 +172,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             Arguments of ``_set_units``, which goes back to the units of y.
         """
         words = as_words(X)
+        cost, groups = float(self.literal_cost), self._groups()
         space = ConjunctionSpace(
-            self.n_features_in_, self.max_literals, self.monotone,
-            float(self.literal_cost), self._groups(),
-        )  # fmt: skip
+            self.n_features_in_, self.max_literals, self.monotone, cost, groups
+        )
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:
@@ -332,10 +332,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
 
         for k, C in enumerate(Cs):
             watch = HeldOutWatch(held_out_losses, best)
+            rest = max_work - model.work
             model.minimize(
-                C, PATH_TOL, exact=False, until=until, watch=watch,
-                max_work=max_work - model.work,
-            )  # fmt: skip
+                C, PATH_TOL, exact=False, until=until, watch=watch, max_work=rest
+            )
             if k and until is not None and monotonic() >= until:
                 return losses, scores, "time_limit", solutions
             if k and model.work >= max_work:
@@ -506,10 +506,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             When the dictionary is not one of this class, or was written by a newer
             version.
         """
-        names = [
-            "conjunctions", "coef", "intercept", "coverages", "C", "n_features",
-            "feature_names", "binarize",
-        ]  # fmt: skip
+        names = (
+            "conjunctions coef intercept coverages C n_features feature_names binarize"
+        ).split()
         names += ["classes", "dtype"] * issubclass(cls, ClassifierMixin)
         values = check_exported(data, cls.__name__, names)
         n_features, columns = values["n_features"], values["feature_names"]

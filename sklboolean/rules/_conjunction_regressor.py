@@ -201,11 +201,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             spread = np.sqrt(np.average((y / largest - mean) ** 2, weights=weights))
             unit = float(spread * largest) or 1.0
             targets = (y / largest - mean) / (spread or 1.0)
-            self._fit(
-                samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp),
-                "squared", self._check_Cs(REGRESSION_CS, unit), progress,
-                (unit, mean * largest),
-            )  # fmt: skip
+            Cs = self._check_Cs(REGRESSION_CS, unit)
+            data = samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp)
+            self._fit(*data, "squared", Cs, progress, (unit, mean * largest))
         return self
 
     def _set_units(self, unit, mean):

@@ -347,11 +347,9 @@ class Program:
             matrix = sparse.hstack([matrix, -self.lengths()[rows, None]])
         if params.deadline is not None:
             options["time_limit"] = params.time_left()
-        result = linprog(
-            gains, A_ub=matrix, b_ub=np.array(self.costs)[rows],
-            bounds=np.column_stack([np.zeros(len(most)), most]),
-            method="highs-ds", options=options,
-        )  # fmt: skip
+        bounds = np.column_stack([np.zeros(len(most)), most])
+        how = {"bounds": bounds, "method": "highs-ds", "options": options}
+        result = linprog(gains, matrix, np.array(self.costs)[rows], **how)
         if result.x is None:
             return None
         values = np.clip(result.x, 0.0, most)
@@ -383,11 +381,10 @@ def _worth_adding(search, program, duals, width, params):
         if params.is_late():
             return found, np.inf
         price = duals.price(program.problem, length)
-        result = search.best(
-            coefficients, n_rules=N_ADDED, sign="positive",
-            length_weights=np.arange(length + 1) == length,
-            floor=price + TOL, time_limit=params.time_left(), width=width,
-        )  # fmt: skip
+        limits = {"time_limit": params.time_left(), "width": width}
+        limits["length_weights"] = np.arange(length + 1) == length
+        limits["floor"] = price + TOL
+        result = search.best(coefficients, n_rules=N_ADDED, sign="positive", **limits)
         found += [literals for literals, _ in result.found]
         best = result.found[0][1] if result.found else 0.0
         if width is None and not (result.is_optimal and result.found):

@@ -77,10 +77,9 @@ class DualRepresentation:
 
     def rule(self, literals, weight, label=None):
         """Make a `Rule` of a conjunction and its weight."""
-        return Rule(
-            literals, weight, self.contribution(literals, weight), label=label,
-            names=names_of(literals, self.feature_names),
-        )  # fmt: skip
+        contribution = self.contribution(literals, weight)
+        names = names_of(literals, self.feature_names)
+        return Rule(literals, weight, contribution, label=label, names=names)
 
 
 def last_step(model, X=None):

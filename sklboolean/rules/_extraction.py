@@ -16,12 +16,7 @@ from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
 from sklboolean.rules._dual_representation import dual_representation, last_step
 from sklboolean.rules._gain_search import GainParams, GainSearch, any_satisfied
-from sklboolean.rules._rule_set import (
-    DNF,
-    RuleEnsemble,
-    partial_scores,
-    with_precision,
-)
+from sklboolean.rules._rule_set import DNF, RuleEnsemble, partial_scores, with_precision
 
 # Maximum number of rules in an ensemble.
 MAX_RULES = 400
@@ -132,10 +127,8 @@ def extract_dnf(
     rules, intercept, fidelity = _ensemble_rules(dual, samples, positive, params)
     if fidelity <= dnf.fidelity:
         return dnf
-    return RuleEnsemble(
-        rules, intercept, labels[1], labels[0], fidelity, dnf.n_features,
-        dual.feature_names, binarize,
-    )  # fmt: skip
+    columns = dnf.n_features, dual.feature_names, binarize
+    return RuleEnsemble(rules, intercept, labels[1], labels[0], fidelity, *columns)
 
 
 def _check_X(X, n_features):
@@ -193,13 +186,10 @@ def _best_dnf(dual, samples, positive, labels, binarize, params):
     It has the fewest errors, where a literal counts as one.
     """
     words, weights = as_words(samples), np.ones(len(positive))
-    searches = {
-        (penalty, sign): GainSearch(
-            words, dual.n_features, positive == (sign == 1), weights, (1, 0), penalty,
-            params,
-        )
-        for penalty, sign in product(params.penalties, (1, -1))
-    }  # fmt: skip
+    searches = {}
+    for penalty, sign in product(params.penalties, (1, -1)):
+        goal = positive == (sign == 1), weights, (1, 0), penalty, params
+        searches[penalty, sign] = GainSearch(words, dual.n_features, *goal)
     candidates = []
     for price, ((_, sign), search) in product(params.prices, searches.items()):
         conjunctions = [literals for literals, _ in search.rule_list(price)]
@@ -217,10 +207,9 @@ def _best_dnf(dual, samples, positive, labels, binarize, params):
         )
         for literals in conjunctions
     ]
-    return DNF(
-        tuple(rules), label, default, 1 - n_errors / len(positive), dual.n_features,
-        dual.feature_names, binarize,
-    )  # fmt: skip
+    columns = dual.n_features, dual.feature_names, binarize
+    fidelity = 1 - n_errors / len(positive)
+    return DNF(tuple(rules), label, default, fidelity, *columns)
 
 
 def _ensemble_rules(dual, samples, positive, params):

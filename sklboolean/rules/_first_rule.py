@@ -5,6 +5,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin
+from sklboolean._core.damage import labels_of, require_shape
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import html_table, python_label, python_value
@@ -75,7 +76,8 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         """
         indices = self.apply(X)
         labels = [*(rule.label for rule in self.rules_), self.default_]
-        return self.classes_[np.searchsorted(self.classes_, labels)[indices]]
+        codes = np.searchsorted(self.classes_, labels)[indices]
+        return labels_of(self.classes_, codes)
 
     def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
@@ -101,9 +103,11 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
 
     def _graded(self):
         """Return the grades, and the probabilities of each and of all others."""
-        if self.grades_ is None:
-            return self.rules_, frequencies(self.class_counts_)
-        return self.grades_, self.probabilities_
+        rules, table = self.grades_, self.probabilities_
+        if rules is None:
+            rules, table = self.rules_, frequencies(self.class_counts_)
+        require_shape(table, (len(rules) + 1, len(self.classes_)), "its probabilities")
+        return rules, table
 
     def decision_function(self, X) -> np.ndarray:
         """Compute a score of each sample from the probabilities.
@@ -213,9 +217,8 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             version.
         """
         names = (
-            "classes", "dtype", "rules", "default", "class_counts", "n_features",
-            "feature_names", "binarize",
-        )  # fmt: skip
+            "classes dtype rules default class_counts n_features feature_names binarize"
+        ).split()
         classes, dtype, rules, default, counts, n_features, columns, binarize = (
             check_exported(data, cls.__name__, names).values()
         )

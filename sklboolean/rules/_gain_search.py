@@ -6,6 +6,7 @@ for each literal. The search for conjunctions looks for the largest gain itself.
 """
 
 from dataclasses import dataclass, replace
+from inspect import signature
 from time import monotonic
 
 import numpy as np
@@ -65,14 +66,18 @@ class GainParams:
         for name, values in (("penalty", penalties), ("literal_price", prices)):
             if not values:
                 raise ValueError(f"{name} is empty: give a number, or several.")
-        return cls(
-            check_integer(max_rules, "max_rules", 1),
-            check_integer(max_literals, "max_literals", 1),
-            bool(monotone), penalties, prices,
-            None if width is None else check_integer(width, "width", 1, 2**62),
-            feature_groups, None if time_limit is None else monotonic() + time_limit,
-            n_jobs,
-        )  # fmt: skip
+        width = None if width is None else check_integer(width, "width", 1, 2**62)
+        deadline = None if time_limit is None else monotonic() + time_limit
+        max_rules = check_integer(max_rules, "max_rules", 1)
+        max_literals = check_integer(max_literals, "max_literals", 1)
+        rules = max_rules, max_literals, bool(monotone), penalties, prices
+        return cls(*rules, width, feature_groups, deadline, n_jobs)
+
+    @classmethod
+    def of(cls, estimator, **fixed):
+        """Check the parameters of an estimator; ``fixed`` are those that it lacks."""
+        names = signature(cls.check).parameters.keys() - fixed
+        return cls.check(**fixed, **{name: getattr(estimator, name) for name in names})
 
     def conjunction_search(self, X, n_features):
         """Lay out samples for the searches of these parameters."""
@@ -128,7 +133,7 @@ class GainSearch:
 
     def __init__(
         self, X, n_features, codes, weights, order, penalty, params, search=None
-    ):  # fmt: skip
+    ):
         self.search = search or params.conjunction_search(X, n_features)
         self.codes, self.weights, self.order = codes, weights, order
         self.penalty, self.params = penalty, params
@@ -240,10 +245,9 @@ class GainSearch:
             return self.sums.best(left, params.monotone, self.search.longest, width)
         # Rules that gain less than their price are not chosen at any price.
         floor = 0.0 if params.width is None else min(params.prices)
-        result = self.search.best(
-            gains, n_rules=N_CANDIDATES, sign="positive", floor=floor,
-            time_limit=params.time_left(), width=params.width,
-        )  # fmt: skip
+        limits = {"time_limit": params.time_left(), "width": params.width}
+        wanted = {"n_rules": N_CANDIDATES, "sign": "positive", "floor": floor}
+        result = self.search.best(gains, **wanted, **limits)
         for literals, gain in result.found:
             best.setdefault(len(literals), (literals, gain))
         return list(best.values())

@@ -117,9 +117,7 @@ class L1Problem:
             return scores.copy()
         return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
 
-    def solve(
-        self, columns, prices, coefficients, tol, limits=NO_LIMITS, watch=None
-    ):  # fmt: skip
+    def solve(self, columns, prices, coefficients, tol, limits=NO_LIMITS, watch=None):
         """Minimize over the coefficients, in place, from where they are.
 
         Proximal Newton steps: each minimizes a quadratic model of the loss over the
@@ -157,11 +155,9 @@ class L1Problem:
                 matrix = self._curvatures(
                     curvatures, columns, chosen, renew=worst > 0.5 * before
                 )
-                part = tuple(chosen)
-                new = self._minimize_model(
-                    matrix, slopes[part], prices[part[1]], coefficients[part],
-                    max(0.1 * worst, 0.3 * tol),
-                )  # fmt: skip
+                part, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
+                parts = slopes[part], prices[part[1]], coefficients[part]
+                new = self._minimize_model(matrix, *parts, goal)
                 change[part] = new - coefficients[part]
             before, decrease = worst, (slopes * change).sum()
             has_moved = self._search_line(

@@ -207,12 +207,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         check_real(self.literal_price, "literal_price", 0)
         if self.max_total_literals is not None:
             check_integer(self.max_total_literals, "max_total_literals", 0)
-        return GainParams.check(
-            max_rules=1, max_literals=self.max_literals, monotone=self.monotone,
-            penalty=1.0, literal_price=self.literal_price, width=None,
-            feature_groups=self.feature_groups, time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        return GainParams.of(self, max_rules=1, penalty=1.0, width=None)
 
     def _problem(self, k, X, codes, weights):
         """Write the problem of a class, with its costs as multiples of a unit.

@@ -25,11 +25,7 @@ from sklboolean._core.weights import (
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._dnf_bound import DNFProblem, relax
 from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
-from sklboolean.rules._gain_search import (
-    DecisionList,
-    GainParams,
-    GainSearch,
-)
+from sklboolean.rules._gain_search import DecisionList, GainParams, GainSearch
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
 # parts are held out until they hold so many samples.
@@ -285,13 +281,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 "estimator must be a classifier, None or 'labels'; got "
                 f"{self.estimator!r}."
             )
-        return GainParams.check(
-            max_rules=self.max_rules, max_literals=self.max_literals,
-            monotone=self.monotone, penalty=self.penalty,
-            literal_price=self.literal_price, width=self.width,
-            feature_groups=self.feature_groups, time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        return GainParams.of(self)
 
     def _weights(self, codes, sample_weight):
         """Multiply the weights of the samples by those of their classes."""
@@ -358,10 +348,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             if uses_model not in kept:
                 model = self._fit_model(X, codes, weights, rng)
                 kept[True] = self._trust(model, X, codes, weights)
-            gains = GainSearch(
-                X, self.n_features_in_, codes, kept[uses_model], order, penalty, params,
-                search,
-            )  # fmt: skip
+            data = X, self.n_features_in_, codes, kept[uses_model]
+            gains = GainSearch(*data, order, penalty, params, search)
             for setting in members:
                 if params.is_over(rule_lists):
                     break

@@ -11,7 +11,6 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.bits import as_words, targets_of, unpack_words
-from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import conjunction_text, html_table
 from sklboolean._core.labels import check_two_classes, encode_classes
@@ -33,11 +32,7 @@ MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 
 class ScorecardClassifier(
-    RulesMixin,
-    DecisionClassifierMixin,
-    TableScoreMixin,
-    ClassifierMixin,
-    BaseEstimator,
+    RulesMixin, DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
 ):
     """Scorecard: integer points for a few conditions, added up to a probability.
 
@@ -185,11 +180,7 @@ class ScorecardClassifier(
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             weights = self._weights(codes, sample_weight)
-            groups = encode_groups(
-                self.feature_groups,
-                self.n_features_in_,
-                getattr(self, "feature_names_in_", None),
-            )
+            groups = self._groups()
             is_used = weights > 0
             words, weights = as_words(samples)[is_used], weights[is_used]
             features = unpack_words(words, self.n_features_in_).astype(bool)
@@ -327,14 +318,11 @@ class ScorecardClassifier(
         """The conditions as a list of `Rule`, whose weights are points."""
         check_is_fitted(self)
         names = self._names()
+        parts = zip(self.conditions_, self.points_, self.coverages_, strict=True)
         return [
-            Rule(
-                one, float(points), float(points), int(n), names=names_of(one, names)
-            )
-            for one, points, n in zip(
-                self.conditions_, self.points_, self.coverages_, strict=True
-            )
-        ]  # fmt: skip
+            Rule(one, float(points), float(points), int(n), names=names_of(one, names))
+            for one, points, n in parts
+        ]
 
     def _formula(self):
         return WeightedSum(

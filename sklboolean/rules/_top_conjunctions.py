@@ -214,12 +214,9 @@ def top_conjunctions(
         n_rules=n_rules, monotone=monotone, sign=sign, feature_groups=groups,
         length_weights=length_weights, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
-    return RuleList(
-        [dual.rule(literals, weight) for literals, weight in result.found],
-        _times_power_of_two(result.bound, exponent),
-        result.is_optimal,
-        dual.feature_names,
-    )
+    rules = [dual.rule(literals, weight) for literals, weight in result.found]
+    bound = _times_power_of_two(result.bound, exponent)
+    return RuleList(rules, bound, result.is_optimal, dual.feature_names)
 
 
 def _times_power_of_two(bound, exponent):

@@ -111,12 +111,8 @@ def n_disjunctions(n_features, *, min_literals=0, max_literals=None, monotone=Fa
     >>> n_disjunctions(100, min_literals=1, max_literals=3, monotone=True)
     166750
     """
-    return n_conjunctions(
-        n_features,
-        min_literals=min_literals,
-        max_literals=max_literals,
-        monotone=monotone,
-    )
+    lengths = {"min_literals": min_literals, "max_literals": max_literals}
+    return n_conjunctions(n_features, monotone=monotone, **lengths)
 
 
 def n_k_dnf(n_features, max_literals, *, monotone=False) -> int:

@@ -12,11 +12,7 @@ from sklboolean.boosting._majority_game import (
     majority_weights,
     min_rounds,
 )
-from sklboolean.theory._numbers import (
-    as_fraction,
-    as_integer,
-    natural_log,
-)
+from sklboolean.theory._numbers import as_fraction, as_integer, natural_log
 
 
 def play_majority_game(weightor, chooser, *, k, gamma) -> tuple[float, np.ndarray]:

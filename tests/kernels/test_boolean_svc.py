@@ -393,7 +393,7 @@ def test_a_damaged_state_is_an_error():
     model = pickle.loads(pickle.dumps(BooleanSVC().fit(X, y)))
     assert np.array_equal(model.predict(X), BooleanSVC().fit(X, y).predict(X))
     model._state.support = model._state.support[:-1]
-    with pytest.raises(ValueError, match="state is inconsistent"):
+    with pytest.raises(ValueError, match="model is damaged"):
         pickle.loads(pickle.dumps(model)).predict(X)
 
 

@@ -84,7 +84,7 @@ def test_a_damaged_state_is_an_error(damage):
     model = plain_perceptron(average="voted", random_state=0).fit(X, y)
     damage(model._state)
     model = pickle.loads(pickle.dumps(model))
-    with pytest.raises(ValueError, match="state is inconsistent"):
+    with pytest.raises(ValueError, match="model is damaged"):
         model.predict(X)
 
 
@@ -93,7 +93,7 @@ def test_damaged_sparse_samples_are_an_error():
     model = plain_perceptron(random_state=0).fit(sparse.csr_array(X), y)
     model._state.table.indices[0] = 10**6
     model = pickle.loads(pickle.dumps(model))
-    with pytest.raises(ValueError, match="state is inconsistent"):
+    with pytest.raises(ValueError, match="model is damaged"):
         model.predict(X)
 
 

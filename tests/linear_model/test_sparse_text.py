@@ -62,7 +62,7 @@ def defers(model, X, y):
         def __init__(self, state, *others):
             super().__init__(state, *others)
             before = np.asarray(self.weights).copy()
-            self.run(np.arange(len(others[1])))  # codes
+            self.run(np.arange(len(others[0])))  # codes
             called.append((np.asarray(self.weights)[:-2] == before[:-2]).all())
 
     with pytest.MonkeyPatch.context() as patch:

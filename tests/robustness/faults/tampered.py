@@ -1,9 +1,8 @@
 """Edit each array of a fitted model, and ask the model; a crash would end this process.
 
 ``python tampered.py N_EDITS NAME ...`` makes about N_EDITS of the possible edits of
-each model and prints their number. An answer may be a ValueError, a TypeError, another
-error that Python raises, or an array; what must not happen is that a compiled loop
-leaves its arrays.
+each model and prints their number. An answer is a value or a ValueError; another error
+or a compiled loop that leaves its arrays ends the process.
 """
 
 import copy
@@ -92,15 +91,17 @@ def edits_of(value):
             yield f"= {other}", other
 
 
+EXPORTS = ("to_text", "to_dict", "to_python", "to_sql", "to_c")
+
+
 def ask(model, X, y):
-    """Call what a user calls; errors that Python raises are fine."""
-    for name in (*METHODS, "inverse_transform", "sample", "partial_fit"):
-        if not hasattr(model, name):
-            continue
-        arguments = {"sample": (3,), "partial_fit": (X, y)}.get(name, (X,))
+    """Call what a user calls; a ValueError is an answer, too."""
+    arguments = {"sample": (3,), "partial_fit": (X, y)} | dict.fromkeys(EXPORTS, ())
+    for name in (*METHODS, "apply", "explain", "inverse_transform", *arguments):
         try:
-            getattr(model, name)(*arguments)
-        except (MemoryError, Exception):
+            if hasattr(model, name):
+                getattr(model, name)(*arguments.get(name, (X,)))
+        except ValueError:
             pass
 
 

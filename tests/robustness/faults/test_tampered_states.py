@@ -1,4 +1,4 @@
-"""No edit of a fitted array makes a compiled loop crash, with AddressSanitizer too."""
+"""An edited model answers or says so; no compiled loop leaves its arrays."""
 
 import os
 import subprocess
@@ -10,11 +10,10 @@ from _instances import MODELS
 
 HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
-N_EDITS = os.environ.get("SKLBOOLEAN_TAMPERED", "24")
+N_EDITS = os.environ.get("SKLBOOLEAN_TAMPERED", "12")
 N_PROCESSES = 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", range(N_PROCESSES))
 def test_edited_arrays_are_an_error_or_an_answer(first):
     names = [*MODELS][first::N_PROCESSES]
