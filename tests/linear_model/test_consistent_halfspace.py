@@ -182,6 +182,17 @@ def test_predict_may_abstain():
     labels = learner.predict(X)
     assert (labels[near] == "unsure").all()
     np.testing.assert_array_equal(labels[~near], np.array(y)[~near])
+    learner.set_params(abstain_label=None)
+    assert set(learner.predict(X)) <= {"no", "yes"}
+
+
+def test_the_warning_counts_the_wrong_samples():
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], [0, 0, 0, 1, 0]
+    with pytest.warns(ConvergenceWarning) as caught:
+        learner = ConsistentHalfspace().fit(X, y)
+    signs = 2 * np.array(y) - 1
+    n_wrong = (signs * learner.decision_function(X) <= 0).sum()
+    assert f"misclassifies {n_wrong} of 5 samples" in str(caught[0].message)
 
 
 @pytest.mark.parametrize(

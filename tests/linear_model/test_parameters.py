@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from sklboolean._core.base import History
 from sklboolean.linear_model import AveragedPerceptron, Winnow
 
 BAD = [
@@ -97,3 +99,18 @@ def test_rates_and_margins_may_change():
         learning_rate=0.5, margin=1.0, learning_rate_schedule="inverse_sqrt"
     )
     assert np.isfinite(model.fit(X, y).partial_fit(X, y).coef_).all()
+
+
+def test_tol_is_a_share_of_the_samples():
+    history = History(mistakes=[20, 19, 18, 17])  # of 100 samples, .01 less each time
+    for tol, has_converged in ((0.02, True), (0.005, False), (None, False)):
+        model = AveragedPerceptron(tol=tol, n_iter_no_change=3)
+        assert model._has_converged(history, 100) == has_converged
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_negations_need_values_of_at_most_1(convert):
+    X = convert(np.array([[0.5, 0.0], [1.0, 2.0], [0.0, 1.0], [1.0, 0.0]]))
+    model = Winnow(variant="complement", binarize="passthrough")
+    with pytest.raises(ValueError, match="X holds 2"):
+        model.fit(X, [0, 1, 0, 1])
