@@ -146,11 +146,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         seed, *seeds = rng.randint(2**31, size=1 + N_MACHINES)
         mixture = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
         fitted = [frame_bits.with_groups(mixture).fit(bits)]
+        how = {"n_init": 1, "max_iter": 20, "tree_updates": 0, "n_jobs": self.n_jobs}
         for seed in seeds:
-            machine = CombinationMachine(
-                2, base="chow_liu", n_init=1, max_iter=20, tree_updates=0,
-                random_state=seed, n_jobs=self.n_jobs,
-            )  # fmt: skip
+            machine = CombinationMachine(2, base="chow_liu", random_state=seed, **how)
             chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
             fitted.append(frame_bits.with_groups(machine).fit(bits[chosen]))
         return fitted

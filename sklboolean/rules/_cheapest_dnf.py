@@ -217,12 +217,13 @@ def solve_integer(relaxation, gap, params, share=1.0):
     if params.deadline is not None:
         options["time_limit"] = share * params.time_left()
     result = _interruptible(
-        milp, np.append(costs[rules], program.capacities),
+        milp,
+        np.append(costs[rules], program.capacities),
         integrality=np.repeat([1, 0], [n_rules, n_cells]),
         bounds=Bounds(0.0, np.append(np.ones(n_rules), can_miss.astype(np.float64))),
         constraints=constraints,
         options=options,
-    )  # fmt: skip
+    )
     if result.status == 2:
         return [], np.inf
     bound = relaxation.value if result.mip_dual_bound is None else result.mip_dual_bound

@@ -164,10 +164,8 @@ class Curvatures:
                         rows_of.take(slice(i, last)),
                         right.part(0, min(first + last, len(others))),
                     )
-                    add_counts(
-                        counts, rows[i:last], others, first + i,
-                        unit * 2**place, self.matrix,
-                    )  # fmt: skip
+                    where = rows[i:last], others, first + i
+                    add_counts(counts, *where, unit * 2**place, self.matrix)
                 self.work += n_pairs * rows_of.words.shape[1] // 3
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 

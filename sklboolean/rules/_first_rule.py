@@ -156,10 +156,10 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             )
 
         grades, probabilities = self._graded()
+        scores, of_labels = log_odds(probabilities), rule_list(self.rules_)
         return rule_list(
-            grades, probabilities, log_odds(probabilities), proof=self._proof(),
-            of_labels=rule_list(self.rules_),
-        )  # fmt: skip
+            grades, probabilities, scores, proof=self._proof(), of_labels=of_labels
+        )
 
     def _proof(self):
         """Say what is proved about the rules, a sentence each."""

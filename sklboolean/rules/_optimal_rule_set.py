@@ -225,11 +225,9 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             min(price / unit if price else 0.0, most)
             for price in (self.literal_price, self.rule_price)
         )
-        problem = DNFProblem(
-            X, self.n_features_in_, codes == k, weights, *prices,
-            np.inf if self.max_total_literals is None else self.max_total_literals,
-        )  # fmt: skip
-        return problem, unit
+        limit = self.max_total_literals
+        limits = *prices, np.inf if limit is None else limit
+        return DNFProblem(X, self.n_features_in_, codes == k, weights, *limits), unit
 
     def _set_fitted_attributes(self, proofs, described, X, codes, weights):
         """Order the rules by their precision, and count what they decide."""
