@@ -17,9 +17,9 @@ from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._rbm_params import Coordinates
 from sklboolean.density._tree import (
     chow_liu_parents,
+    edge_sums,
     log_conditionals,
     mutual_information_matrix,
-    pair_sums,
 )
 
 SCALE = 0.1  # of random components: near the base, but away from the saddle point at 0
@@ -114,7 +114,8 @@ def fit_binary_inputs(
     """
     parents = None
     if attributes is not None:
-        total, sums, _ = pair_sums(signs, weights)
+        roots = np.full(signs.shape[1], -1)
+        total, sums, _ = edge_sums(roots, signs, weights)
         # exp(2 b) is proportional to the frequency in a group, and to the odds without.
         counts = (np.array([total - sums, total + sums]) + ALPHA) / 2
         alone = ~attributes.grouped[attributes.of_column]

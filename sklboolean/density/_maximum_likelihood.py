@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.validation import warn_user
@@ -34,6 +35,7 @@ from sklboolean.density._spanning_tree import maximum_spanning_tree
 from sklboolean.density._tree import pair_counts, pair_sums
 
 BLOCK_SIZE = 2048  # samples: the activations of a block stay in the cache
+BYTES_AT_A_TIME = 2**20  # of samples: a tenth of a second, or less
 FOUR_SIGNS = 2.0 * (np.arange(16)[:, None] >> np.arange(4)[::-1] & 1) - 1  # by number
 NEVER_ACTIVE = -700.0  # a bias
 N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
@@ -99,7 +101,11 @@ def make_table(samples, sample_weight=None, log_base=None):
     # A sample of weight zero is left out.
     first, weights = first[weights > 0], weights[weights > 0]
     bits = keys[first] if keys.dtype == np.uint8 else None
-    samples, shares = samples[first].astype(np.float64), weights / weights.sum()
+    shares, distinct = weights / weights.sum(), np.empty((len(first), samples.shape[1]))
+    step = max(1, BYTES_AT_A_TIME // samples.shape[1])
+    for here in gen_batches(len(first), step):
+        distinct[here] = samples[first[here]]
+    samples = distinct
     mean_log_base = 0.0 if log_base is None else float(shares @ log_base(samples))
     return SampleTable(samples, shares, shares @ samples, mean_log_base, bits)
 
@@ -180,6 +186,8 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     if samples.dtype == np.int8 and params.max_active is None:
         samples = np.packbits(samples > 0, axis=1)
     packed = samples.dtype == np.uint8
+    # Between two parts of a block the keyboard is looked at.
+    n_at_a_time = max(1, BYTES_AT_A_TIME // samples.shape[1])
     if packed:
         biases, tables = bit_tables(params, samples.shape[1])
 
@@ -188,8 +196,12 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
             here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
             if packed:
                 of_rows, of_units = np.zeros_like(tables), np.zeros_like(biases)
-                own, out = (samples[here], weights[here]), np.empty(biases.size)
-                values[block] = sum_bits(*own, biases, tables, of_rows, of_units, out)
+                inputs, shares = samples[here], weights[here]
+                out, sums = np.empty(biases.size), (biases, tables, of_rows, of_units)
+                values[block] = sum(
+                    sum_bits(inputs[part], shares[part], *sums, out)
+                    for part in gen_batches(BLOCK_SIZE, n_at_a_time)
+                )
                 hidden[block] = of_units.reshape(-1)[:m]
                 of_rows = of_rows.transpose(1, 2, 0, 3).reshape(-1, 16, biases.size)
                 of_bits = FOUR_SIGNS.T @ of_rows

@@ -30,6 +30,7 @@ from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_fir
 
 BLOCK_SIZE = 4096
 CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
+BITS_AT_A_TIME = 2**22  # as numbers
 MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
 TOL = 1e-5  # nats per sample
 
@@ -73,6 +74,35 @@ def pair_sums(signs, sample_weight=None):
         weighted = block * weights[start : start + BLOCK_SIZE, None]
         sums += weighted.sum(axis=0)
         products += weighted.T @ block
+    return float(weights.sum()), sums, products
+
+
+def edge_sums(parents, signs, sample_weight=None):
+    """Sum up weights, bits, and products of each bit with its parent.
+
+    Parameters
+    ----------
+    parents : ndarray of shape (n_features,), dtype int64
+        -1 for a root, whose product is 0.
+    signs, sample_weight
+        As for ``pair_sums``.
+
+    Returns
+    -------
+    total : float
+    sums, products : ndarrays of shape (n_features,), dtype float64
+    """
+    if isinstance(signs, PartitionedSamples):
+        return signs.sum(edge_sums, parents)
+    n_samples, n_features = signs.shape
+    weights = np.ones(n_samples) if sample_weight is None else sample_weight
+    (sums, products), child = np.zeros((2, n_features)), parents >= 0
+    for here in gen_batches(n_samples, max(1, BITS_AT_A_TIME // n_features)):
+        block = signs[here].astype(np.float64)
+        weighted = block * weights[here, None]
+        sums += weighted.sum(axis=0)
+        both = weighted[:, child] * block[:, parents[child]]
+        products[child] += both.sum(axis=0)
     return float(weights.sum()), sums, products
 
 
@@ -161,12 +191,10 @@ def log_conditionals(signs, parents, sample_weight=None, alpha=1.0):
         The second axis is the value of the parent, the third that of the bit. For a
         root, which has no parent, both values of the second axis give the same.
     """
-    total, sums, products = pair_sums(signs, sample_weight)
-    bits, child = np.arange(len(parents)), parents >= 0
+    total, sums, products = edge_sums(parents, signs, sample_weight)
     # The parent of a root is an independent fair coin.
-    parent_sums = np.where(child, sums[parents], 0.0)
-    with_parent = np.where(child, products[parents, bits], 0.0)
-    counts = pair_counts(total, parent_sums, sums, with_parent, alpha)
+    parent_sums = np.where(parents >= 0, sums[parents], 0.0)
+    counts = pair_counts(total, parent_sums, sums, products, alpha)
     return np.log(counts / counts.sum(axis=1, keepdims=True)).transpose(2, 0, 1)
 
 

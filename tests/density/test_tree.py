@@ -17,11 +17,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from sklboolean import ChowLiuTree
+from sklboolean.density import _tree
 from sklboolean.density._spanning_tree import maximum_spanning_tree
 from sklboolean.density._tree import (
     TreeDistribution,
     chow_liu_parents,
+    edge_sums,
+    log_conditionals,
     mutual_information_matrix,
+    pair_sums,
     parents_first,
 )
 
@@ -193,3 +197,28 @@ def test_too_many_columns_are_refused_before_memory_is_asked_for():
     X = sparse.csr_array((2, 50_000), dtype=np.float32)
     with pytest.raises(ValueError, match="of 50000 columns that takes 56 GiB"):
         ChowLiuTree().fit(X)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_edges_are_those_of_all_pairs(weighted, monkeypatch):
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1, 1], (50, 6)).astype(np.int8)
+    weights = rng.random(50) if weighted else None
+    parents = np.array([-1, 0, 0, -1, 3, 2])
+    monkeypatch.setattr(_tree, "BITS_AT_A_TIME", 40)
+    total, sums, products = edge_sums(parents, signs, weights)
+    of_pairs = pair_sums(signs, weights)
+    np.testing.assert_allclose([total], [of_pairs[0]])
+    np.testing.assert_allclose(sums, of_pairs[1])
+    expected = np.where(parents < 0, 0, of_pairs[2][np.arange(6), parents])
+    np.testing.assert_allclose(products, expected, atol=1e-12)
+
+
+def test_columns_without_edges_are_not_compared_in_pairs():
+    """As many as a tree refuses: the base of a machine is their frequencies."""
+    n_columns = _tree.MAX_VALUES + 1
+    signs = np.ones((3, n_columns), dtype=np.int8)
+    signs[1:, 5] = -1
+    tables = log_conditionals(signs, np.full(n_columns, -1), alpha=1.0)
+    np.testing.assert_allclose(np.exp(tables[4, 0]), [0.5 / 4, 3.5 / 4])
+    np.testing.assert_allclose(np.exp(tables[5, 1]), [2.5 / 4, 1.5 / 4])
