@@ -11,8 +11,8 @@ Parquet file of the same rows; both are deleted.
   Parquet file.
 * One pass of AveragedPerceptron and, as a peer, of SGDClassifier over the batches;
   models of conjunctions of two literals with a fixed C or price, whose searches are by
-  tables of all sums, on the first tenth of the rows. Seconds for 100 million rows are
-  extrapolated in proportion.
+  tables of all sums; boosting on the first tenth of the rows. Seconds for 100 million
+  rows are extrapolated in proportion.
 * A pipeline of BooleanEncoder and AveragedPerceptron as one SQL statement with label
   and probability in DuckDB, beside ``predict`` and ``predict_proba``, on a frame of
   numbers and categories.
@@ -158,8 +158,8 @@ READ = {"arrays": (read_batches, pack_batches), "Parquet": (read_parquet, pack_p
 LEARN = {
     "AveragedPerceptron, one pass": (perceptron, 60, 1),
     "SGDClassifier, one pass": (sgd, None, 1),
-    "ConjunctionLogisticRegression": (conjunctions, 600, 10),
-    "RuleClassifier": (rules, 600, 10),
+    "ConjunctionLogisticRegression": (conjunctions, 600, 1),
+    "RuleClassifier": (rules, 600, 1),
     "BoostByMajority, 15 stumps": (boosting, None, 10),
     "predict_to_parquet": (predict, None, 1),
 }

@@ -217,8 +217,8 @@ cdef class TableRows:
         Parameters
         ----------
         layout : object
-            With ``features``, ``groups``, ``inverted`` and ``columns`` by place, and
-            ``n_features``.
+            With ``features``, ``groups`` and ``inverted`` by place, ``columns`` by
+            feature, and ``n_features``.
         used : ndarray of shape (n_column_words,), uint64
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32

@@ -22,6 +22,8 @@ from sklboolean._core._popcount import FEW_COLUMNS, PANEL, count_ones, count_pai
 # Counting one more word costs every pair of rows about as much as this many steps
 # through postings (measured; the optimum is flat).
 WORD_COST = 0.05
+# Words of a column that are made at a time: the samples of these fit into a cache.
+PIECE = 2**10
 NO_INDPTR = np.zeros(1, dtype=np.int64)
 NO_INDICES = np.zeros(0, dtype=np.int32)
 
@@ -94,6 +96,27 @@ def transpose_words(words, n_features):
     return columns
 
 
+def binary_digits(numbers, n_digits):
+    """Write the binary digits of whole numbers as words, the lowest digit first.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (64 * n_words,), int64
+        At least 0, and below 2 ** n_digits.
+    n_digits : int
+
+    Returns
+    -------
+    digits : ndarray of shape (n_digits, n_words), uint64
+    """
+    digits = np.empty((n_digits, len(numbers) // 64), dtype=np.uint64)
+    for first in range(0, digits.shape[1], PIECE):
+        part = numbers[64 * first : 64 * (first + PIECE)]
+        bits = part >> np.arange(n_digits)[:, None] & 1
+        digits[:, first : first + PIECE] = pack_dense(bits.astype(np.uint8))
+    return digits
+
+
 def always_true(words, n_features):
     """Return which features are true in every packed row."""
     common = np.bitwise_and.reduce(words, axis=0).astype("<u8", copy=False)
@@ -148,19 +171,20 @@ class PackedBits:
         """Select samples: a slice, a mask or numbers, as cross-validation does."""
         if isinstance(samples, tuple):  # (samples, ...) of scikit-learn
             samples, _ = samples
-        weights = self.sample_weight
+        words, y, weights = self._read(samples)
         chosen = PackedBits(
-            np.ascontiguousarray(self.words[samples]),
-            self.n_features,
-            self.feature_names,
-            self._read_labels(samples),
-            None if weights is None else weights[samples],
+            np.ascontiguousarray(words), self.n_features, self.feature_names, y, weights
         )
         chosen.is_binarized = self.is_binarized
         return chosen
 
-    def _read_labels(self, samples):
-        return None if self.y is None else self.y[samples]
+    def _read(self, samples):
+        """Select bits, labels and weights."""
+        y, weights = (
+            values if values is None else values[samples]
+            for values in (self.y, self.sample_weight)
+        )
+        return self.words[samples], y, weights
 
 
 def targets_of(X, y, sample_weight=None):

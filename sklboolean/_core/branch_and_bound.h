@@ -276,7 +276,9 @@ static int sklb_deliver_if_less(sklb_search *s, int64_t n) {
     double one_by_one = 0, features = 2 * SKLB_FEATURE * 64 * (double)s->n_row_words;
     for (int k = 0; k < 2; k++) {
         const sklb_side *side = &s->sides[k];
-        double word = side->tables ? SKLB_LOOK_UP : SKLB_DIGIT * side->n_digits;
+        /* The same on all processors, whether there are tables or not. */
+        double by_digits = SKLB_DIGIT * side->n_digits;
+        double word = by_digits < SKLB_LOOK_UP ? by_digits : SKLB_LOOK_UP;
         one_by_one += (double)n * word * (double)side->n_words;
     }
     for (int64_t w = 0; w < s->n_words; w++) {

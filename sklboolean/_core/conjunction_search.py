@@ -21,7 +21,14 @@ from sklboolean._core._cpu import cpu_path
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._search import SIGNS, CoverSearch, fill_tables
 from sklboolean._core._table import LONGEST
-from sklboolean._core.bits import as_words, pack_dense, transpose_words, unpack_words
+from sklboolean._core.bits import (
+    PIECE,
+    as_words,
+    binary_digits,
+    pack_dense,
+    transpose_words,
+    unpack_words,
+)
 from sklboolean._core.conjunction_table import (
     ConjunctionTable,
     RunningSums,
@@ -40,6 +47,8 @@ MAX_LISTED = 2**26
 # Up to so many binary digits of the coefficients, counting digit by digit is faster
 # than looking sums up (measured on x86-64).
 MAX_DIGITS = {"plain": 4, "avx2": 16, "avx512": 32}
+# The most samples whose sums are looked up, in 256 bytes for each of them.
+MAX_LOOKED_UP = 2**20
 # The longest list that a scan of tables keeps in order.
 MAX_FROM_TABLE = 1024
 # Conjunctions of each length that the first, inexact searches keep, and those held in
@@ -147,11 +156,13 @@ def to_integers(coefficients):
     """
     size = np.abs(coefficients)
     exponent = int(np.frexp(size.max(initial=0.0))[1])
-    total = np.ldexp(size, -exponent).sum()
+    total = np.ldexp(size, -exponent, out=size).sum()
     shift = 52 - exponent - int(np.frexp(total)[1])
-    whole = np.rint(np.ldexp(coefficients, shift)).astype(np.int64)
+    np.rint(np.ldexp(coefficients, shift, out=size), out=size)
+    whole = size.astype(np.int64)
     divisor = int(np.gcd.reduce(whole)) or 1
-    return whole // divisor, float(np.ldexp(float(divisor), -shift))
+    whole //= divisor
+    return whole, float(np.ldexp(float(divisor), -shift))
 
 
 @dataclass(frozen=True)
@@ -228,27 +239,34 @@ class SignLayout:
     """
 
     def __init__(self, words, signs, groups, monotone):
-        self.signs = signs
-        self.orders = []
-        for side in (signs > 0, signs < 0):
-            members = np.flatnonzero(side)
-            padding = (0, -len(members) % 64)
-            self.orders.append(np.pad(members, padding, constant_values=-1))
-        order = np.concatenate(self.orders)
-        rows = words[order]
-        rows[order < 0] = 0
-        columns = transpose_words(rows, len(groups))
-        tokens = _group_tokens(columns, groups, monotone)
-        if not monotone:
-            samples = pack_dense((order >= 0)[None, :])
-            columns = np.concatenate([columns, ~columns & samples])
-            groups, tokens = np.tile(groups, 2), np.tile(tokens, 2)
-        self.columns, self.groups, self.tokens = columns, groups, tokens
-        self.words, self.order = words, np.maximum(order, 0)
-        self.n_features = columns.shape[0] // (1 if monotone else 2)
+        self.signs, self.words, self.n_features = signs, words, len(groups)
+        sides = [np.flatnonzero(side) for side in (signs > 0, signs < 0)]
+        sides = [np.pad(one, (0, -len(one) % 64), constant_values=-1) for one in sides]
+        self.n_positive, self.order = len(sides[0]), np.concatenate(sides)
+        self.columns = self._columns(monotone)
+        self.empty = np.flatnonzero(self.order < 0)
+        self.order[self.empty] = 0
+        tokens = _group_tokens(self.columns[: len(groups)], groups, monotone)
+        n_values = 1 if monotone else 2
+        self.groups, self.tokens = np.tile(groups, n_values), np.tile(tokens, n_values)
         ones = np.empty(len(words), dtype=np.int32)
         count_ones(words, ones)
         self.delivery = WORD_OF_SAMPLE * words.shape[1] + ONE_OF_SAMPLE * ones.mean()
+
+    def _columns(self, monotone):
+        """Lay out the features, and behind them their negations."""
+        n = self.n_features
+        n_literals, n_words = n if monotone else 2 * n, len(self.order) // 64
+        columns = np.empty((n_literals, n_words), dtype=np.uint64)
+        for first in range(0, n_words, PIECE):
+            part = slice(first, first + PIECE)
+            order = self.order[64 * first : 64 * (first + PIECE)]
+            samples = pack_dense((order >= 0)[None, :])
+            features = transpose_words(self.words[order], n)
+            columns[:n, part] = features & samples
+            if not monotone:
+                columns[n:, part] = ~features & samples
+        return columns
 
     def serves(self, signs):
         """Whether samples of these signs are laid out, and half of all or more."""
@@ -272,11 +290,13 @@ class SearchArrays:
 
     def __init__(self, layout, integers, factors):
         self.layout = layout
-        sides = [np.where(order < 0, 0, integers[order]) for order in layout.orders]
-        magnitudes = np.abs(np.concatenate(sides))
+        magnitudes = integers[layout.order]
+        magnitudes[layout.empty] = 0
+        np.abs(magnitudes, out=magnitudes)
+        sides = np.split(magnitudes, [layout.n_positive])
         self.samples = pack_dense(magnitudes[None, :] != 0)[0]
         self.rows = layout.words, layout.order, magnitudes, layout.n_features
-        self.sides = tuple(_digits_and_tables(abs(side)) for side in sides)
+        self.sides = tuple(map(_digits_and_tables, sides))
         self.factors = factors
         self.reach = np.maximum.accumulate(factors[::-1])[::-1].copy()
 
@@ -352,8 +372,8 @@ def _digits_and_tables(magnitudes):
     if not magnitudes.any():
         return np.zeros((1, len(magnitudes) // 64), np.uint64), NO_TABLES
     n_digits = int(magnitudes.max()).bit_length()
-    digits = pack_dense(magnitudes >> np.arange(n_digits)[:, None] & 1)
-    if n_digits <= MAX_DIGITS[cpu_path()]:
+    digits = binary_digits(magnitudes, n_digits)
+    if n_digits <= MAX_DIGITS[cpu_path()] or len(magnitudes) > MAX_LOOKED_UP:
         return digits, NO_TABLES
     tables = np.empty(32 * len(magnitudes), dtype=np.int64)
     fill_tables(magnitudes, tables)
@@ -422,7 +442,7 @@ class ConjunctionSearch:
             return None
         if (longest, completes) not in self.tables:
             self.tables[longest, completes] = ConjunctionTable(
-                self.words, self.groups, longest, completes=completes
+                self.words, self.columns, self.groups, longest, completes=completes
             )
         return self.tables[longest, completes]
 
@@ -599,6 +619,7 @@ class ConjunctionSearch:
             if answer[2]:
                 return answer
             self.lost_races, before = self.lost_races + 1, answer[3]
+            self.layout = None  # its memory
         values = integers.astype(np.float64)
         found = table.best(values, task, factors, self.monotone, diverse=diverse)
         return found, 0.0, True, before + nanoseconds

@@ -303,7 +303,7 @@ typedef struct {
     const int32_t *features, *groups;
     const uint8_t *inverted;
     int64_t n_features, n_words;
-    const uint64_t *columns, *used; /* the rows of each place; those with a value */
+    const uint64_t *columns, *used; /* the rows of each feature; those with a value */
     uint64_t *cover;
     const double *factors;
     int shortest, longest, signs, monotone, diverse;
@@ -387,8 +387,8 @@ static int sklb_write_literals(const sklb_scan *s, const sklb_suffix *suffix, in
 static void sklb_narrow_cover(sklb_scan *s, const int64_t *places, int n, int signs) {
     memcpy(s->cover, s->used, s->n_words * sizeof(uint64_t));
     for (int j = 0; j < n; j++) {
-        const uint64_t *column = s->columns + places[j] * s->n_words;
-        uint64_t flip = signs >> j & 1 ? 0 : ~(uint64_t)0;
+        const uint64_t *column = s->columns + s->features[places[j]] * s->n_words;
+        uint64_t flip = (signs >> j & 1) ^ s->inverted[places[j]] ? 0 : ~(uint64_t)0;
         for (int64_t w = 0; w < s->n_words; w++) s->cover[w] &= column[w] ^ flip;
     }
 }

@@ -16,7 +16,7 @@ from scipy.special import comb as binomials
 
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._table import LONGEST, TableRows
-from sklboolean._core.bits import pack_dense, transpose_words
+from sklboolean._core.bits import PIECE, pack_dense, transpose_words
 
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
 MAX_SUMS = 2**24
@@ -82,19 +82,14 @@ def fits_in_tables(n_features, longest):
     return sum(comb(n_features, k) for k in range(longest + 1)) <= MAX_SUMS
 
 
-def choose_inverted(words, n_features):
+def choose_inverted(columns, n_samples):
     """Choose the features that are true in more than half of the samples."""
-    n_words = words.shape[1]
-    ones = np.zeros(64 * n_words, dtype=np.int64)
-    step = max(1, 2**17 // n_words)  # 8 MiB of bits
-    for first in range(0, len(words), step):
-        rows = words[first : first + step].astype("<u8", copy=False).view(np.uint8)
-        bits = np.unpackbits(rows, axis=1, bitorder="little")
-        ones += bits.sum(axis=0, dtype=np.int64)
-    inverted = 2 * ones > len(words)
-    inverted[n_features:] = False
-    ones = np.where(inverted, len(words) - ones, ones)[:n_features]
-    return inverted, ones
+    ones = np.zeros(len(columns), dtype=np.int32)
+    if columns.size:
+        count_ones(columns, ones)
+    ones = ones.astype(np.int64)
+    inverted = 2 * ones > n_samples
+    return inverted, np.where(inverted, n_samples - ones, ones)
 
 
 def one_hot_runs(columns, n_samples):
@@ -135,6 +130,8 @@ class ConjunctionTable:
     ----------
     words : ndarray of uint64 words
         Boolean samples.
+    columns : ndarray of uint64 words
+        The samples where each feature is true.
     groups : ndarray of shape (n_features,), int32
         Features of one group never occur together in a conjunction.
     longest : int
@@ -147,10 +144,10 @@ class ConjunctionTable:
     cost : TableCost
     """
 
-    def __init__(self, words, groups, longest, *, completes=False):
-        self.words, self.feature_groups, self.longest = words, groups, longest
-        self.n_features = len(groups)
-        is_inverted, self.ones = choose_inverted(words, self.n_features)
+    def __init__(self, words, columns, groups, longest, *, completes=False):
+        self.words, self.columns, self.longest = words, columns, longest
+        self.feature_groups, self.n_features = groups, len(groups)
+        is_inverted, self.ones = choose_inverted(columns, len(words))
         self.completed = self._choose_completed(is_inverted) if completes else {}
         left_out = np.zeros(len(is_inverted), dtype=bool)
         left_out[list(self.completed)] = True
@@ -165,20 +162,21 @@ class ConjunctionTable:
 
     def _choose_completed(self, is_inverted):
         """Map the most frequent of each run of one-hot columns to the others."""
-        n_samples, n_features = len(self.words), self.n_features
-        n_true = np.where(is_inverted[:n_features], n_samples - self.ones, self.ones)
-        columns = transpose_words(self.words, n_features)
+        n_samples = len(self.words)
+        n_true = np.where(is_inverted, n_samples - self.ones, self.ones)
         most = {
             max(run, key=lambda j: n_true[j]): run
-            for run in one_hot_runs(columns, n_samples)
+            for run in one_hot_runs(self.columns, n_samples)
         }
         return {j: [k for k in run if k != j] for j, run in most.items()}
 
     def _ones_of(self, words):
         """Count the places that are true in each sample, without those left out."""
         n_ones = np.empty(len(words), dtype=np.int32)
-        if len(words):
-            count_ones(words & ~self.left_out ^ self.inverted_bits, n_ones)
+        for first in range(0, len(words), PIECE):
+            part = slice(first, first + PIECE)
+            counted = words[part] & ~self.left_out ^ self.inverted_bits
+            count_ones(counted, n_ones[part])
         return n_ones
 
     @cached_property
@@ -207,12 +205,8 @@ class ConjunctionTable:
         """Whether each place holds a negated feature."""
         return self.is_inverted[self.features].astype(np.uint8)
 
-    @cached_property
-    def columns(self):
-        """The samples where each place is true, as words."""
-        return self._columns_of(self.words)
-
     def _columns_of(self, words):
+        """Write the samples where each place is true, as words."""
         columns = transpose_words(words ^ self.inverted_bits, self.n_features)
         return columns[self.features]
 

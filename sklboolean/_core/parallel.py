@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
 from sklboolean._core.parameters import check_n_jobs
 
@@ -18,6 +19,12 @@ def count_threads(n_jobs=None):
     """
     with parallel_config(require="sharedmem"):
         return effective_n_jobs(n_jobs)
+
+
+def in_turn():
+    """Say how ``Parallel`` returns results: in turn, where its backend can."""
+    backend, _ = get_active_backend()
+    return "generator" if backend.supports_return_generator else "list"
 
 
 def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):

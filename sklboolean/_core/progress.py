@@ -52,11 +52,11 @@ class Progress:
 
     def __init__(self, estimator, unit, n_steps=None, X=None, y=None, *, every=1):
         self.estimator, self.unit, self.n_steps = estimator, unit, n_steps
-        self.data = {"X": X, "y": y}
         self.every = every if estimator.verbose == 1 else 1
         self.prints = bool(estimator.verbose)
         self.n_done, self.start, self.context = 0, perf_counter(), None
         if getattr(estimator, "_skl_callbacks", None):
+            self.data = {"X": X, "y": y}
             self.context = estimator._init_callback_context(max_subtasks=n_steps)
             self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
 

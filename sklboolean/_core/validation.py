@@ -5,10 +5,9 @@ out of range reads and writes anywhere. Errors name the argument, the column or 
 and the fix.
 """
 
-import re
 import sys
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from copy import copy
 from itertools import zip_longest
 
@@ -23,10 +22,10 @@ from sklboolean._core.bits import (
     not_boolean_message,
     pack_dense,
 )
+from sklboolean._core.data_errors import column_of, named_columns, readable_errors
 from sklboolean._core.parameters import check_binarize, check_n_jobs
 
 LARGEST_INDEX = 2**31 - 1  # compiled loops hold 32-bit indices
-ENCODE_TEXT = "encode text first, for example with BooleanEncoder"
 # Others have no index arrays, only those that come when they are turned into these.
 INDEXED = ("coo", "csr", "csc", "bsr")
 
@@ -46,7 +45,8 @@ def check_array_strict(X, name="X", *, ensure_all_finite=True, **options):
     """Check the data of a function: ``check_array`` and what it leaves unchecked."""
     X_array = check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
-    with readable_errors(name):
+    dtype = options.get("dtype", "numeric")
+    with named_columns(X_array, name, dtype), readable_errors(name):
         data = check_array(X_array, **options)
         data = check_sparse(data, X, name) if sparse.issparse(data) else data
     check_finite(data, X, name, ensure_all_finite)
@@ -70,8 +70,9 @@ def validate_data_strict(
         if values is not None:
             return values
     X_array = check_stored(X, "X")
+    dtype = options.get("dtype", "numeric")
     try:
-        with readable_errors("X"):
+        with named_columns(X_array, "X", dtype), readable_errors("X"):
             checked = _validate_named(estimator, X_array, y, **options)
             data, *labels = checked if isinstance(checked, tuple) else (checked,)
             if sparse.issparse(data):
@@ -227,9 +228,12 @@ def check_stored(X, name):
             "example by X.astype(float).filled(np.nan), and encode it with "
             "BooleanEncoder, or impute it."
         )
+    if hasattr(X, "fetchnumpy"):
+        raise ValueError(f"{name} is a relation of DuckDB. Pass {name}.df().")
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
     dtypes = list(X.dtypes) if is_frame else [getattr(X, "dtype", None)]
     for number, dtype in enumerate(dtypes):
+        dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
         is_time = getattr(dtype, "is_temporal", bool)()  # polars
         if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
             place = f"C{column_of(X, number)[1:]} of {name}" if is_frame else name
@@ -239,7 +243,18 @@ def check_stored(X, name):
             )
     if sparse.issparse(X):
         check_sparse_structure(X, name)
-    return np.asarray(X) if isinstance(X, list | tuple) else X
+    return array_of_rows(X, name) if isinstance(X, list | tuple) else X
+
+
+def array_of_rows(rows, name):
+    """Make a list of rows an array."""
+    try:
+        return np.asarray(rows)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a list whose rows have different lengths, or columns that hold "
+            "lists. Give each row one value for each column."
+        ) from error
 
 
 def holds_dicts(X):
@@ -317,13 +332,6 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
     raise ValueError(f"Input {name} contains {what} in {place}. {fix}") from None
 
 
-def column_of(given, number):
-    """Name a column, by its name in a data frame and else by its number."""
-    if hasattr(given, "columns") and hasattr(given, "dtypes"):
-        return f"column {list(given.columns)[number]!r}"
-    return f"column {number}"
-
-
 def check_labelled(y, where=True):
     """Refuse missing labels: None, NaN and pandas' NA.
 
@@ -332,7 +340,8 @@ def check_labelled(y, where=True):
     if isinstance(y, str) or y is None:
         return
     # numpy would turn NaN in a list of strings into a string.
-    labels = np.ravel(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
+    with named_columns(y, "y", None):
+        labels = np.ravel(np.asarray(y, dtype=None if hasattr(y, "dtype") else object))
     if labels.dtype.kind not in "fO":
         return
     rows = np.flatnonzero(is_missing(labels) & where)
@@ -403,31 +412,6 @@ def _is_compressed(X):
     if np.any(indptr[1:] < indptr[:-1]) or n_stored > min(len(X.indices), len(X.data)):
         return False
     return _point_inside(X.indices[:n_stored], n_minor, n_stored)
-
-
-@contextmanager
-def readable_errors(name):
-    """Rewrite errors about text, pandas' NA and integers beyond float64."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
-    except TypeError as error:
-        if "NAType" not in str(error):
-            raise
-        raise ValueError(
-            f"{name} holds pandas' NA among objects. Give columns a type for numbers, "
-            "for example by X.convert_dtypes()."
-        ) from error
-    except ValueError as error:
-        said = str(error)
-        is_of_text = "could not convert" in said or "bytes/strings" in said
-        if not is_of_text or ENCODE_TEXT in said:  # raised by a nested estimator
-            raise
-        said = re.sub(r"np\.str_\((.*)\)", r"\1", said)
-        raise ValueError(
-            f"{said}. Features and targets must be numbers: {ENCODE_TEXT}."
-        ) from error
 
 
 # bool and small integers stay small; anything else numeric becomes float64.

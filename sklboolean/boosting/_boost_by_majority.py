@@ -14,6 +14,7 @@ from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
+from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
@@ -431,7 +432,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         boosters = Parallel(
             n_jobs=self.n_jobs if data.learner.fills_threads else 1,
             prefer=data.learner.prefer,
-            return_as="generator",
+            return_as=in_turn(),
         )(
             delayed(self._fit_game)(data, game, schedule, seed)
             for game, seed in zip(self._games, seeds, strict=True)

@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logsumexp
 
-from sklboolean._core.parallel import each_slice
+from sklboolean._core.parallel import each_slice, in_turn
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._partitioned_samples import PartitionedSamples
 
@@ -418,7 +418,7 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
     else:
         single = replace(options, n_jobs=1)
         results = Parallel(
-            n_jobs=options.n_jobs, prefer="threads", return_as="generator"
+            n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
         )(
             delayed(fit_from_seed)(seed, signs, weights, single, attributes)
             for seed in seeds

@@ -17,7 +17,7 @@ from scipy.special import rel_entr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
-from sklboolean._core.parallel import each_slice
+from sklboolean._core.parallel import each_slice, in_turn
 from sklboolean._core.validation import warn_user
 from sklboolean.density._base import merge_equal_samples
 from sklboolean.density._bit_sums import UNITS, sum_bits
@@ -445,7 +445,7 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
         else:
             tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
             ascents = Parallel(
-                n_jobs=options.n_jobs, prefer="threads", return_as="generator"
+                n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
             )(tasks)
         finished = []
         for state in ascents:

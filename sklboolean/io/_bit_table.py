@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import weakref
 import zlib
 from contextlib import ExitStack
 from functools import partial
@@ -13,8 +14,12 @@ import numpy as np
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer
-from sklboolean._core.validation import check_array_strict, check_labelled
-from sklboolean.io._sources import BATCH_SIZE, open_batches
+from sklboolean._core.validation import (
+    KEPT_DTYPES,
+    check_array_strict,
+    check_labelled,
+)
+from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches
 
 MAGIC = b"SKLBITS1"
 FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
@@ -90,9 +95,9 @@ class BitTable(PackedBits):
         self._labels = None if header["labels"] is None else np.array(header["labels"])
         self.classes = None if self._labels is None else np.sort(self._labels)
         self._parts = header["parts"]
-        self._bytes = np.memmap(self.path, dtype=np.uint8, mode="r")
-        self.words = self._part("words").reshape(self.n_samples, -1)
-        self.sample_weight = self._part("sample_weight")
+        self._file = self.path.open("rb")  # stays this one where the path is replaced
+        weakref.finalize(self, self._file.close)
+        self.words, self.sample_weight = self._words(), self._part("sample_weight")
         if verify:
             self.verify()
 
@@ -106,6 +111,14 @@ class BitTable(PackedBits):
         if y is None or self._labels is None:
             return y if y is None else y[samples]
         return self._labels[y[samples]]
+
+    def _words(self):
+        return self._part("words").reshape(self.n_samples, -1)
+
+    def _read(self, samples):
+        weights = self._part("sample_weight")
+        weights = None if weights is None else weights[samples]
+        return self._words()[samples], self._read_labels(samples), weights
 
     def __reduce__(self):
         return partial(BitTable, verify=False), (self.path,)
@@ -145,10 +158,14 @@ class BitTable(PackedBits):
             checksum = 0
             stop = part["start"] + part["n_bytes"]
             for first in range(part["start"], stop, CHUNK):
-                piece = self._bytes[first : min(first + CHUNK, stop)]
+                piece = self._map()[first : min(first + CHUNK, stop)]
                 checksum = zlib.crc32(piece, checksum)
             if checksum != part["checksum"]:
                 raise self._damage(f"its {name} are damaged")
+
+    def _map(self):
+        """Map the file anew: what is read leaves memory with the array."""
+        return np.memmap(self._file, dtype=np.uint8, mode="r")
 
     def _part(self, name):
         """Map one part of the file as an array, or return None."""
@@ -156,7 +173,7 @@ class BitTable(PackedBits):
             return None
         part = self._parts[name]
         stop = part["start"] + part["n_bytes"]
-        array = np.asarray(self._bytes[part["start"] : stop].view(part["dtype"]))
+        array = np.asarray(self._map()[part["start"] : stop].view(part["dtype"]))
         return array.astype(array.dtype.newbyteorder("="), copy=False)
 
     def batches(self, batch_size=BATCH_SIZE):
@@ -177,10 +194,12 @@ class BitTable(PackedBits):
         check_integer(batch_size, "batch_size", 1)
         for first in range(0, self.n_samples, batch_size):
             rows = slice(first, first + batch_size)
-            labels, weights = self._read_labels(rows), self.sample_weight
-            labels = None if labels is None else np.array(labels)
-            weights = None if weights is None else np.array(weights[rows])
-            yield unpack_words(self.words[rows], self.n_features), labels, weights
+            batch = self[rows]
+            labels, weights = (
+                None if values is None else np.array(values)
+                for values in (batch.y, batch.sample_weight)
+            )
+            yield unpack_words(batch.words, self.n_features), labels, weights
 
     @classmethod
     def write(
@@ -318,9 +337,7 @@ class _Writer:
         if self.encoder is not None:
             X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()
             X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        elif hasattr(X, "to_pandas"):
-            X = X.to_pandas()
-        X = check_array_strict(X)
+        X = check_array_strict(as_frame(X), dtype=KEPT_DTYPES)
         names = None if names is None else [str(name) for name in names]
         n_samples, columns = len(X), (X.shape[1], names)
         if self.shape is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklboolean._core.bits import PackedBits
 from sklboolean._core.parameters import check_integer
-from sklboolean.io._sources import BATCH_SIZE, open_batches, split_column
+from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, split_column
 
 N_PROBE = 512  # samples of a prediction that measures memory
 
@@ -109,7 +109,7 @@ def _batches(source, keep, batch_size):
             yield {}, source[first : first + batch_size]
         return
     for X, _, _ in open_batches(source, None, None, batch_size):
-        X = X.to_pandas() if hasattr(X, "to_pandas") else X
+        X = as_frame(X)
         kept = {}
         for name in keep:
             X, kept[name] = split_column(X, name)

@@ -39,8 +39,10 @@ def _tables(source, batch_size):
     """Yield the batches of a source."""
     if isinstance(source, str | Path):
         source = _open_file(Path(source), batch_size)
-    elif hasattr(source, "iloc"):
+    elif hasattr(source, "iloc") or getattr(source, "ndim", 0) == 2:
         source = [source]
+    elif hasattr(source, "iter_slices"):  # polars, whose export dies of some names
+        source = source.iter_slices(batch_size)
     elif hasattr(source, "__arrow_c_stream__"):
         import pyarrow
 
@@ -70,6 +72,23 @@ def _open_file(path, batch_size):
     raise ValueError(
         f"{path} is neither a .parquet nor a .csv file. Pass batches, such as frames."
     )
+
+
+def as_frame(X):
+    """Make a table of pyarrow a data frame of pandas."""
+    if not hasattr(X, "column_names"):
+        return X
+    try:
+        return X.to_pandas()
+    except Exception as error:
+        if X.num_columns > 1:
+            for number in range(X.num_columns):
+                as_frame(X.select([number]))
+        field = X.schema.field(0)
+        raise ValueError(
+            f"Column {field.name!r} of X holds {field.type}, which pandas cannot hold "
+            f"({error}). Convert it, or leave it out."
+        ) from error
 
 
 def split_column(X, name):

@@ -20,6 +20,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.damage import require, require_shape
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import count_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.progress import (
@@ -157,8 +158,8 @@ def scores_of_classes(scores, pairs):
 
 
 class BooleanSVC(
-    CallbackSupportMixin, FeatureSharesMixin, DecisionClassifierMixin, TableScoreMixin,
-    ClassifierMixin, BaseEstimator,
+    CallbackSupportMixin, PackedPartitionsMixin, FeatureSharesMixin,
+    DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator,
 ):  # fmt: skip
     """Support vector machine with a soft margin over conjunctions of Boolean features.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
 from sklboolean._core.formulas import check_input_names, feature_names_of, sql_name
+from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
@@ -353,7 +354,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 for number, partition in enumerate(partitions)
             )
             # Partitions are loaded, and their summaries added, one after the other.
-            results = Parallel(return_as="generator")(tasks)
+            results = Parallel(return_as=in_turn())(tasks)
             schema, summaries = add_partitions(results)
             schema.set_attributes(self)
             self._fit_summaries(summaries, is_last=True)

@@ -16,10 +16,12 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from sklboolean._core.validation import (
+    array_of_rows,
     check_stored,
     has_fitted_names,
     holds_dicts,
     is_missing,
+    named_columns,
     readable_errors,
 )
 
@@ -128,7 +130,10 @@ def read_columns(estimator, X, *, reset):
         )
         return [_column(read, *pair) for pair in zip(names, series, strict=True)]
     X = check_stored(X, "X")
-    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    with named_columns(X, "X", None), readable_errors("X"):
+        X = validate_data(
+            estimator, X, reset=reset, dtype=None, ensure_all_finite=False
+        )
     return [_column(_read_array, j, X[:, j]) for j in range(X.shape[1])]
 
 
@@ -150,13 +155,7 @@ def as_table(X):
         values[np.ma.getmaskarray(X)] = None
         return values
     if isinstance(X, list | tuple) and not holds_dicts(X):
-        try:
-            kind = np.asarray(X).dtype.kind
-        except ValueError as error:
-            raise ValueError(
-                "X is a list whose rows have different lengths, or columns that hold "
-                "lists. Give each row one value for each column."
-            ) from error
+        kind = array_of_rows(X, "X").dtype.kind
         return np.asarray(X, dtype=object) if kind in "USOf" else X
     is_export = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
     is_known = any(hasattr(X, name) for name in ("iloc", "get_columns"))
@@ -444,6 +443,7 @@ def fill_missing(X, columns, missing, incomplete, values):
     filled : object
         Of the type of X; an ndarray for arrays and lists.
     """
+    X = as_table(X)
     if not is_frame(X):
         are_numbers = all(column.numbers is not None for column in columns)
         filled = np.array(X, dtype=np.float64 if are_numbers else object)
@@ -458,7 +458,13 @@ def fill_missing(X, columns, missing, incomplete, values):
                 found = [bool(value) for value in found]
             elif column.is_integer:
                 found = [round(value) for value in found]
-            X = fill(X, j, places, found)
+            try:
+                X = fill(X, j, places, found)
+            except Exception as error:  # of pandas, polars or pyarrow
+                raise ValueError(
+                    f"Column {column.name!r} of X cannot hold {found[0]!r}, which is "
+                    f"filled in ({error}). Convert it, for example to floats."
+                ) from error
     return X
 
 

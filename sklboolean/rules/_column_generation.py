@@ -135,6 +135,20 @@ def encode_conjunctions(conjunctions):
     return indptr, np.array(literals, dtype=np.int32)
 
 
+def round_to_digits(numbers, n_digits):
+    """Round to binary digits; return the numbers, and the sum of the changes.
+
+    ``numbers`` are overwritten.
+    """
+    exponent = np.frexp(np.abs(numbers).max())[1]
+    shift = int(min(max(n_digits - exponent, n_digits), 40))
+    rounded = np.ldexp(numbers, shift)
+    np.rint(rounded, out=rounded)
+    np.ldexp(rounded, -shift, out=rounded)
+    numbers -= rounded
+    return rounded, np.abs(numbers, out=numbers).sum()
+
+
 def choose_different(found, n_most):
     """Choose at most so many conjunctions, few of which share two literals."""
     chosen, n_shared = [], Counter()
@@ -155,7 +169,7 @@ class ColumnGeneration:
         Boolean samples.
     weights : ndarray of shape (n_samples,), float64
         Samples of weight 0 are left out.
-    targets : ndarray of shape (n_outputs, n_samples), float64
+    targets : ndarray of shape (n_outputs, n_samples), float64 or bool
     loss : {"logistic", "softmax", "squared"}
     space : ConjunctionSpace
     n_jobs : int or None
@@ -174,20 +188,15 @@ class ColumnGeneration:
         used = slice(None) if (weights > 0).all() else weights > 0
         self.words, self.loss = as_words(X)[used], loss
         self.space, self.n_jobs = space, n_jobs
-        n_samples = len(self.words)
-        self.features = transpose_words(self.words, space.n_features)
-        self.samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
-        padding = (0, -n_samples % 64)
-        self.padded_weights = np.pad(weights[used], padding)
-        self.padded_targets = np.pad(targets[:, used], ((0, 0), padding))
-        self.weights = self.padded_weights[:n_samples]
-        self.targets = self.padded_targets[:, :n_samples]
-        # Column 0 is the intercept.
-        self.conjunctions, self.known = [], {}
+        self.weights, self.targets = weights[used], targets[:, used]
+        self.samples = pack_dense(np.ones((1, len(self.words)), dtype=np.uint8))[0]
         self.search = ConjunctionSearch(
             self.words, space.n_features, max_literals=space.max_literals,
             monotone=space.monotone, feature_groups=space.feature_groups, n_jobs=n_jobs,
         )  # fmt: skip
+        self.features = self.search.columns
+        # Column 0 is the intercept.
+        self.conjunctions, self.known = [], {}
         self.columns = self.samples[None, :].copy()
         self.prices = np.zeros(1)
         self.coefficients = np.zeros((len(targets), 1))
@@ -197,15 +206,19 @@ class ColumnGeneration:
         """Add conjunctions with weight 0; return the number of those that are new."""
         new = [one for one in dict.fromkeys(conjunctions) if one not in self.known]
         if new:
-            covers = np.empty((len(new), len(self.samples)), dtype=np.uint64)
+            self._resize(1 + len(self.conjunctions) + len(new))
+            covers = self.columns[-len(new) :]
             fill_covers(self.features, self.samples, *encode_conjunctions(new), covers)
             for one in new:
                 self.known[one] = len(self.conjunctions)
                 self.conjunctions.append(one)
-            self.columns = np.concatenate([self.columns, covers])
             self.prices = np.r_[self.prices, self.space.prices(new)]
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
+
+    def _resize(self, n_columns):
+        """Change the number of columns in place, which copies nothing where it can."""
+        self.columns.resize((n_columns, len(self.samples)), refcheck=False)
 
     def add_features(self):
         """Add the features that are true in some samples and false in others."""
@@ -229,7 +242,10 @@ class ColumnGeneration:
         kept = np.flatnonzero(used)
         self.conjunctions = [self.conjunctions[k - 1] for k in kept[1:]]
         self.known = {one: k for k, one in enumerate(self.conjunctions)}
-        self.columns, self.prices = self.columns[kept], self.prices[kept]
+        for place, k in enumerate(kept):
+            self.columns[place] = self.columns[k]
+        self._resize(len(kept))
+        self.prices = self.prices[kept]
         self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
         problem.keep(kept)
 
@@ -261,7 +277,12 @@ class ColumnGeneration:
             Whether neither a limit nor ``watch`` ended the minimization. The limit of
             work may have ended a proof by branch and bound.
         """
-        problem = L1Problem(self.loss, C * self.padded_weights, self.padded_targets)
+        padding = (0, -len(self.words) % 64)
+        problem = L1Problem(
+            self.loss,
+            np.pad(C * self.weights, padding),
+            np.pad(self.targets, ((0, 0), padding)),
+        )
         width = None if self.is_by_tables else WIDTH
         limits = Limits(self.work + max_work, until)
         is_complete = self._generate(problem, C, tol, width, exact, limits, watch)
@@ -285,12 +306,13 @@ class ColumnGeneration:
         everything = outputs = range(len(self.targets))
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            means = self._solve(problem, inner, limits, watch, balance=width is None)
+            self._solve(problem, inner, limits, watch, balance=width is None)
             if watch is not None and watch.after_solution():
                 return False
             if width and before - self.objective < min(tol, FLAT) * self.objective:
                 return not limits.reached(self.work)
             before = self.objective
+            means = problem.means[:, : len(self.words)]
             found, bound = self._search(C, means, outputs, tol, width, limits)
             if exact and self.gap <= tol * self.objective:
                 return True
@@ -322,7 +344,7 @@ class ColumnGeneration:
         return np.count_nonzero(self.coefficients.any(axis=0)) + self.space.n_features
 
     def _solve(self, problem, precision, limits, watch, *, balance):
-        """Solve for the present conjunctions; return the means of all outputs.
+        """Solve for the present conjunctions, which sets ``means`` of the problem.
 
         ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
         """
@@ -332,11 +354,11 @@ class ColumnGeneration:
         problem.solve(*start, precision, left, watch)
         self.work += problem.work - work
         self.objective = problem.value
-        means = problem.means[:, : len(self.words)]
-        return self._balance(means) if balance else means
+        if balance:
+            problem.means = self._balance(problem.means[:, : len(self.words)])
 
     def _search(self, C, means, outputs, tol, width, limits):
-        """Find conjunctions that are worth their price for some outputs.
+        """Find conjunctions whose sum of residuals is worth their price.
 
         An exact search for all outputs bounds the gap.
 
@@ -349,19 +371,16 @@ class ColumnGeneration:
             exact search, else of those found.
         """
         factors, found, bound = self.space.factors(), {}, 1.0
-        residuals = C * self.weights * (self.targets - means)
         for k in outputs:
-            coefficients = residuals[k]
+            coefficients = self.targets[k] - means[k]
+            coefficients *= C * self.weights
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
-            exponent = np.frexp(np.abs(coefficients).max())[1]
-            shift = int(min(max(digits - exponent, digits), 40))
-            rounded = np.ldexp(np.rint(np.ldexp(coefficients, shift)), -shift)
-            error = np.abs(rounded - coefficients).sum()
+            coefficients, error = round_to_digits(coefficients, digits)
             result = self.search.best(
-                rounded, n_rules=SHOWN * n_most,
+                coefficients, n_rules=SHOWN * n_most,
                 length_weights=factors, floor=1 + 0.5 * tol, width=width,
                 time_limit=limits.seconds_left(), diverse=self.is_by_tables,
                 max_work=max(limits.max_work - self.work, 0),
@@ -380,7 +399,7 @@ class ColumnGeneration:
                 bound = max(bound, (0.0 if best else result.bound) + error)
                 if not result.is_optimal:
                     bound = max(bound, result.bound + error)
-        if width is None and len(outputs) == len(residuals):
+        if width is None and len(outputs) == len(self.targets):
             self.gap = self._gap(C, means, bound)
         return found, bound
 

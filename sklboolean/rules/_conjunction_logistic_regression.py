@@ -216,10 +216,13 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             progress = Progress(self, "part", None, X, y)
             samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
-            weights = check_sample_weight(sample_weight, len(y))
-            n_classes = len(self.classes_)
-            factors = class_weights(self.class_weight, self.classes_, codes, weights)
-            weights = weights * factors[codes]
+            y, n_classes = None, len(self.classes_)  # the labels take memory
+            weights = check_sample_weight(sample_weight, len(codes))
+            if self.class_weight is not None:
+                factors = class_weights(
+                    self.class_weight, self.classes_, codes, weights
+                )
+                weights = weights * factors[codes]
             masses = np.bincount(codes, weights, minlength=n_classes)
             if not (masses > 0).all() or not np.isfinite(masses.sum()):
                 label = self.classes_[np.argmin(masses)]
@@ -230,7 +233,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
                 )
             is_binary = n_classes == 2
             outputs = np.arange(n_classes)[is_binary:, None]
-            targets = (codes == outputs).astype(np.float64)
+            codes = codes.astype(np.min_scalar_type(-n_classes))
+            targets = codes == outputs
             loss = "logistic" if is_binary else "softmax"
             Cs = self._check_Cs(CLASSIFICATION_CS)
             self._fit(samples, weights, targets, codes, loss, Cs, progress)

@@ -18,6 +18,7 @@ from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
 from sklboolean._core.held_out import disjoint_test_sets
+from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -221,7 +222,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         """
         parts = self._split(strata, weights)
         progress.count("part", len(parts))
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=in_turn())(
             delayed(self._path_losses)(
                 words, weights, targets, loss, space, Cs, until, train, test
             )

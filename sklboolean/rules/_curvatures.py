@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklboolean._core._popcount import count_ones
-from sklboolean._core.bits import BitColumns, BitRows, count_common, pack_dense
+from sklboolean._core.bits import BitColumns, BitRows, binary_digits, count_common
 from sklboolean.rules._bit_columns import add_counts, add_multiples, keep_samples
 
 # What the multiples of all samples add up to, about. Fewer make a step less exact, and
@@ -108,8 +108,7 @@ class Curvatures:
             for (a, b), digits in self.digits.items():
                 both = [{a, b} <= set(pair) for pair in self.pairs]
                 of_block = multiples[both].sum(axis=0)
-                bits = of_block >> np.arange(n_digits)[:, None] & 1
-                digits[:, first : first + WORDS] = pack_dense(bits.astype(np.uint8))
+                digits[:, first : first + WORDS] = binary_digits(of_block, n_digits)
         self.work += 10 * values.shape[1] * len(self.digits)
         self.unit = values.sum() / max(last.sum(), 1)
         self.reference = values

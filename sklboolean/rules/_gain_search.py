@@ -6,6 +6,7 @@ for each literal. The search for conjunctions looks for the largest gain itself.
 """
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from inspect import signature
 from time import monotonic
 
@@ -210,7 +211,7 @@ class GainSearch:
 
         Of equal gains the shorter conjunction wins.
         """
-        known = k, left.tobytes()
+        known = k, blake2b(left).digest()
         if known not in self.known:
             self.known[known] = self._best_by_length(k, left)
         gain, _, literals = max(

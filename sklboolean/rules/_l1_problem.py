@@ -63,7 +63,7 @@ class L1Problem:
     loss : {"logistic", "softmax", "squared"}
     weights : ndarray of shape (64 * n_words,), float64
         Of the samples; 0 behind the last one.
-    targets : ndarray of shape (n_outputs, 64 * n_words), float64
+    targets : ndarray of shape (n_outputs, 64 * n_words), float64 or bool
         0 or 1 for the logistic loss, one-hot for softmax.
 
     Attributes
@@ -144,6 +144,7 @@ class L1Problem:
         self.value = self.loss_of(scores) + (prices * np.abs(coefficients)).sum()
         before = np.inf
         for step in range(MAX_STEPS + 1):
+            self.means = None  # its memory
             self.means = self.means_of(scores)
             slopes = self._slopes(columns)
             worst = largest_violation(slopes, coefficients, prices)
@@ -169,7 +170,8 @@ class L1Problem:
 
     def _slopes(self, columns):
         """Compute the slopes of the loss by the coefficients of columns."""
-        values = self.weights * (self.means - self.targets)
+        values = self.means - self.targets
+        values *= self.weights
         n_outputs, n_columns = len(values), len(columns)
         # With what each sample takes for its means and its loss.
         self.work += 8 * columns.size * n_outputs + 30 * values.size
@@ -267,8 +269,7 @@ class L1Problem:
         has_moved : bool
         """
         direction = np.zeros(scores.shape)
-        places = np.flatnonzero(change.any(axis=0))
-        add_columns(columns[places], np.ascontiguousarray(change[:, places]), direction)
+        add_columns(columns, change, direction)
         penalty = (prices * np.abs(coefficients)).sum()
         whole = (prices * np.abs(coefficients + change)).sum()
         expected = decrease + whole - penalty
@@ -280,7 +281,8 @@ class L1Problem:
             value += (prices * np.abs(moved)).sum()
             if value <= self.value + 1e-4 * rate * expected + rounding:
                 coefficients[:] = moved
-                scores += rate * direction
+                direction *= rate
+                scores += direction
                 self.value = value
                 return True
         return False

@@ -42,6 +42,8 @@ CHOICE_REVISIONS = 1
 CHOICE_SHARE = 0.7
 # The default model is fitted on so many samples: its time grows with their square.
 MAX_MODEL_SAMPLES = 4000
+# Samples whose labels it predicts at a time.
+PREDICTED = 2**16
 
 
 class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
@@ -254,8 +256,10 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                     "certificate=True needs two classes, as a DNF has; y has "
                     f"{len(self.classes_)}. Set certificate=False."
                 )
+            y, codes = None, codes.astype(np.min_scalar_type(-len(self.classes_)))
             weights = self._weights(codes, sample_weight)
-            used = np.flatnonzero(weights)
+            # A slice copies nothing.
+            used = slice(None) if weights.all() else np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
             choice = params.part(CHOICE_SHARE)
@@ -286,8 +290,10 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     def _weights(self, codes, sample_weight):
         """Multiply the weights of the samples by those of their classes."""
         weights = relative_weights(checked_weights(sample_weight, len(codes)))
-        of_class = class_weights(self.class_weight, self.classes_, codes, weights)
-        return check_finite_sum(weights * of_class[codes])
+        if self.class_weight is not None:
+            of_class = class_weights(self.class_weight, self.classes_, codes, weights)
+            weights = weights * of_class[codes]
+        return check_finite_sum(weights)
 
     def _choose_setting(self, X, codes, weights, params, rng, progress):
         """Choose the trusted samples, the order of the classes, penalty and price."""
@@ -383,7 +389,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     def _fit_model(self, X, codes, weights, rng):
         """Fit the model that tells which labels to trust, on zeros and ones."""
         seed = rng.randint(2**31)
-        bits = unpack_words(X, self.n_features_in_)
         fitted_on = slice(None)
         if self.estimator is not None:
             model = clone(self.estimator)
@@ -399,14 +404,19 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         labels = self.classes_[codes[fitted_on]]
         if (labels == labels[0]).all():
             return None
-        return model.fit(bits[fitted_on], labels, **options)
+        bits = unpack_words(X[fitted_on], self.n_features_in_)
+        return model.fit(bits, labels, **options)
 
     def _trust(self, model, X, codes, weights):
         """Set the weights of samples to 0 whose label the model contradicts."""
         if model is None:
             return weights
-        predicted = model.predict(unpack_words(X, self.n_features_in_))
-        return np.where(predicted == self.classes_[codes], weights, 0.0)
+        kept = weights.copy()
+        for first in range(0, len(X), PREDICTED):
+            part = slice(first, first + PREDICTED)
+            predicted = model.predict(unpack_words(X[part], self.n_features_in_))
+            kept[part][predicted != self.classes_[codes[part]]] = 0.0
+        return kept
 
     def _set_fitted_attributes(
         self, uses_model, order, penalty, price, X, codes, weights, params, rng

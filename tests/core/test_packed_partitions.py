@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import (
     BooleanStump,
+    BooleanSVC,
     BoostByMajority,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
@@ -34,6 +35,7 @@ MODELS = [
     ConjunctionRegressor(Cs=[0.1, 1], max_literals=2, binarize=1.5, random_state=0),
     RuleClassifier(binarize=1.5, max_literals=2, random_state=0),
     BoostByMajority(BooleanStump(binarize=1.5), n_estimators=9, random_state=0),
+    BooleanSVC(binarize=1.5, class_weight="balanced"),
 ]
 RULES = RuleClassifier("labels", max_literals=1, random_state=0)
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)

@@ -429,7 +429,7 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(seed, longest, li
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conjunction_table, "LISTED", listed)
         table = conjunction_table.ConjunctionTable(
-            pack_dense(X), np.arange(m), longest, completes=True
+            pack_dense(X), pack_dense(X.T), np.arange(m), longest, completes=True
         )
         sums, counts = table.sums(values), table.counts
     assert table.n_ones == sum(

@@ -497,7 +497,7 @@ def test_columns_are_dropped_and_known_ones_not_added_twice():
     pair = ((0, True), (1, True))
     assert model.add([pair, pair, ((2, False),)]) == 2
     assert model.add([pair]) == 0
-    problem = L1Problem("logistic", model.padded_weights, model.padded_targets)
+    problem = L1Problem("logistic", np.ones(128), np.zeros((1, 128)))
     model.minimize(1e-9, 0.1, exact=True)
     model.drop_unused(problem)
     assert model.conjunctions == [((2, False),)]
