@@ -49,6 +49,7 @@ from sklboolean.density._base import (
 from sklboolean.density._em import (
     EMOptions,
     MixtureState,
+    draw_components,
     fit_best_start,
     posterior,
     run_em,
@@ -463,15 +464,12 @@ class BernoulliMixture(
 
     def _complete_at_random(self, signs, rng):
         shares, _ = posterior(self._state.mixture.log_joint(signs))
-        reached = rng.uniform(size=(len(signs), 1)) < np.cumsum(shares, axis=1)
-        # Rounding may leave the last sum below 1 and below the draw.
-        reached[:, -1] = True
+        chosen = draw_components(shares, rng)
         if self._attributes is not None:
-            chosen, mixture = reached.argmax(axis=1), self._state.mixture
-            return mixture.draw_of_groups(signs, chosen, rng)
+            return self._state.mixture.draw_of_groups(signs, chosen, rng)
         shape = shares.shape[1], signs.shape[1]
         require_shape(self.means_, shape, "means_")
-        means = self.means_[reached.argmax(axis=1)]
+        means = self.means_[chosen]
         true = rng.uniform(size=signs.shape) < means
         return np.where(signs == 0, np.where(true, 1, -1), signs)
 

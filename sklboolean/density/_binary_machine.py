@@ -102,21 +102,17 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         """
         check_is_fitted(self)
         params = self._state.params
-        if params.parents is not None:
-            raise ValueError(
-                "A BernoulliRBM has no tree: its inputs are independent given the "
-                "hidden units. Fit with base='independent' to convert."
-            )
-        if params.attributes is not None:
-            raise ValueError(
-                "A BernoulliRBM has no feature_groups: its inputs are independent "
-                "given the hidden units. Fit with feature_groups=None to convert."
-            )
-        if params.max_active is not None:
-            raise ValueError(
-                "A BernoulliRBM has no max_active: its hidden units are independent "
-                "given the inputs. Fit with max_active=None to convert."
-            )
+        for name, value, setting in (
+            ("tree", params.parents, "base='independent'"),
+            ("feature_groups", params.attributes, "feature_groups=None"),
+            ("max_active", params.max_active, "max_active=None"),
+        ):
+            if value is not None:
+                raise ValueError(
+                    f"A BernoulliRBM has no {name}: its inputs are independent given "
+                    "the hidden units, and these given the inputs. Fit with "
+                    f"{setting} to convert."
+                )
         components = params.components
         rbm = BernoulliRBM(len(components), n_iter=0, random_state=0)
         rbm.fit(np.zeros((1, components.shape[1])))

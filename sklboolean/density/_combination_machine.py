@@ -11,7 +11,6 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
-from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._conditionals import complete_at_random
@@ -236,16 +235,9 @@ class CombinationMachine(
         y, sample_weight = targets_of(X, y, sample_weight)
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
-            options = self._reporting(self._check_params(), progress)
-            signs = self._read(X, reset=True)
-            self._check_sums(signs.shape[1])
-            weights = checked_weights(sample_weight, len(signs), divides=True)
-            options = self._set_alpha(options, weights.sum())
-            rng = check_random_state(self.random_state)
-            if signs.all():
-                self._fit_by_sums(signs, weights, options, rng)
-            else:
-                self._fit_incomplete(signs, weights, options, rng)
+            checked = self._start_fit(X, sample_weight, progress, allow_missing=True)
+            fit = self._fit_by_sums if checked[0].all() else self._fit_incomplete
+            fit(*checked, check_random_state(self.random_state))
             progress.finish()
         warn_of_large_weights(
             self._state.params,

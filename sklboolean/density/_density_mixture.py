@@ -40,6 +40,7 @@ from sklboolean.density._base import (
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
+from sklboolean.density._em import draw_components
 from sklboolean.density._partitioned_samples import (
     PartitionedFitMixin,
     PartitionedSamples,
@@ -552,9 +553,7 @@ class DensityMixture(
 
     def _complete_at_random(self, signs, rng):
         shares = softmax(self._state.log_joint(signs), axis=1)
-        reached = rng.uniform(size=(len(signs), 1)) < np.cumsum(shares, axis=1)
-        reached[:, -1] = True  # rounding may leave the last sum below 1
-        chosen, filled = reached.argmax(axis=1), signs.copy()
+        chosen, filled = draw_components(shares, rng), signs.copy()
         for k in np.unique(chosen):
             drawn_from = chosen == k
             bits = self.estimators_[k].impute(as_bits(signs[drawn_from]), "sample", rng)

@@ -52,6 +52,13 @@ def posterior(log_joint):
     return responsibilities, (largest + np.log(sums))[:, 0]
 
 
+def draw_components(shares, rng):
+    """Draw a component for each sample; each row of shares sums to 1."""
+    reached = rng.uniform(size=(len(shares), 1)) < np.cumsum(shares, axis=1)
+    reached[:, -1] = True  # rounding may leave the last sum below 1
+    return reached.argmax(axis=1)
+
+
 @dataclass(frozen=True)
 class ProductMixture:
     """Parameters of a mixture of products, in logarithms.

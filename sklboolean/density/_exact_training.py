@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import grow
 from sklboolean.density._machine import ALPHAS, MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (
@@ -57,6 +58,14 @@ class ExactTrainingMixin(PartitionedFitMixin, MachineMixin):
         if self.alpha is not None and is_auto(self.alpha, "alpha"):
             return min(ALPHAS)  # until one is chosen
         return super()._check_alpha()
+
+    def _start_fit(self, X, sample_weight, progress, allow_missing):
+        """Check parameters and samples; return these, their weights and the options."""
+        options = self._reporting(self._check_params(), progress)
+        samples = self._read(X, reset=True, allow_missing=allow_missing)
+        self._check_sums(samples.shape[1])
+        weights = checked_weights(sample_weight, len(samples), divides=True)
+        return samples, weights, self._set_alpha(options, weights.sum())
 
     def _fit_by_sums(self, samples, weights, options, rng, *, resumes=False):
         """Maximise the exact likelihood."""

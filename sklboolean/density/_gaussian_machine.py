@@ -18,7 +18,6 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
-from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._conditionals import group_rows, members_of
 from sklboolean.density._exact_training import ExactTrainingMixin
@@ -448,13 +447,8 @@ class GaussianCombinationMachine(
         """
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
-            options = self._reporting(self._check_params(), progress)
-            samples = self._read(X, reset=True, allow_missing=False)
-            self._check_sums(samples.shape[1])
-            weights = checked_weights(sample_weight, len(samples), divides=True)
-            options = self._set_alpha(options, weights.sum())
-            rng = check_random_state(self.random_state)
-            self._fit_by_sums(samples, weights, options, rng)
+            checked = self._start_fit(X, sample_weight, progress, allow_missing=False)
+            self._fit_by_sums(*checked, check_random_state(self.random_state))
             progress.finish()
         return self
 

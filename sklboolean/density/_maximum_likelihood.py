@@ -292,8 +292,6 @@ class Ascent:
         self.coordinates = Coordinates.of(params, table.means, options.visible_bias)
         tree = params.parents
         self.edges = None if tree is None else edge_means(table, tree)
-        m, n = params.components.shape
-        self.hidden_biases = slice(m * n, m * n + m)  # are not penalised
         self.directions = None  # of units, where only their scales are learned
         self.last = None  # what `evaluate` computed last
 
@@ -327,8 +325,7 @@ class Ascent:
         whole = vector if self.directions is None else self._scaled(vector)
         # The solver may overwrite its own vector: keep a copy.
         alpha, params = self.options.alpha, self.coordinates.to_params(whole.copy())
-        penalised = whole.copy()
-        penalised[self.hidden_biases] = 0.0
+        penalised = self.coordinates.penalised(whole)
         value, by_params, log_z = mean_log_likelihood(
             params, self.table, self.edges, self.options.n_jobs, self.options.moments
         )
