@@ -521,3 +521,11 @@ def test_the_quick_way_is_taken():
     assert validation._passes(estimator, np.ones((2, 4)), np.array([0, 1]))
     assert estimator.n_features_in_ == 4
     assert not validation._passes(estimator, X, np.array([0, 1, 1]))
+
+
+def test_the_first_column_with_nan_is_named():
+    X = np.zeros((3, 5))
+    X[0, 3] = X[2, 1] = np.nan
+    for table in (X, sparse.csr_array(X), sparse.csc_array(X)):
+        with pytest.raises(ValueError, match="NaN in column 1"):
+            validation.check_array_strict(table, accept_sparse=["csr", "csc"])

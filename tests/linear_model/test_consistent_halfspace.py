@@ -222,3 +222,12 @@ def test_doubled_entries_of_sparse_rows_stay_the_users():
     assert rows.data.tolist() == [0.5] * 4
     assert rows.indices.tolist() == [0, 0, 1, 1]
     assert rows.indptr.tolist() == [0, 2, 2, 4]
+
+
+def test_samples_whose_squares_overflow():
+    X, y = 1e200 * np.array([[1, 0], [2, 0], [0, 1], [0, 3]]), np.array([0, 0, 1, 1])
+    learner = ConsistentHalfspace(solver="modified_perceptron", random_state=0)
+    cosines = learner.fit(X, y).decision_function(X)
+    assert np.isfinite(cosines).all()
+    decided = np.abs(cosines) > learner.sigma
+    np.testing.assert_array_equal(learner.predict(X)[decided], y[decided])

@@ -346,6 +346,8 @@ def test_schema_of_a_classifier():
     schema.check(TableSchema(30, FRAME.columns.to_numpy()))
     with pytest.raises(ValueError, match="no column names, unlike"):
         schema.check(TableSchema(30, None))
+    with pytest.raises(ValueError, match="X has the column names, unlike"):
+        TableSchema(30, None).check(schema)
 
 
 @pytest.mark.parametrize("classes", [None, [0, 1, 2]])
