@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean.inspection._figure import draw_curves, open_axes
+from sklboolean.inspection._figure import draw_curves
 
 
 class BoostingCurveDisplay:
@@ -98,11 +98,11 @@ class BoostingCurveDisplay:
         self : BoostingCurveDisplay
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
-        self.ax_ = open_axes(ax)
-        self.figure_ = self.ax_.figure
         curves = {
             name: (np.arange(1, len(values) + 1), values)
             for name, values in self.scores.items()
         }
-        self.lines_ = draw_curves(self.ax_, curves, "Hypotheses", self.score_name)
+        self.ax_, self.figure_, self.lines_ = draw_curves(
+            curves, "Hypotheses", self.score_name, ax
+        )
         return self

@@ -14,7 +14,6 @@ from sklboolean.inspection._figure import (
     COLORS,
     LINE_STYLES,
     draw_curves,
-    open_axes,
     take_samples,
 )
 
@@ -181,10 +180,10 @@ class MistakeCurveDisplay:
         self : MistakeCurveDisplay
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
-        self.ax_ = open_axes(ax)
-        self.figure_ = self.ax_.figure
         curves = {name: (self.n_examples, each) for name, each in self.mistakes.items()}
-        self.lines_ = draw_curves(self.ax_, curves, "Samples seen", "Mistakes")
+        self.ax_, self.figure_, self.lines_ = draw_curves(
+            curves, "Samples seen", "Mistakes", ax
+        )
         for place, (name, bound) in enumerate((self.bounds or {}).items()):
             style = LINE_STYLES[(1 + place) % len(LINE_STYLES)]
             self.lines_[name] = self.ax_.axhline(
@@ -386,10 +385,10 @@ class QueryCurveDisplay:
         self : QueryCurveDisplay
             The display, with ``ax_``, ``figure_`` and ``lines_``.
         """
-        self.ax_ = open_axes(ax)
-        self.figure_ = self.ax_.figure
         curves = {name: (self.n_labels, each) for name, each in self.scores.items()}
-        self.lines_ = draw_curves(self.ax_, curves, "Labels", self.score_name)
+        self.ax_, self.figure_, self.lines_ = draw_curves(
+            curves, "Labels", self.score_name, ax
+        )
         return self
 
 
@@ -557,16 +556,14 @@ class PotentialDisplay:
         self : PotentialDisplay
             The display, with ``ax_``, ``figure_`` and ``line_``.
         """
-        self.ax_ = open_axes(ax)
-        self.figure_ = self.ax_.figure
-        (self.line_,) = self.ax_.plot(
-            self.rounds, self.potentials, color=COLORS[0], label=self.name
+        curves = {self.name: (self.rounds, self.potentials)}
+        self.ax_, self.figure_, lines = draw_curves(
+            curves, "Rounds played", "Average potential", ax
         )
+        self.line_ = lines[self.name]
         if self.training_error is not None:
             style = {"color": COLORS[1], "linestyle": ":"}
             self.ax_.axhline(self.training_error, label="training error", **style)
-        self.ax_.set_xlabel("Rounds played")
-        self.ax_.set_ylabel("Average potential")
         self.ax_.set_ylim(bottom=0)
         self.ax_.legend()
         return self

@@ -26,23 +26,24 @@ def open_axes(ax=None):
     return import_pyplot().subplots()[1] if ax is None else ax
 
 
-def draw_curves(ax, curves, x_name, y_name):
+def draw_curves(curves, x_name, y_name, ax=None):
     """Draw curves with a legend; several runs become their mean and standard error.
 
     Parameters
     ----------
-    ax : matplotlib Axes
     curves : dict of str to (x, y)
         By name the places, of shape (n_points,), and the values, of shape (n_points,)
         or (n_runs, n_points).
     x_name, y_name : str
         Labels of the axes.
+    ax : matplotlib Axes or None
+        Axes to draw into. None: a new figure.
 
     Returns
     -------
-    lines : dict of str to matplotlib Line2D
+    ax, figure, lines : matplotlib Axes, Figure and dict of str to Line2D
     """
-    lines = {}
+    ax, lines = open_axes(ax), {}
     for place, (name, (x, y)) in enumerate(curves.items()):
         runs = np.atleast_2d(y)
         color, mean = COLORS[place % len(COLORS)], runs.mean(axis=0)
@@ -53,7 +54,7 @@ def draw_curves(ax, curves, x_name, y_name):
             ax.fill_between(x, mean - error, mean + error, color=color, alpha=0.2)
     ax.set(xlabel=x_name, ylabel=y_name)
     ax.legend()
-    return lines
+    return ax, ax.figure, lines
 
 
 def draw_bars(texts_and_values, label, ax=None):
