@@ -18,6 +18,9 @@ from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # Rounds in which every rule is searched anew. Most lists stop changing earlier.
 MAX_REVISIONS = 3
+# The same for lists that only compare parameters, and the standard deviations by which
+# a price may be behind a larger one. Lower ones, of longer lists, are not tried then.
+CHOICE_REVISIONS, MOST_BEHIND = 1, 2
 # Conjunctions with large gains that one search lists; the price of their literals
 # decides among them.
 N_CANDIDATES = 100
@@ -164,6 +167,35 @@ class GainSearch:
             left = left & ~self.search.cover(chosen)
         return rules
 
+    def costs(self, prices, cost_of, is_needed):
+        """Compute the cost of a list of rules for each price, the largest first.
+
+        Parameters
+        ----------
+        prices : list of float
+        cost_of : callable
+            Of rules and the class without rules.
+        is_needed : bool
+            Whether the first cost is computed after the deadline, too.
+
+        Returns
+        -------
+        costs : dict
+            By price. None of prices below one that is far behind a larger one: their
+            lists are longer still.
+        """
+        costs, known = {}, {}
+        for price in sorted(prices, reverse=True):
+            if self.params.is_over(costs or not is_needed):
+                break
+            rules = tuple(self.rule_list(price, CHOICE_REVISIONS))
+            if rules not in known:
+                known[rules] = cost_of(list(rules), self.order[-1])
+            costs[price] = known[rules]
+            if costs[price] > most_near(min(costs.values())):
+                break
+        return costs
+
     def _conjunctions(self, k, left, price, n_revisions):
         """Choose conjunctions for a class: add some, search each anew, add more."""
         chosen = self._extended([], k, left, price)
@@ -252,6 +284,14 @@ class GainSearch:
         for literals, gain in result.found:
             best.setdefault(len(literals), (literals, gain))
         return list(best.values())
+
+
+def most_near(cost):
+    """Compute the largest cost that is not far behind another one.
+
+    The standard deviation of a number of errors is about its square root.
+    """
+    return cost + 2 * np.sqrt(cost + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,13 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, product
 from operator import itemgetter
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_random_state
 
@@ -25,7 +27,12 @@ from sklboolean._core.weights import (
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._dnf_bound import DNFProblem, relax
 from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
-from sklboolean.rules._gain_search import DecisionList, GainParams, GainSearch
+from sklboolean.rules._gain_search import (
+    DecisionList,
+    GainParams,
+    GainSearch,
+    most_near,
+)
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
 # parts are held out until they hold so many samples.
@@ -34,10 +41,6 @@ MIN_WEIGHT, ENOUGH_HELD_OUT = 100, 2000
 # literal counts as a quarter of an error (measured: fewer literals, and no more errors
 # later), and as this share of many held-out samples, where lists would grow long.
 LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
-# Lists that only compare parameters are revised so often. Three rounds, as in the end,
-# take half the time more, and choose rules with as many errors and 3 % fewer literals
-# (measured on six tables, with wrong labels).
-CHOICE_REVISIONS = 1
 # The part of `time_limit` that the choice of parameters may take.
 CHOICE_SHARE = 0.7
 # The default model is fitted on so many samples: its time grows with their square.
@@ -117,8 +120,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         Seed for the held-out samples, and for ``estimator`` if it has a
         ``random_state`` that is None.
     n_jobs : int or None, default=None
-        Number of parallel jobs of an exact search (``width=None``). The rules do not
-        depend on it, except under ``time_limit``.
+        Number of threads for the choice of parameters, and for an exact search
+        (``width=None``). The rules do not depend on it, except under ``time_limit``.
     verbose : int, default=0
         1 prints a line for each part of the samples that is held out.
 
@@ -316,23 +319,18 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         progress.count("part", len(parts))
         prices = cover_cost, literal_cost / len(parts)
         for n_before, (train, test) in enumerate(parts):
-            rule_lists = self._rule_lists(
-                costs, X[train], codes[train], weights[train], params, rng
-            )
-            is_whole = len(rule_lists) == len(costs)
-            if is_whole or not n_before:
-                cost_of = {
-                    rules: rules.cost(X[test], codes[test], weights[test], *prices)
-                    for rules in set(rule_lists.values())
-                }
+            seen = (X[train], codes[train], weights[train])
+            held_out = (X[test], codes[test], weights[test], *prices)
+            of_part = self._costs(costs, seen, held_out, params, rng)
+            is_late = params.is_late()
+            if not (is_late and n_before):
                 costs = {
-                    setting: costs[setting] + cost_of[rules]
-                    for setting, rules in rule_lists.items()
+                    setting: costs[setting] + cost for setting, cost in of_part.items()
                 }
-            if params.is_late() and n_before + is_whole < len(parts):
+            if is_late:
                 self._warn_of_time(
-                    f"the choice of parameters after {n_before + is_whole} of "
-                    f"{len(parts)} held-out parts"
+                    f"the choice of parameters after {n_before} of {len(parts)} "
+                    "held-out parts"
                 )
                 break
             costs = without_far_behind(costs)
@@ -340,34 +338,39 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 break
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
 
-    def _rule_lists(self, settings, X, codes, weights, params, rng):
-        """Find the rules of each setting in the samples of one part.
+    def _costs(self, settings, seen, held_out, params, rng):
+        """Find rules of each setting in the samples of one part, and their cost.
 
-        After the deadline there are none of further settings.
+        There is none of prices below one that is far behind, nor after the deadline.
         """
+        X, codes, weights = seen
+        kept = {False: weights}
+        if any(uses_model for uses_model, *_ in settings):
+            model = self._fit_model(X, codes, weights, rng)
+            kept[True] = self._trust(model, X, codes, weights)
         search = params.conjunction_search(X, self.n_features_in_)
-        rule_lists, counted, kept = {}, {}, {False: weights}
-        for group, members in groupby(settings, itemgetter(slice(3))):
-            if params.is_over(rule_lists):
-                break
-            uses_model, order, penalty = group
-            if uses_model not in kept:
-                model = self._fit_model(X, codes, weights, rng)
-                kept[True] = self._trust(model, X, codes, weights)
+        groups = [
+            (group, [price for *_, price in members])
+            for group, members in groupby(settings, itemgetter(slice(3)))
+        ]
+
+        def cost(rules, default):
+            counted = DecisionList.counted(rules, *seen, len(self.classes_), default)
+            return counted.cost(*held_out)
+
+        def of_group(place, uses_model, order, penalty):
             data = X, self.n_features_in_, codes, kept[uses_model]
-            gains = GainSearch(*data, order, penalty, params, search)
-            for setting in members:
-                if params.is_over(rule_lists):
-                    break
-                rules = gains.rule_list(setting[3], CHOICE_REVISIONS)
-                # Settings often agree on the rules.
-                key = tuple(rules), order[-1]
-                if key not in counted:
-                    counted[key] = DecisionList.counted(
-                        rules, X, codes, weights, len(self.classes_), order[-1]
-                    )
-                rule_lists[setting] = counted[key]
-        return rule_lists
+            gains = GainSearch(*data, order, penalty, params, copy(search))
+            return gains.costs(groups[place][1], cost, is_needed=place == 0)
+
+        found = Parallel(n_jobs=params.n_jobs, prefer="threads")(
+            delayed(of_group)(place, *group) for place, (group, _) in enumerate(groups)
+        )
+        return {
+            (*group, price): cost
+            for (group, _), costs in zip(groups, found, strict=True)
+            for price, cost in costs.items()
+        }
 
     def _warn_of_time(self, what):
         warn_user(f"time_limit={self.time_limit:g} ended {what}. Raise time_limit.")
@@ -479,10 +482,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
 
 
 def without_far_behind(costs):
-    """Drop the settings that are far behind, which need not be tried any more.
-
-    The standard deviation of a number of errors is about its square root.
-    """
-    least = min(costs.values())
-    limit = least + 2 * np.sqrt(least + 1)
+    """Drop the settings that are far behind, which need not be tried any more."""
+    limit = most_near(min(costs.values()))
     return {setting: cost for setting, cost in costs.items() if cost <= limit}

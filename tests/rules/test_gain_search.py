@@ -88,6 +88,23 @@ def test_limits_of_rules_and_time():
     assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) <= 1
 
 
+@pytest.mark.parametrize(("behind", "n_tried"), [(119.0, 4), (122.0, 3)])
+def test_prices_below_one_that_is_far_behind_are_not_tried(
+    behind, n_tried, monkeypatch
+):
+    """Two standard deviations, which are about the root of the number of errors."""
+    search = GainSearch(
+        pack_dense(np.eye(2, dtype=bool)), 2, np.arange(2), np.ones(2), (0, 1), 1.0,
+        params(),
+    )  # fmt: skip
+    monkeypatch.setattr(search, "rule_list", lambda price, n_revisions: [price])
+    cost = {64: 105.0, 16: 99.0, 4: behind, 1: 0.0}
+    found = search.costs(
+        [1, 16, 4, 64], lambda rules, default: cost[rules[0]], is_needed=False
+    )
+    assert list(found.items()) == list(cost.items())[:n_tried]
+
+
 def test_decisions_are_counted():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     words, codes = pack_dense(X), np.array([0, 1, 1, 0])
