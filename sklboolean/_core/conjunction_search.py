@@ -475,17 +475,15 @@ class ConjunctionSearch:
         table = (
             self.table(longest, completes=False) if self.longest <= LONGEST else None
         )
-        if (
-            table is None
-            or table.cost.n_sums > MAX_RUNNING_SUMS
-            or (seconds is not None and 3e-9 * table.cost.nanoseconds > seconds)
-        ):
+        if table is None or table.cost.n_sums > MAX_RUNNING_SUMS:
+            return None
+        if seconds is not None and 3e-9 * table.cost.nanoseconds > seconds:
             return None
         return RunningSums(table, *to_integers(_finite_coefficients(coefficients)))
 
     def best(
         self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
-        time_limit=None, width=None, max_work=np.inf, diverse=False,
+        time_limit=None, width=None, max_work=np.inf, diverse=False, by_length=False,
     ):  # fmt: skip
         """Find the conjunctions with the largest weight.
 
@@ -517,6 +515,8 @@ class ConjunctionSearch:
         diverse : bool
             Of the conjunctions that share all features but one, only the best. The
             list is then not complete; its best conjunction is. Tables only.
+        by_length : bool
+            Of the conjunctions in the list, only the best of each length.
 
         Returns
         -------
@@ -546,11 +546,10 @@ class ConjunctionSearch:
             answer = self._race(table, integers, factors, task, limits, diverse)
         found, bound, is_complete, work = answer
         scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in found]
-        bound = max(bound, task.floor)
-        if len(found) == n_rules:
-            bound = max(bound, scores[-1])
-        elif diverse and found:
-            bound = max(bound, scores[0])
+        left_out = _score_left_out(scores, n_rules, diverse, by_length)
+        bound = max(bound, task.floor, left_out)
+        if by_length:
+            found = _best_of_each_length(found)
         is_rounded = bool((integers * unit != coefficients).any())
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
@@ -680,6 +679,18 @@ def search_conjunctions(
         feature_groups=feature_groups, n_jobs=n_jobs,
     )  # fmt: skip
     return search.best(coefficients, **options)
+
+
+def _score_left_out(scores, n_rules, diverse, by_length):
+    """Bound the score of conjunctions that were seen, and are not in the list."""
+    if by_length or (diverse and len(scores) < n_rules):
+        return max(scores, default=0.0)
+    return scores[-1] if len(scores) == n_rules else 0.0
+
+
+def _best_of_each_length(found):
+    lengths = [len(literals) for literals, _ in found]
+    return [found[k] for k in sorted(map(lengths.index, set(lengths)))]
 
 
 def _finite_coefficients(coefficients):

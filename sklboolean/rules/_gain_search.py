@@ -18,9 +18,9 @@ from sklboolean._core.parameters import check_choice, check_integer, check_real
 
 # Rounds in which every rule is searched anew. Most lists stop changing earlier.
 MAX_REVISIONS = 3
-# The same for lists that only compare parameters, and the standard deviations by which
-# a price may be behind a larger one. Lower ones, of longer lists, are not tried then.
-CHOICE_REVISIONS, MOST_BEHIND = 1, 2
+# The same for lists that only compare parameters. Three rounds take more time, and the
+# lists are no better (measured on nursery, with fresh samples).
+CHOICE_REVISIONS = 1
 # Conjunctions with large gains that one search lists; the price of their literals
 # decides among them.
 N_CANDIDATES = 100
@@ -270,7 +270,7 @@ class GainSearch:
 
     def _best_by_length(self, k, left):
         """Find the conjunction of each length with the largest gain, in one search."""
-        gains, params, best = np.where(left, self._gains(k), 0.0), self.params, {}
+        gains, params = np.where(left, self._gains(k), 0.0), self.params
         if not (gains > 0).any():
             return []
         if self.sums is not None:
@@ -280,10 +280,7 @@ class GainSearch:
         floor = 0.0 if params.width is None else min(params.prices)
         limits = {"time_limit": params.time_left(), "width": params.width}
         wanted = {"n_rules": N_CANDIDATES, "sign": "positive", "floor": floor}
-        result = self.search.best(gains, **wanted, **limits)
-        for literals, gain in result.found:
-            best.setdefault(len(literals), (literals, gain))
-        return list(best.values())
+        return self.search.best(gains, by_length=True, **wanted, **limits).found
 
 
 def most_near(cost):

@@ -479,6 +479,22 @@ def test_a_diverse_list_has_one_conjunction_for_each_suffix():
     assert set(result.found) <= set(everything)
 
 
+@pytest.mark.parametrize("engine", ["tables", "branches"])
+def test_a_list_by_length_has_the_best_of_each_length(engine, monkeypatch):
+    use_engine(monkeypatch, engine)
+    rng = np.random.default_rng(2)
+    X = rng.random((60, 6)) < 0.4
+    coefficients = rng.integers(-9, 10, 60).astype(float)
+    finder = search.ConjunctionSearch(pack_dense(X), 6, max_literals=3, monotone=False)
+    everything = finder.best(coefficients, n_rules=50).found
+    result = finder.best(coefficients, n_rules=50, by_length=True)
+    lengths = [len(literals) for literals, _ in everything]
+    firsts = sorted(lengths.index(length) for length in set(lengths))
+    assert result.found == [everything[k] for k in firsts]
+    assert len(firsts) > 1
+    assert result.bound == abs(everything[0][1])
+
+
 def test_bad_coefficients_are_refused():
     X = pack_dense(np.ones((2, 3), dtype=bool))
     with pytest.raises(ValueError, match="coefficients hold infinity or NaN"):
