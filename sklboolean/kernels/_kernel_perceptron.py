@@ -1,5 +1,8 @@
 """Kernel perceptron over Boolean samples."""
 
+from dataclasses import replace
+from operator import itemgetter
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -12,6 +15,7 @@ from sklboolean._core.parameters import (
     check_integer,
     check_real,
     flat_params,
+    is_auto,
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
@@ -22,14 +26,16 @@ from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._orders import Layout, Orders, merge_histories
 
 LEAST_FOR_THREADS = 8192  # samples
+LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
 
 class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
     It is a linear classifier whose features are conjunctions of the given ones: by
-    default of up to three features, which suits one-hot data. It keeps only the samples
-    on which it made a mistake (the support) and forms no matrix of kernel values.
+    default of up to three features, or single features where these predict better. It
+    keeps only the samples on which it made a mistake (the support) and forms no matrix
+    of kernel values.
 
     Parameters
     ----------
@@ -39,9 +45,12 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         give an object such as ``RBFKernel(gamma=0.1)`` to set parameters. A callable
         receives two float64 arrays of zeros and ones. "precomputed": X is a kernel
         matrix.
-    max_literals : int or None, default=3
+    max_literals : int, "auto" or None, default="auto"
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
-        to 4. None: no limit, which is of theoretical interest; see Notes.
+        to 4. "auto": 3 or 1, whichever has the smaller log-loss on the samples that
+        ``early_stopping`` holds out; 3 where none are held out. With 1 many weak
+        features add up, and rare classes are ranked better. None: no limit, which is of
+        theoretical interest; see Notes.
     monotone : bool, default=True
         True uses only conjunctions without negated features, for
         ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
@@ -184,11 +193,11 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     """
 
     def __init__(
-        self, kernel="conjunction", *, max_literals=3, monotone=True, normalize=True,
-        n_orders=5, average="mean", margin=1.0, margin_type="relative", max_iter=10,
-        early_stopping=True, shuffle=True, tie="positive", fit_intercept=True,
-        multi_class="ovr", class_weight=None, max_support=None, binarize=0.0,
-        warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        self, kernel="conjunction", *, max_literals="auto", monotone=True,
+        normalize=True, n_orders=5, average="mean", margin=1.0, margin_type="relative",
+        max_iter=10, early_stopping=True, shuffle=True, tie="positive",
+        fit_intercept=True, multi_class="ovr", class_weight=None, max_support=None,
+        binarize=0.0, warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.max_literals = max_literals
@@ -280,7 +289,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             has_params = hasattr(kernel, "get_params") and not isinstance(kernel, type)
             return clone(kernel) if has_params else kernel
         if kernel == "conjunction":
-            shape = {"max_literals": self.max_literals, "monotone": self.monotone}
+            shape = {"max_literals": self._lengths()[0], "monotone": self.monotone}
             return ConjunctionKernel(min_literals=1, normalize=False, **shape)
         if kernel != "precomputed" and kernel not in KERNELS:
             raise ValueError(
@@ -288,6 +297,11 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 f"{[*KERNELS, 'precomputed']}; got {kernel!r}."
             )
         return KERNELS[kernel]() if kernel in KERNELS else kernel
+
+    def _lengths(self):
+        """List the values of ``max_literals`` to choose from."""
+        is_chosen = is_auto(self.max_literals, "max_literals")
+        return LENGTHS if is_chosen else (self.max_literals,)
 
     def _is_precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -404,27 +418,45 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         weights = np.ones(len(codes)) if weights is None else weights[samples]
         max_iter = 1 if one_pass else self.max_iter
         shuffle = self.shuffle and not one_pass
-        # Only means of new models in random orders are added up.
-        is_mean = self.average == "mean" and self.max_support is None
-        adds_up = shuffle and is_mean and not state.n_seen
+        adds_up = shuffle and self._is_mean() and not state.n_seen
         n_orders = self.n_orders if adds_up else 1
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
         # Of short blocks each thread waits for the GIL of the others.
         n_jobs = self.n_jobs if len(samples) >= LEAST_FOR_THREADS else 1
         kernel_jobs = n_jobs if n_orders * n_problems == 1 else None
-        layout = Layout.of(state, data, samples, kernel_jobs)
-        state, sizes = self._whole_sizes(state, layout, weights, max_iter)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        orders = Orders(
-            state, layout, codes, weights, sizes, self._update_rule(state),
-            self.max_support, shuffle, seed, n_jobs,
-        )  # fmt: skip
+
+        def lay_out(state):
+            layout = Layout.of(state, data, samples, kernel_jobs)
+            state, sizes = self._whole_sizes(state, layout, weights, max_iter)
+            return Orders(
+                state, layout, codes, weights, sizes, self._update_rule(state),
+                self.max_support, shuffle, seed, n_jobs,
+            )  # fmt: skip
+
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
-            max_iter, held_out = orders.choose_passes(max_iter)
+            found = map(lay_out, self._candidates(state))
+            choices = [(orders, *orders.choose_passes(max_iter)) for orders in found]
+            orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
+        else:
+            orders = lay_out(state)
         tasks = [(order, k) for order in range(n_orders) for k in range(n_problems)]
         runs = orders.train(tasks, max_iter, progress=progress)
         history = merge_histories(runs, held_out)
         return orders.add_up(runs, n_passes=len(history.mistakes)), history
+
+    def _is_mean(self):
+        """Whether new models in random orders are added up."""
+        return self.average == "mean" and self.max_support is None
+
+    def _candidates(self, state):
+        """List states before training, with the kernels to choose from."""
+        has_length = isinstance(self.kernel, str) and self.kernel == "conjunction"
+        for length in self._lengths() if has_length else ():
+            kernel = clone(state.config.kernel).set_params(max_literals=length)
+            yield replace(state, config=replace(state.config, kernel=kernel))
+        if not has_length:
+            yield state
 
     def _update_rule(self, state):
         return UpdateRule(

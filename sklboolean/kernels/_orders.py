@@ -166,6 +166,8 @@ class Orders:
         held_out : tuple of ndarrays (scores, codes, weights), or None
             The held-out samples and their scores after so many passes. None without
             normalisation: scores then grow with the number of passes.
+        loss : float
+            Their log-loss.
         """
         chosen, best, least = 1, None, np.inf
         for n_passes in [*[n for n in PASSES if n < max_iter], max_iter]:
@@ -174,7 +176,7 @@ class Orders:
             if not loss < least:
                 break
             chosen, best, least = n_passes, held_out, loss
-        return chosen, best if self.state.config.normalize else None
+        return chosen, best if self.state.config.normalize else None, least
 
     def _held_out(self, n_passes):
         """Score held-out samples after so many passes over the others.

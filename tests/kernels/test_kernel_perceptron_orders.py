@@ -117,6 +117,40 @@ def test_more_passes_are_tried_while_they_make_the_loss_smaller(
     X, y = rng.random((60, 5)) < 0.5, rng.integers(0, 2, 60)
     rest = iter(losses)
     monkeypatch.setattr(_orders, "calibrated_loss", lambda *data: next(rest))
-    model = KernelPerceptron(max_iter=4, n_orders=1, random_state=0).fit(X, y)
+    settings = {"max_iter": 4, "n_orders": 1, "random_state": 0}
+    model = KernelPerceptron(max_literals=3, **settings).fit(X, y)
     assert model.n_iter_ == n_passes
     assert not [*rest]
+
+
+@pytest.mark.parametrize(
+    ("losses", "length", "n_passes"),
+    [([3, 3, 3, 3], 3, 1), ([3, 2, 2, 4, 1, 1], 1, 3), ([1, 2, 4, 3, 2], 3, 1)],
+)
+def test_the_length_with_the_smaller_loss_is_chosen(
+    losses, length, n_passes, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 5)) < 0.5, rng.integers(0, 2, 60)
+    rest = iter(losses)
+    monkeypatch.setattr(_orders, "calibrated_loss", lambda *data: next(rest))
+    settings = {"max_iter": 4, "n_orders": 1, "random_state": 0}
+    model = KernelPerceptron(**settings).fit(X, y)
+    assert (model.kernel_.max_literals, model.n_iter_) == (length, n_passes)
+    assert not [*rest]
+    monkeypatch.undo()
+    same = KernelPerceptron(max_literals=length, **settings)
+    same.set_params(max_iter=n_passes, early_stopping=False).fit(X, y)
+    np.testing.assert_array_equal(model.dual_coef_, same.dual_coef_)
+
+
+def test_auto_is_three_literals_where_nothing_is_held_out():
+    X, y = table()
+    for settings in ({"early_stopping": False}, {"max_iter": 1}, {"shuffle": False}):
+        model = KernelPerceptron(random_state=0, **settings).fit(X, y)
+        same = KernelPerceptron(max_literals=3, random_state=0, **settings).fit(X, y)
+        np.testing.assert_array_equal(
+            model.decision_function(X), same.decision_function(X)
+        )
+    with pytest.raises(ValueError, match="max_literals"):
+        KernelPerceptron(max_literals="all").fit(X, y)
