@@ -16,6 +16,7 @@ from sklboolean._core.bits import (
     pack_dense,
     unpack_words,
 )
+from sklboolean._core.conjunction_search import search_conjunctions
 from sklboolean.kernels import _evaluators as blocks
 from sklboolean.kernels import cnf_kernel, tanimoto_kernel
 from sklboolean.kernels._evaluators import CountEvaluator
@@ -247,6 +248,22 @@ def test_kernel_perceptrons_are_the_same(parameters):
 
 
 # -- choosing -----------------------------------------------------------------------
+
+
+def test_the_work_of_a_search_is_the_same():
+    """Of 25 binary digits, which are counted on some paths and looked up on others."""
+    rng = np.random.default_rng(0)
+    words = pack_dense(rng.random((300, 30)) < 0.5)
+    coefficients = rng.integers(-(2**24), 2**24, 300).astype(np.float64)
+
+    def search():
+        return search_conjunctions(
+            words, coefficients, 30, max_literals=3, monotone=False, width=50
+        )
+
+    results = on_each_path(search)
+    assert all(result == results["plain"] for result in results.values())
+    assert results["plain"].work > 0
 
 
 def test_plain_c_is_always_there_and_paths_are_named_slowest_first():
