@@ -177,7 +177,8 @@ def fill_gaps(frame, seed):
         filled = fill()
         seconds = time.process_time() - start
         squares = ((filled[numbers] - frame[numbers]) / frame[numbers].std()) ** 2
-        wrong = (filled[others] != frame[others]).to_numpy()[erased[others].to_numpy()]
+        of_others = erased[others].to_numpy(dtype=bool)  # perhaps no column at all
+        wrong = (filled[others] != frame[others]).to_numpy(dtype=bool)[of_others]
         error = np.sqrt(squares.where(erased[numbers]).mean().mean())
         yield name, error, wrong.mean(), seconds
 
