@@ -416,7 +416,9 @@ class RunningSums:
     def _scan(self, length, used, floor, monotone, n_wanted=1, **options):
         """Find the best conjunctions of one length."""
         table = self.table
-        return table.rows.scan(
+        # Only what extends conjunctions reads the samples.
+        rows = table.rows if "extended" in options else table.no_rows
+        return rows.scan(
             table, used, self.sums, options.get("counts", table.counts),
             np.append(np.zeros(length), 1.0), n_wanted=n_wanted, shortest=length,
             sign="positive", floor=floor, monotone=monotone,
