@@ -69,9 +69,13 @@ def model_page(
     max_samples : int, default=500
         Maximum number of samples in the file, the first ones; 0 for none. Coverage and
         precision are those of all samples.
-    costs, immutable, directions : dict, sequence of str, dict
-        What the search for the least change may change, and at what cost, as for
-        `counterfactuals`; costs are numbers. Readers can alter it on the page.
+    costs : dict or None, default=None
+        Cost of a change by name of the column, a number above 0; others cost 1, as for
+        `counterfactuals`. Readers can alter costs, and what may change, on the page.
+    immutable : sequence of str, default=()
+        Columns that must not change.
+    directions : dict or None, default=None
+        "up" or "down" for columns that may only rise or fall.
 
     Returns
     -------
