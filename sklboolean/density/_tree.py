@@ -97,9 +97,10 @@ def edge_sums(parents, signs, sample_weight=None):
     n_samples, n_features = signs.shape
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
     (sums, products), child = np.zeros((2, n_features)), parents >= 0
-    for here in gen_batches(n_samples, max(1, BITS_AT_A_TIME // n_features)):
-        block = signs[here].astype(np.float64)
-        weighted = block * weights[here, None]
+    step = max(1, BITS_AT_A_TIME // n_features)
+    for start in range(0, n_samples, step):
+        block = signs[start : start + step].astype(np.float64)
+        weighted = block * weights[start : start + step, None]
         sums += weighted.sum(axis=0)
         both = weighted[:, child] * block[:, parents[child]]
         products[child] += both.sum(axis=0)

@@ -239,7 +239,7 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         chosen = np.sort(order[: self.n_evidence])
 
         def report(value):
-            progress.step(partial("objective {:.6g}".format, value))
+            return progress.step(partial("objective {:.6g}".format, value))
 
         logs, self.n_iter_ = maximize_evidence(
             frame.columns, samples.take(chosen), self.max_iter, report

@@ -282,8 +282,8 @@ def test_frames_names_and_groups_of_an_encoder():
 
 
 def test_time_limits_are_kept():
-    X, y, _ = make_dnf(3000, 60, n_terms=8, n_literals=4, random_state=0)
-    y = y ^ (np.random.default_rng(0).random(3000) < 0.2)
+    X, y, _ = make_dnf(10000, 100, n_terms=8, n_literals=4, random_state=0)
+    y = y ^ (np.random.default_rng(0).random(10000) < 0.2)
     OptimalRuleSet(time_limit=0.1).fit(X[:50], y[:50])
     start = time.monotonic()
     model = OptimalRuleSet(time_limit=1.0).fit(X, y)
