@@ -130,7 +130,7 @@ def one_fit(name, n_samples, n_features):
         X = random_rows(n_samples, n_features, 0.2, seed=0)
     else:
         X = zipf_rows(n_samples, n_features, N_WORDS, seed=0)
-        if name == "HistGradientBoosting":  # takes no sparse data
+        if name in ("HistGradientBoosting", "CatBoost"):  # for these, dense
             X = X.toarray()
     y = linear_labels(X, 0.1, seed=1)
     model = models()[name]
