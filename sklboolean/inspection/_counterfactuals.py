@@ -62,7 +62,7 @@ class Counterfactuals:
     ...     np.array([1.0]), np.array(["yes"]), np.array([True]), ["age", "ill"],
     ...     np.array([[25, 0]], dtype=object),
     ... )
-    >>> print(found.to_text())
+    >>> print(found)
     sample 0: yes with age 31 instead of 25
     """
 
@@ -128,6 +128,9 @@ class Counterfactuals:
                 self.samples, self.predictions, words, strict=True
             )
         )
+
+    def __str__(self):
+        return self.to_text()
 
 
 def counterfactuals(

@@ -309,7 +309,7 @@ def test_units_of_the_data_are_kept():
     first = lines.iloc[0]
     assert first["new"] == found.values.iloc[0][first["column"]]
     assert first["old"] == frame.iloc[0][first["column"]]
-    text = found.to_text().split("\n")
+    text = str(found).split("\n")
     assert len(text) == len(found.samples)
     assert text[0].startswith(f"sample 0: {found.predictions[0]} with ")
     assert f"{first['column']} {first['new']}" in text[0]
