@@ -232,8 +232,16 @@ def draw(load, size, noise, seed):
     codes = np.searchsorted(common, codes)
     labels = codes[train].copy()
     wrong = rng.random(len(labels)) < noise
-    labels[wrong] += rng.integers(1, len(common), wrong.sum())
+    labels[wrong] += rng.integers(1, max(2, len(common)), wrong.sum())
     return X.iloc[train], labels % len(common), X.iloc[test], codes[test]
+
+
+def has_two_classes(load, sizes, n_seeds):
+    """Tell whether each training part of a table has two classes or more."""
+    return all(
+        len(np.unique(draw(load, size, 0.0, seed)[1])) > 1
+        for size, seed in product(sizes, range(n_seeds))
+    )
 
 
 def evaluate(model, load, size, noise, seed):
@@ -324,6 +332,10 @@ def main(arguments=None):
     if options.quick:
         found = {name: found[name] for name in ("votes", "diabetes")}
         options.sizes, options.noise, options.seeds = [100], [0.0], 1
+    for name, load in list(found.items()):
+        if not has_two_classes(load, options.sizes, options.seeds):
+            print(f"Table left out, a part has one class: {name}")
+            del found[name]
     print(f"  splits      {options.seeds}, of {len(found)} tables\n")
     for noise in options.noise:
         figures = np.array([
