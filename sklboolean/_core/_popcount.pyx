@@ -14,6 +14,7 @@ from libc.stdint cimport (
     uint16_t,
     uint32_t,
     uint64_t,
+    uintptr_t,
 )
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -31,7 +32,8 @@ cdef extern from "words.h" nogil:
 
 cdef extern from "tiles.h" nogil:
     const int SKLB_TILE_PANEL
-    const int SKLB_TILE_ROWS
+    enum:
+        ROWS "SKLB_TILE_ROWS"
     int SKLB_TABLE, SKLB_POWER, SKLB_CUBIC, SKLB_SHARE
     ctypedef struct sklb_formula:
         int form
@@ -59,6 +61,20 @@ cdef extern from "tiles.h" nogil:
                          int64_t n_samples, int64_t n_words, const uint64_t *column,
                          const double *coefficients, int64_t n_scores, double *sums,
                          int64_t stride)
+
+cdef extern from "slices.h" nogil:
+    const int SKLB_SLICE_WORDS
+    const int SKLB_SLICE_PANELS
+    const int SKLB_SLICE_COLUMNS
+    const int SKLB_DIGITS
+    const int SKLB_ADDED
+    void sklb_fill_slices(const uint64_t *panels, int64_t n_panels, int64_t n_words,
+                          uint64_t *slices)
+    int64_t sklb_list_features(const uint64_t *words, int64_t n_words, uint32_t *features)
+    void sklb_count_slices(const uint64_t *slices, const uint32_t *features, int64_t n,
+                           int32_t *counts)
+    bint sklb_prefers_slices(int64_t n_samples, double n_ones, int64_t n_words,
+                             int64_t n_columns)
 
 cdef extern from "one_hot_levels.h" nogil:
     const int SKLB_LEVEL_COUNTS
@@ -129,6 +145,10 @@ cdef class CountMap:
             self.has_integers &= values[n] == self.integers[n]
 
 
+# Panels that are taken together at most.
+cdef Py_ssize_t MOST_PANELS = 64
+
+
 cdef class Pairs:
     """Rows and columns, checked and ready for counting."""
 
@@ -145,9 +165,11 @@ cdef class Pairs:
     cdef const int32_t *indices
     cdef const int64_t *postings_indptr
     cdef const int32_t *postings
-    # Counts of up to SKLB_TILE_ROWS rows with `step` panels
-    cdef Py_ssize_t step, stride
+    # Counts of up to ROWS rows with `step` panels; `chunk` panels stay in the
+    # second-level cache, and are read again for every few rows.
+    cdef Py_ssize_t step, stride, chunk
     cdef int32_t *counts
+    cdef Slices slices
 
     def __cinit__(self, rows, columns):
         cdef:
@@ -178,8 +200,12 @@ cdef class Pairs:
         # the whole width.
         self.step = self.n_panels if self.split else min(<Py_ssize_t> 8, self.n_panels)
         self.stride = self.step * SKLB_TILE_PANEL
+        self.chunk = (256 * 1024) // (max(<Py_ssize_t> 1, self.n_words) * SKLB_TILE_PANEL * 8)
+        self.chunk = min(max(self.chunk - self.chunk % 8, 8), MOST_PANELS)
+        self.chunk = self.n_panels if self.split else min(self.chunk, self.n_panels)
+        self.slices = Slices(self)
         self.counts = <int32_t *> malloc(
-            max(<Py_ssize_t> 1, SKLB_TILE_ROWS * self.stride) * sizeof(int32_t))
+            max(<Py_ssize_t> 1, ROWS * self.stride) * sizeof(int32_t))
         if self.counts == NULL:
             raise MemoryError
 
@@ -239,12 +265,19 @@ cdef class Pairs:
                     int64_t most) noexcept nogil:
         """Count rows first, ... with the panels from ``panel`` on; tell whether all is well.
 
-        With postings, XOR comes from the counts of AND: |x ^ z| = |x| + |z| - 2 |x & z|.
+        With postings and slices, XOR comes from the counts of AND:
+        |x ^ z| = |x| + |z| - 2 |x & z|.
         """
         cdef:
-            Py_ssize_t r, j
+            Py_ssize_t r, j, begin = panel * SKLB_TILE_PANEL
             int64_t n_panels = min(self.step, self.n_panels - panel)
             int32_t *row
+        if self.slices.are_used:
+            self.slices.count(self, first, n_samples, panel)
+            for r in range(n_samples if use_xor else 0):
+                self.turn_into_xor(self.row_ones[first + r], most, begin,
+                                   self.counts + r * self.stride)
+            return True
         sklb_count_strip(self.words + first * self.n_words, n_samples, self.n_words,
                          self.panels + panel * self.n_words * SKLB_TILE_PANEL, n_panels,
                          use_xor and not self.split, self.counts, self.stride)
@@ -256,7 +289,7 @@ cdef class Pairs:
                 return False
             # Counts of damaged postings stay within what has a value.
             if use_xor:
-                self.turn_into_xor(self.row_ones[first + r], most, row)
+                self.turn_into_xor(self.row_ones[first + r], most, 0, row)
             elif most < INT32_MAX:
                 for j in range(self.n_columns):
                     row[j] = min(row[j], <int32_t> most)
@@ -284,13 +317,78 @@ cdef class Pairs:
                 row[postings[p]] += 1
         return True
 
-    cdef void turn_into_xor(self, int32_t ones, int64_t most, int32_t *row) noexcept nogil:
+    cdef void turn_into_xor(self, int32_t ones, int64_t most, Py_ssize_t begin,
+                            int32_t *row) noexcept nogil:
         cdef Py_ssize_t j
         cdef int64_t count
-        cdef const int32_t *column_ones = self.column_ones
-        for j in range(self.n_columns):
+        cdef const int32_t *column_ones = self.column_ones + begin
+        for j in range(min(self.stride, self.n_columns - begin)):
             count = <int64_t> ones + column_ones[j] - 2 * <int64_t> row[j]
             row[j] = <int32_t> min(max(count, 0), most)
+
+
+cdef class Slices:
+    """A chunk of columns feature by feature, where rows have few of many features."""
+
+    cdef void *room
+    cdef uint64_t *slices  # of a chunk of panels
+    cdef Py_ssize_t size, first_panel
+    cdef bint are_used
+    # The true features of the rows that were counted last
+    cdef uint32_t *features
+    cdef int64_t n_listed[ROWS]
+    cdef Py_ssize_t width, first_listed
+
+    def __cinit__(self, Pairs pairs):
+        cdef:
+            double n_ones = 0
+            Py_ssize_t i, n_strips
+        for i in range(pairs.n_samples):
+            n_ones += pairs.row_ones[i]
+        self.width = 64 * pairs.n_words + SKLB_ADDED
+        self.are_used = (not pairs.split and self.width < 1 << SKLB_DIGITS
+                         and sklb_prefers_slices(pairs.n_samples, n_ones, pairs.n_words,
+                                                 pairs.n_columns))
+        if not self.are_used:
+            return
+        self.size = (64 * pairs.n_words + 1) * SKLB_SLICE_WORDS
+        n_strips = (pairs.chunk + SKLB_SLICE_PANELS - 1) // SKLB_SLICE_PANELS
+        pairs.stride, self.first_listed = SKLB_SLICE_COLUMNS, -1
+        self.room = malloc(32 + n_strips * self.size * 8 + ROWS * self.width * 4)
+        if self.room == NULL:
+            raise MemoryError
+        # What is read at once begins where a register does, which is faster.
+        self.slices = <uint64_t *> ((<uintptr_t> self.room + 31) & ~<uintptr_t> 31)
+        self.features = <uint32_t *> (self.slices + n_strips * self.size)
+
+    def __dealloc__(self):
+        free(self.room)
+
+    cdef void take(self, Pairs pairs, Py_ssize_t panel) noexcept nogil:
+        """Make the slices of the chunk that begins with a panel, if slices are used."""
+        cdef Py_ssize_t p, n_panels
+        self.first_panel = panel
+        if not self.are_used:
+            return
+        for p from panel <= p < min(panel + pairs.chunk, pairs.n_panels) by SKLB_SLICE_PANELS:
+            n_panels = min(<Py_ssize_t> SKLB_SLICE_PANELS, pairs.n_panels - p)
+            sklb_fill_slices(pairs.panels + p * pairs.n_words * SKLB_TILE_PANEL, n_panels,
+                             pairs.n_words, self.of_panel(p))
+
+    cdef inline uint64_t *of_panel(self, Py_ssize_t panel) noexcept nogil:
+        return self.slices + (panel - self.first_panel) // SKLB_SLICE_PANELS * self.size
+
+    cdef void count(self, Pairs pairs, Py_ssize_t first, int n_samples,
+                    Py_ssize_t panel) noexcept nogil:
+        cdef Py_ssize_t r
+        for r in range(n_samples if first != self.first_listed else 0):
+            self.n_listed[r] = sklb_list_features(
+                pairs.words + (first + r) * pairs.n_words, pairs.n_words,
+                self.features + r * self.width)
+        self.first_listed = first
+        for r in range(n_samples):
+            sklb_count_slices(self.of_panel(panel), self.features + r * self.width,
+                              self.n_listed[r], pairs.counts + r * pairs.stride)
 
 
 cdef class Levels:
@@ -350,20 +448,22 @@ def count_pairs(rows, columns, bint use_xor, int32_t[:, ::1] out):
     """Write into ``out[i, j]`` the popcount of row i AND (or XOR) column j."""
     cdef:
         Pairs pairs = Pairs(rows, columns)
-        Py_ssize_t i, r, p, width
+        Py_ssize_t c, i, r, p, width
         int n_samples
         bint fits = True
     require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
             "the counts do not fit the data")
     with nogil:
-        for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
-            n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
-            for p from 0 <= p < pairs.n_panels by pairs.step:
-                fits &= pairs.count(i, n_samples, p, use_xor, INT32_MAX)
-                width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
-                for r in range(n_samples):
-                    memcpy(&out[i + r, p * SKLB_TILE_PANEL],
-                           pairs.counts + r * pairs.stride, width * sizeof(int32_t))
+        for c from 0 <= c < pairs.n_panels by pairs.chunk:
+            pairs.slices.take(pairs, c)
+            for i from 0 <= i < pairs.n_samples by ROWS:
+                n_samples = <int> min(<Py_ssize_t> ROWS, pairs.n_samples - i)
+                for p from c <= p < min(c + pairs.chunk, pairs.n_panels) by pairs.step:
+                    fits &= pairs.count(i, n_samples, p, use_xor, INT32_MAX)
+                    width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
+                    for r in range(n_samples):
+                        memcpy(&out[i + r, p * SKLB_TILE_PANEL],
+                               pairs.counts + r * pairs.stride, width * sizeof(int32_t))
     require(fits, BAD_INDICES)
 
 
@@ -382,7 +482,7 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, 
     """
     cdef:
         Pairs pairs = Pairs(rows, columns)
-        Py_ssize_t i, j, r, p, c, first, width, chunk
+        Py_ssize_t i, j, r, p, c, first, width
         int n_samples
         bint fits = True, normalize = norms is not None
         bint share = g.g.form == SKLB_SHARE
@@ -402,14 +502,12 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, 
     room = <double *> malloc(max(<Py_ssize_t> 1, pairs.stride) * sizeof(double))
     if room == NULL:
         raise MemoryError
-    # Panels read again for every five rows should stay in the second-level cache.
-    chunk = (256 * 1024) // (max(<Py_ssize_t> 1, pairs.n_words) * SKLB_TILE_PANEL * 8)
-    chunk = pairs.n_panels if pairs.split else max(<Py_ssize_t> 8, chunk - chunk % 8)
     with nogil:
-        for c from 0 <= c < pairs.n_panels by chunk:
-            for i from 0 <= i < pairs.n_samples by SKLB_TILE_ROWS:
-                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
-                for p from c <= p < min(c + chunk, pairs.n_panels) by pairs.step:
+        for c from 0 <= c < pairs.n_panels by pairs.chunk:
+            pairs.slices.take(pairs, c)
+            for i from 0 <= i < pairs.n_samples by ROWS:
+                n_samples = <int> min(<Py_ssize_t> ROWS, pairs.n_samples - i)
+                for p from c <= p < min(c + pairs.chunk, pairs.n_panels) by pairs.step:
                     first = p * SKLB_TILE_PANEL
                     if first + pairs.stride <= i + diagonal:
                         continue
@@ -455,6 +553,29 @@ def mirror(real[:, ::1] out, Py_ssize_t first, Py_ssize_t last):
                         out[i, j] = out[j, i]
 
 
+cdef bint add_strip(Pairs pairs, Levels levels, CountMap g,
+                    const double[:, ::1] coefficients, Py_ssize_t panel, bint few, bint small,
+                    double *sums, Py_ssize_t stride) noexcept nogil:
+    """Add up a strip in a way that is faster than counting first, where there is one."""
+    cdef Py_ssize_t j, k, n_columns = pairs.n_columns - panel * SKLB_TILE_PANEL
+    cdef bint done = False
+    for j in range(n_columns if few else 0):
+        sklb_sum_column(
+            &g.g, g.use_xor, pairs.words, pairs.n_samples, pairs.n_words,
+            pairs.panels + j, &coefficients[0, 0], coefficients.shape[0], sums + j, stride)
+    if few or not small:
+        return few
+    for k in range(coefficients.shape[0]):
+        done = levels.sum_strip(pairs, panel, g, &coefficients[k, 0], sums + k * stride)
+        done = done or sklb_sum_small(
+            &g.g, <int> g.most, g.use_xor, pairs.words, pairs.n_samples, pairs.n_words,
+            pairs.panels + panel * pairs.n_words * SKLB_TILE_PANEL,
+            min(pairs.step, pairs.n_panels - panel), &coefficients[k, 0], sums + k * stride)
+        if not done:
+            return False
+    return True
+
+
 def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, double divisor,
                double[:, ::1] scores):
     """Add to ``scores[k, j]`` the sum over rows i of coefficients[k, i] g(s_ij) / divisor.
@@ -464,10 +585,14 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
     """
     cdef:
         Pairs pairs = Pairs(rows, columns)
-        Py_ssize_t i, p, k, j, width, stride = pairs.stride, n_scores = coefficients.shape[0]
+        Py_ssize_t c, i, p, k, j, last, width, n_scores = coefficients.shape[0]
+        Py_ssize_t chunk = pairs.chunk if pairs.slices.are_used else pairs.step
+        Py_ssize_t stride = max(chunk * SKLB_TILE_PANEL, pairs.stride)
         int n_samples
-        bint fits = True, small, few, done
+        bint fits = True, small, few
+        bint done[64]
         double *sums
+        double *own
         Levels levels
     require(g.g.form != SKLB_SHARE and coefficients.shape[1] == pairs.n_samples,
             "there is not one coefficient for each support sample")
@@ -482,31 +607,28 @@ def add_scores(rows, const double[:, ::1] coefficients, columns, CountMap g, dou
     few = pairs.n_columns <= SKLB_FEW_COLUMNS and pairs.n_samples > 0 and not pairs.split
     levels = Levels(rows, columns, pairs, g.has_integers and small and not few)
     with nogil:
-        for p from 0 <= p < pairs.n_panels by pairs.step:
-            width = min(stride, pairs.n_columns - p * SKLB_TILE_PANEL)
+        for c from 0 <= c < pairs.n_panels by chunk:
+            last = min(c + chunk, pairs.n_panels)
             memset(sums, 0, n_scores * stride * sizeof(double))
-            done = small or few
-            for j in range(width if few else 0):
-                sklb_sum_column(
-                    &g.g, g.use_xor, pairs.words, pairs.n_samples, pairs.n_words,
-                    pairs.panels + j, &coefficients[0, 0], n_scores, sums + j, stride)
-            for k in range(n_scores if small and not few else 0):
-                done = levels.sum_strip(pairs, p, g, &coefficients[k, 0], sums + k * stride)
-                done = done or sklb_sum_small(
-                    &g.g, <int> g.most, g.use_xor, pairs.words, pairs.n_samples,
-                    pairs.n_words, pairs.panels + p * pairs.n_words * SKLB_TILE_PANEL,
-                    min(pairs.step, pairs.n_panels - p), &coefficients[k, 0],
-                    sums + k * stride)
-                if not done:
-                    break
-            for i from 0 <= i < (0 if done else pairs.n_samples) by SKLB_TILE_ROWS:
-                n_samples = <int> min(<Py_ssize_t> SKLB_TILE_ROWS, pairs.n_samples - i)
-                fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
-                for k in range(n_scores if fits else 0):
-                    sklb_add_counts(&g.g, pairs.counts, stride, n_samples,
-                                    &coefficients[k, i], width, sums + k * stride)
+            for p from c <= p < last by pairs.step:
+                own = sums + (p - c) * SKLB_TILE_PANEL
+                done[(p - c) // pairs.step] = add_strip(
+                    pairs, levels, g, coefficients, p, few, small, own, stride)
+            pairs.slices.take(pairs, c)
+            for i from 0 <= i < pairs.n_samples by ROWS:
+                n_samples = <int> min(<Py_ssize_t> ROWS, pairs.n_samples - i)
+                for p from c <= p < last by pairs.step:
+                    if done[(p - c) // pairs.step]:
+                        continue
+                    fits &= pairs.count(i, n_samples, p, g.use_xor, g.most)
+                    width = min(pairs.stride, pairs.n_columns - p * SKLB_TILE_PANEL)
+                    own = sums + (p - c) * SKLB_TILE_PANEL
+                    for k in range(n_scores if fits else 0):
+                        sklb_add_counts(&g.g, pairs.counts, pairs.stride, n_samples,
+                                        &coefficients[k, i], width, own + k * stride)
+            width = min(stride, pairs.n_columns - c * SKLB_TILE_PANEL)
             for k in range(n_scores):
                 for j in range(width):
-                    scores[k, p * SKLB_TILE_PANEL + j] += sums[k * stride + j] / divisor
+                    scores[k, c * SKLB_TILE_PANEL + j] += sums[k * stride + j] / divisor
     free(sums)
     require(fits, BAD_INDICES)

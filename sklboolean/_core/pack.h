@@ -53,15 +53,25 @@ static int sklb_pack_row(const double *x, int64_t n, double threshold, uint64_t 
     return SKLB_CALL(sklb_pack_row, x, n, threshold, words);
 }
 
+/* Swap bits between words that are `half` words apart. */
+SKLB_INLINE void sklb_swap_bits(uint64_t *restrict block, const int half,
+                                const uint64_t mask) {
+    for (int first = 0; first < 64; first += 2 * half)
+        for (int k = first; k < first + half; k++) {
+            const uint64_t change = (block[k] >> half ^ block[k + half]) & mask;
+            block[k] ^= change << half;
+            block[k + half] ^= change;
+        }
+}
+
 /* Transpose 64 words of 64 bits in place: bit j of word k becomes bit k of word j. */
 static void sklb_transpose_block(uint64_t *block) {
-    uint64_t mask = 0xffffffffu;
-    for (int half = 32; half; half /= 2, mask ^= mask << half)
-        for (int k = 0; k < 64; k = ((k | half) + 1) & ~half) {
-            uint64_t change = (block[k] >> half ^ block[k | half]) & mask;
-            block[k] ^= change << half;
-            block[k | half] ^= change;
-        }
+    sklb_swap_bits(block, 32, 0x00000000ffffffffu);
+    sklb_swap_bits(block, 16, 0x0000ffff0000ffffu);
+    sklb_swap_bits(block, 8, 0x00ff00ff00ff00ffu);
+    sklb_swap_bits(block, 4, 0x0f0f0f0f0f0f0f0fu);
+    sklb_swap_bits(block, 2, 0x3333333333333333u);
+    sklb_swap_bits(block, 1, 0x5555555555555555u);
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "../../sklboolean/_core/one_hot_levels.h"
 #include "../../sklboolean/_core/pack.h"
+#include "../../sklboolean/_core/slices.h"
 #include "../../sklboolean/_core/tiles.h"
 
 static int64_t count_bits(const uint64_t *row, const uint64_t *panel, int64_t n_words, int j,
@@ -37,6 +38,34 @@ static void check_counts(int path, int n_samples, int64_t n_words, int64_t n_pan
             CHECK(counts[r * stride + j] == count);
         }
     free(rows), free(panels), free(counts);
+}
+
+/* Rows of few ones, of many, and of all. */
+static void check_slices(int path, int64_t n_words, int64_t n_panels) {
+    int64_t size = n_words * SKLB_TILE_PANEL;
+    uint64_t *row = room(n_words * 8), *panels = room(n_panels * size * 8);
+    uint64_t *slices = room((64 * n_words + 1) * SKLB_SLICE_WORDS * 8);
+    uint32_t *features = room((64 * n_words + SKLB_ADDED) * 4);
+    int32_t counts[SKLB_SLICE_COLUMNS];
+    fill_words(panels, n_panels * size);
+    /* a column of the largest counts */
+    for (int64_t w = 0; w < n_words; w++) panels[w * SKLB_TILE_PANEL] = ~(uint64_t)0;
+    sklb_fill_slices(panels, n_panels, n_words, slices);
+    for (int rarity = 0; rarity < 6; rarity++) {
+        for (int64_t w = 0; w < n_words; w++) {
+            row[w] = rarity == 5 ? 0 : ~(uint64_t)0;
+            for (int k = 0; k < rarity; k++) row[w] &= random_word();
+        }
+        int64_t n = sklb_list_features(row, n_words, features);
+        CHECK(n % SKLB_ADDED == 0 && n <= 64 * n_words);
+        sklb_count_slices(slices, features, n, counts);
+        for (int64_t j = 0; j < n_panels * SKLB_TILE_PANEL; j++)
+            CHECK(counts[j] == count_bits(row, panels + j / SKLB_TILE_PANEL * size, n_words,
+                                          (int)(j % SKLB_TILE_PANEL), 0));
+        for (int64_t j = n_panels * SKLB_TILE_PANEL; j < SKLB_SLICE_COLUMNS; j++)
+            CHECK(counts[j] == 0);
+    }
+    free(row), free(panels), free(slices), free(features);
 }
 
 static void check_maps(int path, int form, int64_t n, int n_samples) {
@@ -153,6 +182,10 @@ int main(void) {
             check_counts(path, 3, 4095, 1, use_xor, 1);
             check_counts(path, 3, 4096, 1, use_xor, 1);
         }
+        for (int64_t n_panels = 1; n_panels <= SKLB_SLICE_PANELS; n_panels++)
+            for (int64_t n_words = 1; n_words < 40; n_words += 1 + n_words / 2)
+                check_slices(path, n_words, n_panels);
+        check_slices(path, (1 << SKLB_DIGITS) / 64 - 1, 1);
         for (int64_t n_samples = 1; n_samples < 200; n_samples += 1 + n_samples / 3)
             for (int64_t n_words = 1; n_words < 6; n_words++)
                 for (int use_xor = 0; use_xor < 2; use_xor++)

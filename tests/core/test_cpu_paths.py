@@ -19,6 +19,7 @@ from sklboolean._core.bits import (
 from sklboolean._core.conjunction_search import search_conjunctions
 from sklboolean.kernels import _evaluators as blocks
 from sklboolean.kernels import cnf_kernel, tanimoto_kernel
+from sklboolean.kernels._count_table import integer_table
 from sklboolean.kernels._evaluators import CountEvaluator
 
 PATHS = _cpu.available_cpu_paths()
@@ -125,6 +126,32 @@ def test_counts_are_the_same_at_the_edges_of_panels_and_tiles():
                 _cpu.use_cpu_path(name)
                 assert np.array_equal(count_common(rows, columns), common), name
                 assert np.array_equal(count(rows, columns, True), different), name
+
+
+@pytest.mark.parametrize("n_columns", [200, 256, 300, 2100])
+@pytest.mark.parametrize("n_features", [130, 1100, 70_000])
+def test_rows_of_few_features_of_many_are_counted_by_definition(n_features, n_columns):
+    rng = np.random.default_rng(n_columns)
+    A = rng.random((43, n_features)) < 0.1
+    B = rng.random((n_columns, n_features)) < 0.3
+    A[0], A[-1], B[0], B[1] = False, True, False, True
+    rows, columns = rows_of(A), BitColumns.from_rows(rows_of(B))
+    common = A.astype(np.float64) @ B.T.astype(np.float64)
+    different = A.sum(axis=1)[:, None] + B.sum(axis=1) - 2 * common
+    coefficients = rng.integers(-9, 9, (2, 43)).astype(np.float64)
+    evaluators = [
+        (CountEvaluator(integer_table(kind, range(n_features + 1)), n_features), values)
+        for kind, values in [("common", common), ("same", n_features - different)]
+    ]
+    for name in PATHS:
+        _cpu.use_cpu_path(name)
+        assert np.array_equal(count_common(rows, columns), common), name
+        assert np.array_equal(count(rows, columns, True), different), name
+        for evaluator, values in evaluators:
+            assert np.array_equal(evaluator.matrix(rows, columns), values), name
+            scores = np.zeros((2, n_columns))
+            evaluator.add(rows, coefficients, columns, scores)
+            assert np.array_equal(scores, coefficients @ values), name
 
 
 # -- values -------------------------------------------------------------------------
