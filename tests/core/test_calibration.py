@@ -15,6 +15,7 @@ from sklboolean import (
     Winnow,
 )
 from sklboolean._core.calibration import (
+    break_ties,
     calibrated_loss,
     fit_slope,
     held_out_parts,
@@ -371,3 +372,14 @@ def test_the_calibrated_loss_is_the_mean_log_loss_of_the_fitted_slope(n_scores):
     losses = [-np.log(row[code]) for row, code in zip(shares, codes, strict=True)]
     expected = (weights * losses).sum() / weights.sum()
     assert calibrated_loss(scores, codes, weights) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_a_score_of_zero_moves_to_the_side_that_a_tie_predicts(positive):
+    scores = np.array([-2.0, -0.0, 0.0, 1.0])
+    moved = break_ties(scores, positive=positive)
+    assert moved[[0, 3]].tolist() == [-2.0, 1.0]
+    assert ((moved[1:3] > 0) == positive).all()
+    # No score is nearer to 0 than these.
+    assert (moved[1:3] != 0).all()
+    assert (moved[1:3] / 2 == 0).all()

@@ -70,7 +70,11 @@ def draw_weights(rng, n_columns=5):
 
 def draw_samples(rng, n_samples=30, n_targets=2):
     """Distinct samples with weights, and the same written out as copies."""
-    levels = COLUMNS.levels(draw_bits(rng, n_samples))
+    bits = draw_bits(rng, n_samples)
+    # The last third are copies of the first ones, some of them several times.
+    n_copies = n_samples // 3
+    bits[-n_copies:] = bits[rng.integers(0, n_copies, n_copies)]
+    levels = COLUMNS.levels(bits)
     targets = rng.normal(size=(n_samples, n_targets))
     return DistinctSamples.merge(levels, targets, np.ones(n_samples)), targets
 

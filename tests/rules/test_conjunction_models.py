@@ -273,13 +273,36 @@ def test_held_out_scores_are_of_models_that_did_not_see_the_samples(loss):
             )
         else:
             expected = other.decision_function(X[test])
-            losses = model._held_out_loss(
-                scores.reshape(len(test), -1),
-                one_hot(y)[test, int(loss == "logistic") :],
-            )
-            assert found == pytest.approx(-losses.mean())
+            odds = np.exp(scores if scores.ndim > 1 else np.c_[0 * scores, scores])
+            chances = odds / odds.sum(axis=1, keepdims=True)
+            likelihoods = chances[np.arange(len(test)), y[test]]
+            assert found == pytest.approx(np.log(likelihoods).mean())
         np.testing.assert_allclose(scores, expected, atol=0.1 * np.ptp(expected))
     assert model_for(loss, C=1.0).fit(X, y).held_out_scores_ is None
+
+
+def test_the_better_of_two_values_of_C_is_chosen_by_samples_held_out():
+    X, y, _ = noisy(150, 5, seed=5)
+    model = ConjunctionLogisticRegression(Cs=[1e-6, 1.0], random_state=0).fit(X, y)
+    assert model.scores_.shape[1] == 2
+    losses = -model.scores_.mean(axis=0)
+    # The smaller one leaves the intercept alone; the labels depend on two features.
+    assert losses[1] < losses[0]
+    assert model.C_ == 1.0
+
+
+def test_a_split_may_test_samples_without_weight_if_others_have_some():
+    X, y, _ = noisy(150, 5, seed=5)
+    weights = np.where(np.arange(150) % 10 == 0, 0.0, 1.0)
+    folds = [(np.arange(75), np.arange(75, 150)), (np.arange(75, 150), np.arange(75))]
+    model = ConjunctionLogisticRegression(cv=folds, Cs=[0.1, 1.0])
+    used = weights > 0
+    number = np.cumsum(used) - 1
+    left = [tuple(number[part[used[part]]] for part in fold) for fold in folds]
+    other = ConjunctionLogisticRegression(cv=left, Cs=[0.1, 1.0])
+    np.testing.assert_allclose(
+        model.fit(X, y, weights).scores_, other.fit(X[used], y[used]).scores_, rtol=1e-6
+    )
 
 
 def test_the_path_is_that_of_models_with_a_fixed_C():
@@ -455,6 +478,7 @@ def test_rules_and_scorecards_name_the_columns():
     [
         ({"C": 0}, "C must be greater than 0"),
         ({"Cs": [0.1, -1]}, "Cs must be a list of numbers above 0"),
+        ({"Cs": [0, 0.1]}, "Cs must be a list of numbers above 0"),
         ({"literal_cost": 0.5}, "literal_cost must be at least 1"),
         ({"feature_groups": [1, 2]}, "feature_groups must hold one label"),
     ],

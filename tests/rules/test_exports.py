@@ -129,6 +129,15 @@ def test_exports_of_an_ensemble(terms, intercept, columns, labels, binarize, see
     assert_exports_predict(ensemble, samples(binarize, seed), columns)
 
 
+@pytest.mark.parametrize("intercept", [-1.0, -0.75, -0.5, 0.0, 0.25])
+def test_an_ensemble_predicts_its_label_where_the_sum_is_positive(intercept):
+    rules = Rule(((0, True),), 1.0, 0.5), Rule(((1, True),), 1.0, 0.5)
+    X = [[0, 0], [0, 1], [1, 1]]
+    sums = [intercept, intercept + 0.5, intercept + 1.0]
+    labels = RuleEnsemble(rules, intercept, "yes", "no", 1.0, 2).predict(X)
+    assert labels.tolist() == ["yes" if total > 0 else "no" for total in sums]
+
+
 @settings(deadline=None)
 @given(
     st.lists(
@@ -366,7 +375,7 @@ def test_bad_dictionaries_are_errors(path, value, message):
         (("dtype",), "no such", "of dtype"),
         (("default",), 5, "must be among"),
         (("class_counts",), [[1, 2]], r"lists of shape \(3, 2\)"),
-        (("class_counts", 0), [1, -2], "must not be negative"),
+        (("class_counts", 0), [1, -0.5], "must not be negative"),
         (("grades",), {}, "rules must be a list"),
         (("probabilities",), [[1, 2]], r"lists of shape"),
         (("probabilities", 0), [1, 0], "must be above 0"),
