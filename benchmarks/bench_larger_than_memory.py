@@ -4,14 +4,15 @@
 
 Rows of 100 bits are made up in batches, packed into a `BitTable`, and learned from
 there. Every step has a process of its own, whose peak of memory is that of the step;
-pages of the mapped table count too. The folder holds the table, 16 bytes a row, and a
-Parquet file of the same rows; both are deleted.
+pages of the mapped table count too. The folder holds the table, 24 bytes a row, a
+Parquet file of the same rows, and a table of ten times the rows for the perceptron; all
+are deleted. The defaults take about ten minutes of a core.
 
 * Packing beside reading alone: the generator of arrays, and pyarrow's reader of the
   Parquet file.
 * One pass of AveragedPerceptron and, as a peer, of SGDClassifier over the batches;
   models of conjunctions of two literals with a fixed C or price, whose searches are by
-  tables of all sums; boosting on the first tenth of the rows. Seconds for 100 million
+  tables of all sums, under ``memory_limit="2 GB"``; boosting. Seconds for 100 million
   rows are extrapolated in proportion.
 * A pipeline of BooleanEncoder and AveragedPerceptron as one SQL statement with label
   and probability in DuckDB, beside ``predict`` and ``predict_proba``, on a frame of
@@ -47,7 +48,8 @@ from sklboolean.io import BitTable, predict_to_parquet
 N_ROWS, QUICK_ROWS, N_BITS, BATCH = 10_000_000, 100_000, 100, 65_600
 SQL_ROWS, QUICK_SQL_ROWS = 1_000_000, 20_000
 PER = 100_000_000  # rows of the goals
-FILES = {"bits": "table.bits", "parquet": "rows.parquet"}
+MANY = 10  # times the rows, for one pass
+FILES = {"bits": "table.bits", "many": "many.bits", "parquet": "rows.parquet"}
 
 
 def make_batches(n_samples):
@@ -85,6 +87,11 @@ def pack_batches(folder, n_samples):
     return len(BitTable.write(folder / FILES["bits"], make_batches(n_samples)))
 
 
+def pack_many(folder, n_samples):
+    """Pack the generator, for one pass over many samples."""
+    return len(BitTable.write(folder / FILES["many"], make_batches(n_samples)))
+
+
 def read_parquet(folder, n_samples):
     """Read the Parquet file batch by batch."""
     file = parquet.ParquetFile(folder / FILES["parquet"])
@@ -97,16 +104,22 @@ def pack_parquet(folder, n_samples):
     return len(BitTable.write(folder / "again.bits", path, label="y"))
 
 
-def fit_and_score(model, folder, n_samples):
-    """Fit a model to rows of the table; return its accuracy on the first ones."""
-    table = BitTable(folder / FILES["bits"], verify=False)
-    model.fit(table if n_samples == len(table) else table[:n_samples])
+def fit_and_score(model, folder, memory_limit=None):
+    """Fit a model to the table; return its accuracy on the first rows."""
+    path = folder / FILES["bits"]
+    table = BitTable(path, verify=False, memory_limit=memory_limit)
+    model.fit(table)
     return float(model.score(table[:BATCH]))
+
+
+def perceptron_in_epochs(folder, n_samples):
+    """Five passes in random order."""
+    return fit_and_score(AveragedPerceptron(max_iter=5, random_state=0), folder)
 
 
 def perceptron(folder, n_samples):
     """One pass in the order of the rows, a million at a time."""
-    table, model = BitTable(folder / FILES["bits"], verify=False), AveragedPerceptron()
+    table, model = BitTable(folder / FILES["many"], verify=False), AveragedPerceptron()
     for first in range(0, n_samples, 2**20):
         part = table[first : first + 2**20]
         model.partial_fit(part, classes=table.classes)
@@ -118,13 +131,12 @@ def conjunctions(folder, n_samples):
     model = ConjunctionLogisticRegression(
         C=300 / n_samples, max_literals=2, monotone=False, work_limit=None
     )
-    return fit_and_score(model, folder, n_samples)
+    return fit_and_score(model, folder, "2 GB")
 
 
 def boosting(folder, n_samples):
     """A vote of stumps."""
-    model = BoostByMajority(n_estimators=15, random_state=0)
-    return fit_and_score(model, folder, n_samples)
+    return fit_and_score(BoostByMajority(n_estimators=15, random_state=0), folder)
 
 
 def rules(folder, n_samples):
@@ -132,7 +144,7 @@ def rules(folder, n_samples):
     model = RuleClassifier(
         max_literals=2, penalty=1.0, literal_price=n_samples / 1000, random_state=0
     )
-    return fit_and_score(model, folder, n_samples)
+    return fit_and_score(model, folder, "2 GB")
 
 
 def sgd(folder, n_samples):
@@ -156,18 +168,19 @@ def predict(folder, n_samples):
 
 READ = {"arrays": (read_batches, pack_batches), "Parquet": (read_parquet, pack_parquet)}
 LEARN = {
-    "AveragedPerceptron, one pass": (perceptron, 60, 1),
+    "AveragedPerceptron, one pass by slices": (perceptron, 60, MANY),
+    "AveragedPerceptron, five epochs": (perceptron_in_epochs, None, 1),
     "SGDClassifier, one pass": (sgd, None, 1),
-    "ConjunctionLogisticRegression": (conjunctions, 600, 1),
-    "RuleClassifier": (rules, 600, 1),
-    "BoostByMajority, 15 stumps": (boosting, None, 10),
+    "ConjunctionLogisticRegression, C fixed": (conjunctions, 600, 1),
+    "RuleClassifier, penalty and price fixed": (rules, 600, 1),
+    "BoostByMajority, 15 stumps": (boosting, None, 1),
     "predict_to_parquet": (predict, None, 1),
 }
 STEPS = {
     step.__name__: step
     for step in (
-        read_batches, pack_batches, read_parquet, pack_parquet, perceptron, sgd,
-        conjunctions, rules, boosting, predict,
+        read_batches, pack_batches, pack_many, read_parquet, pack_parquet, perceptron,
+        perceptron_in_epochs, sgd, conjunctions, rules, boosting, predict,
     )
 }  # fmt: skip
 
@@ -209,8 +222,9 @@ def packing_rows(folder, n_samples):
 
 def learning_rows(folder, n_samples):
     """Yield a row for each method."""
-    for name, (step, goal, divisor) in LEARN.items():
-        n = n_samples // divisor
+    measure_apart(pack_many, folder, MANY * n_samples)
+    for name, (step, goal, factor) in LEARN.items():
+        n = n_samples * factor
         found = measure_apart(step, folder, n)
         accuracy = found["result"]
         yield (

@@ -12,16 +12,22 @@
 * The cost model: seconds of an epoch on S workers are compute / S, S times the bytes
   over the bandwidth of the one machine that mixes, and S times the mixing of one state.
   Compute and mixing are measured on 1 and 8 partitions.
+* Models of packed bits at 8 and 64 partitions: the bytes that all partitions return
+  once, beside n (8 ceil(m / 64) + 8) of the cost model, and what the searches of a
+  conjunction model would take as sums: 8 bytes for each conjunction, search and
+  partition. "Same model" compares with `fit` bit for bit.
 
 Without ``--data`` the rows are made up.
 """
 
 import argparse
+import math
 import os
 import pickle
 import sys
 import time
 from functools import partial
+from unittest import mock
 
 import joblib
 import numpy as np
@@ -31,9 +37,17 @@ from joblib.parallel import ThreadingBackend
 from scipy import sparse
 from sklearn.base import clone
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import (
+    AveragedPerceptron,
+    ConjunctionLogisticRegression,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean._core.conjunction_search import ConjunctionSearch
 
 SHARES = (1, 2, 4, 8)
+PACKED_SHARES, N_BITS, N_LITERALS = (8, 64), 100, 2
 WORKERS = (1, 2, 4, 8, 16, 64, 250, 1000)
 BANDWIDTH = 1.25e9  # bytes a second: 10 gigabit
 TABLES = {}  # what the loaders read
@@ -156,6 +170,65 @@ def seconds_of_mixing(state_size, repeats=3):
     return min(times)
 
 
+def packed_rows(n_samples):
+    """Yield a row for each model of packed bits and number of partitions."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (n_samples, N_BITS), dtype=np.uint8)
+    y = (X[:, 3] & X[:, 70] | X[:, 8] & (1 - X[:, 41])) ^ (rng.random(n_samples) < 0.1)
+    y = y.astype(np.int64)
+    model_bytes = n_samples * (8 * -(-N_BITS // 64) + 8)
+    table_bytes = 8 * sum(math.comb(N_BITS, n) for n in range(1, N_LITERALS + 1))
+    for model in (
+        ConjunctionLogisticRegression(C=300 / n_samples, max_literals=N_LITERALS),
+        RuleClassifier(
+            max_literals=N_LITERALS, penalty=1.0, literal_price=20.0, random_state=0
+        ),
+    ):
+        alone = clone(model)
+        n_searches = count_searches(lambda alone=alone: alone.fit(X, y))
+        for n_parts in PACKED_SHARES:
+            parts = np.array_split(np.arange(n_samples), n_parts)
+            loads = [lambda part=part: (X[part], y[part]) for part in parts]
+            returned = []
+            found = clone(model)
+            with counted_packing(type(model), returned):
+                found.fit_partitions(loads)
+            sums = n_searches * table_bytes * n_parts
+            is_same = pickle.dumps(found) == pickle.dumps(alone)
+            yield (
+                type(model).__name__, n_samples, n_parts, f"{sum(returned) / 1e3:.0f}",
+                f"{model_bytes / 1e3:.0f}", n_searches or "",
+                f"{sums / 1e3:.0f}" if sums else "",
+                "yes" if is_same else "no",
+            )  # fmt: skip
+
+
+def count_searches(function):
+    """Call once; return the number of searches of conjunctions."""
+    n_searches, best = 0, ConjunctionSearch.best
+
+    def counted(*args, **options):
+        nonlocal n_searches
+        n_searches += 1
+        return best(*args, **options)
+
+    with mock.patch.object(ConjunctionSearch, "best", counted):
+        function()
+    return n_searches
+
+
+def counted_packing(kind, returned):
+    """Return a context in which the bytes that packed partitions return are noted."""
+    pack = kind._pack_partition
+
+    def counted(model, number, *source):
+        result = pack(model, number, *source)
+        returned.append(len(pickle.dumps(result)))
+        return result
+
+    return mock.patch.object(kind, "_pack_partition", counted)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, made-up rows")
@@ -213,6 +286,12 @@ def main(arguments=None):
         ["data", "learner", "compute", *map(str, WORKERS), "best S"],
         model_rows,
     )
+    print_table(
+        "Kilobytes of packed partitions, all together",
+        ["model", "samples", "partitions", "returned", "cost model", "searches",
+         "sums would take", "same model"],
+        list(packed_rows(2000 if options.quick else 100_000)),
+    )  # fmt: skip
 
 
 def epoch_seconds(compute, size, mixing, workers):

@@ -78,7 +78,7 @@ class TableScoreMixin:
         score : float
             1 is the best.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(None, X, y, sample_weight)
         return super().score(X, y, sample_weight)
 
 
@@ -194,7 +194,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The classifier stays as it was.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             resume = getattr(self, "warm_start", False) and hasattr(self, "classes_")
             classes = self.classes_ if resume else None
@@ -226,7 +226,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The classifier stays as it was.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             resume = hasattr(self, "classes_")
             classes = known_classes(self, classes)

@@ -18,6 +18,7 @@ from sklboolean._core._packing import (
     transpose,
 )
 from sklboolean._core._popcount import FEW_COLUMNS, PANEL, count_ones, count_pairs
+from sklboolean._core.memory import bytes_left
 
 # Counting one more word costs every pair of rows about as much as this many steps
 # through postings (measured; the optimum is flat).
@@ -152,6 +153,7 @@ class PackedBits:
     """
 
     is_binarized = False  # by the estimator that gets them, with its threshold
+    memory_limit = None  # bytes that a fit to them may take
 
     def __init__(
         self, words, n_features, feature_names=None, y=None, sample_weight=None
@@ -176,6 +178,7 @@ class PackedBits:
             np.ascontiguousarray(words), self.n_features, self.feature_names, y, weights
         )
         chosen.is_binarized = self.is_binarized
+        chosen.memory_limit = self.memory_limit
         return chosen
 
     def _read(self, samples):
@@ -187,9 +190,15 @@ class PackedBits:
         return self.words[samples], y, weights
 
 
-def targets_of(X, y, sample_weight=None):
-    """Take labels and weights that are not given from packed samples."""
+def targets_of(estimator, X, y, sample_weight=None):
+    """Take labels and weights that are not given from packed samples.
+
+    A fit, which gives its estimator, stops here where it may exceed their limit of
+    memory.
+    """
     if isinstance(X, PackedBits):
+        if estimator is not None:
+            bytes_left(estimator, X, y)
         y = X.y if y is None else y
         sample_weight = X.sample_weight if sample_weight is None else sample_weight
     return y, sample_weight

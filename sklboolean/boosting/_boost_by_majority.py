@@ -12,6 +12,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.memory import MemoryCost
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import in_turn
@@ -39,6 +40,7 @@ from sklboolean.boosting._games import (
     tests_of_games,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
     ClassifierWeakLearner,
@@ -288,7 +290,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             than chance, and for one without an edge with ``weak_failure="raise"``. The
             booster then keeps its former state.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             schedule, chooser = self._check_params()
             progress = Progress(self, "round", None, X, y, every=10)
@@ -315,6 +317,12 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             self.calibration_slope_ = votes[-1].slope()
             progress.finish()
         return self
+
+    @property
+    def _memory(self):
+        """What a fit takes; only that of features alone has a bound."""
+        has_stumps = type(self._weak_estimator()) is BooleanStump
+        return MemoryCost(2**26, 170, 3.0, 90) if has_stumps else None
 
     def _validate_boolean(self, X, y):
         """Check the samples of a partition, and make them Boolean."""

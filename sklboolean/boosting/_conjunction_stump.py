@@ -347,7 +347,7 @@ class ConjunctionStump(BooleanStump):
             For bad parameters and data, negative weights, or weights that are all 0.
             The classifier then keeps its former state.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             table, y = validate_boolean(self, X, y)

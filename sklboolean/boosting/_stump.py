@@ -510,7 +510,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
             For bad data, negative weights, or weights that are all 0. The stump then
             keeps its former state.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             table, y = validate_boolean(self, X, y)
             self._fit_bits(table, y, sample_weight)

@@ -279,7 +279,7 @@ class BernoulliMixture(
             For invalid parameters and data, and for a warm start with another number
             of components or features. The state before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             options = self._check_params()
             progress = Progress(self, "start", options.n_init, X)

@@ -232,7 +232,7 @@ class CombinationMachine(
             For invalid parameters and data, and for sums that take too long. The state
             before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             checked = self._start_fit(X, sample_weight, progress, allow_missing=True)

@@ -199,7 +199,7 @@ class DensityClassifier(
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             X, y = self._read_features(X, y, reset=True)
             weights = checked_weights(sample_weight, len(y), divides=True)

@@ -307,7 +307,7 @@ class DensityMixture(
         ConvergenceWarning
             From components whose weights grow without bound.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             chooses = self.n_components == "auto" and self.estimator is None

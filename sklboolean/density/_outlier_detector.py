@@ -172,7 +172,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             share = check_real(self.contamination, "contamination", 0.0, strict=True)
             if share > 0.5:

@@ -196,7 +196,7 @@ class SampledCombinationMachine(
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             options = self._reporting(self._check_params(), progress)

@@ -525,7 +525,7 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
         ValueError
             For invalid parameters and data. The state before the call is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             alpha = check_real(self.alpha, "alpha", 1e-10)
             signs = self._read(X, reset=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -45,6 +46,11 @@ class BitTable(PackedBits):
     verify : bool, default=True
         Whether to read the whole file once and compare its checksums. False opens large
         files at once; a truncated file is still an error.
+    memory_limit : int, str or None, default=None
+        Bytes that a fit to the table, or to a part of it, may take, the mapped file
+        included and Python excluded: a number, or a text such as "2 GB". A fit that may
+        take more is a ValueError before it begins, and so is one whose memory has no
+        known bound. `predict_to_parquet` keeps to it as well. It may be set later.
 
     Attributes
     ----------
@@ -83,8 +89,8 @@ class BitTable(PackedBits):
     ['yes']
     """
 
-    def __init__(self, path, *, verify=True):
-        self.path = Path(path)
+    def __init__(self, path, *, verify=True, memory_limit=None):
+        self.path, self.memory_limit = Path(path), memory_limit
         size = self.path.stat().st_size
         header = self._read_header(size)
         self.n_samples, self.n_features = header["shape"]
@@ -100,6 +106,15 @@ class BitTable(PackedBits):
         self.words, self.sample_weight = self._words(), self._part("sample_weight")
         if verify:
             self.verify()
+
+    @property
+    def memory_limit(self):
+        """Bytes that a fit may take, or None."""
+        return self._memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit):
+        self._memory_limit = None if limit is None else as_bytes(limit)
 
     @property
     def y(self):
@@ -121,7 +136,8 @@ class BitTable(PackedBits):
         return self._words()[samples], self._read_labels(samples), weights
 
     def __reduce__(self):
-        return partial(BitTable, verify=False), (self.path,)
+        options = {"verify": False, "memory_limit": self.memory_limit}
+        return partial(BitTable, **options), (self.path,)
 
     def _read_header(self, size):
         """Read the header at the end of the file; what is damaged is an error."""

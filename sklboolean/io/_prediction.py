@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sklboolean._core.bits import PackedBits
+from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
 from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, split_column
 
@@ -37,10 +38,11 @@ def predict_to_parquet(
         and that the model does not get.
     batch_size : int, default=65600
         Samples that are read and predicted at a time.
-    memory_limit : int or None, default=None
+    memory_limit : int, str or None, default=None
         Bytes that the arrays of a prediction may take beside the model and the batch
-        that is read, from 2**20. Two small predictions measure what a sample takes, and
-        `batch_size` is lowered so that half of the limit suffices.
+        that is read, from 2**20, or a text such as "500 MB". None: the limit of a
+        `BitTable`, if it has one. Two small predictions measure what a sample takes,
+        and `batch_size` is lowered so that half of the limit suffices.
 
     Returns
     -------
@@ -75,8 +77,10 @@ def predict_to_parquet(
     from pyarrow import parquet
 
     check_integer(batch_size, "batch_size", 1)
-    if memory_limit is not None:
-        check_integer(memory_limit, "memory_limit", 2**20)
+    if memory_limit is None:
+        memory_limit = getattr(source, "memory_limit", None)
+    else:
+        memory_limit = as_bytes(memory_limit)
     target, n_samples, writer = Path(target), 0, None
     draft = target.with_name(f"{target.name}.partial")
     try:

@@ -345,7 +345,7 @@ class BooleanSVC(
         ConvergenceWarning
             If ``max_iter`` blocks were not enough.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             kernel = self._check_params()
             progress = Progress(self, "block", None, X, y)

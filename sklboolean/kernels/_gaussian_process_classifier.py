@@ -170,7 +170,7 @@ class BooleanGaussianProcessClassifier(
             For invalid parameters and data, and where memory would exceed the bounds.
             The classifier stays as it was.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
             progress = Progress(self, "step", None, X, y)

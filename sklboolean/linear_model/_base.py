@@ -14,6 +14,7 @@ from sklboolean._core.bits import always_true
 from sklboolean._core.calibration import break_ties
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
+from sklboolean._core.memory import MemoryCost
 from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
@@ -46,6 +47,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
     """
 
     _has_auto_margin = False
+    _memory = MemoryCost(2**24, 50, 2.0, 20)
     # As good as a quarter with half of the passes, and cheaper.
     _second_model = 2, 5
 

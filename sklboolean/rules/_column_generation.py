@@ -173,6 +173,8 @@ class ColumnGeneration:
     loss : {"logistic", "softmax", "squared"}
     space : ConjunctionSpace
     n_jobs : int or None
+    most : float
+        Conjunctions that are held at a time, besides single features.
 
     Attributes
     ----------
@@ -183,7 +185,7 @@ class ColumnGeneration:
         second. Unlike time it does not depend on the machine.
     """
 
-    def __init__(self, X, weights, targets, loss, space, n_jobs=None):
+    def __init__(self, X, weights, targets, loss, space, n_jobs=None, most=np.inf):
         # A slice copies nothing.
         used = slice(None) if (weights > 0).all() else weights > 0
         self.words, self.loss = as_words(X)[used], loss
@@ -201,6 +203,7 @@ class ColumnGeneration:
         self.prices = np.zeros(1)
         self.coefficients = np.zeros((len(targets), 1))
         self.objective, self.gap, self.work = np.inf, np.inf, 0
+        self.most = space.n_features + most
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
@@ -330,9 +333,11 @@ class ColumnGeneration:
     def _take_in(self, found, problem):
         """Add conjunctions; return the number of those that are new."""
         # Before new ones, which have the weight 0 as well, are added.
-        if len(self.conjunctions) > 3 * self._n_used() + MANY:
+        n_most = min(3 * self._n_used() + MANY, self.most - len(found))
+        if len(self.conjunctions) > n_most:
             self.drop_unused(problem)
-        return self.add(found)
+        n_free = int(min(len(found), max(0, self.most - len(self.conjunctions))))
+        return self.add(found[:n_free])
 
     @property
     def is_by_tables(self):

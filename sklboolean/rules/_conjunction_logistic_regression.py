@@ -10,6 +10,7 @@ from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import labels_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight, class_weights
@@ -164,6 +165,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
     (1.0, True)
     """
 
+    _memory_of_one_C = MemoryCost(2**26, 85, 4.0, 110)
+
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
@@ -210,9 +213,10 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             For invalid parameters and data, and when all samples of a class have weight
             0. An earlier fit is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
+            most = self._most_conjunctions(X, y)
             progress = Progress(self, "part", None, X, y)
             samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
@@ -237,7 +241,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             targets = codes == outputs
             loss = "logistic" if is_binary else "softmax"
             Cs = self._check_Cs(CLASSIFICATION_CS)
-            self._fit(samples, weights, targets, codes, loss, Cs, progress)
+            self._fit(samples, weights, targets, codes, loss, Cs, progress, most)
         return self
 
     @staticmethod

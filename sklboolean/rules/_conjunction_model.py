@@ -18,6 +18,7 @@ from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
 from sklboolean._core.held_out import disjoint_test_sets
+from sklboolean._core.memory import bytes_left
 from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
@@ -130,6 +131,16 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @property
+    def _memory(self):
+        """What a fit takes; the choice of C has no bound."""
+        return None if self.C is None else self._memory_of_one_C
+
+    def _most_conjunctions(self, X, y):
+        """Return for how many conjunctions, a bit of each sample, there is memory."""
+        room = bytes_left(self, X, y)
+        return room if np.isinf(room) else 8 * room / max(len(X), 1)
+
     def _check_params(self):
         if self.C is not None:
             check_real(self.C, "C", 0, strict=True)
@@ -156,7 +167,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         return np.unique(Cs) * unit
 
-    def _fit(self, X, weights, targets, strata, loss, Cs, progress, units=None):
+    def _fit(
+        self, X, weights, targets, strata, loss, Cs, progress, most, units=None
+    ):  # fmt: skip
         """Choose C, fit to all samples and set the fitted attributes.
 
         Parameters
@@ -169,6 +182,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         loss : {"logistic", "softmax", "squared"}
         Cs : ndarray
         progress : Progress
+        most : float
+            Conjunctions, besides single features, for which there is memory.
         units : tuple or None
             Arguments of ``_set_units``, which goes back to the units of y.
         """
@@ -183,7 +198,9 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             best, solutions = self._choose_C(
                 words, weights, targets, strata, loss, space, Cs, halfway, progress
             )
-        model = ColumnGeneration(words, weights, targets, loss, space, self.n_jobs)
+        model = ColumnGeneration(
+            words, weights, targets, loss, space, self.n_jobs, most
+        )
         model.add_features()
         path = []
 

@@ -5,6 +5,7 @@ from sklearn.base import RegressorMixin
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
@@ -135,6 +136,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         -0.9979  x2
     """
 
+    _memory_of_one_C = MemoryCost(2**26, 130, 4.0, 0)
+
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
         literal_cost=1.1, feature_groups=None, tol=1e-3, work_limit=5.0,
@@ -187,9 +190,10 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
+            most = self._most_conjunctions(X, y)
             progress = Progress(self, "part", None, X, y)
             bits, y = validate_boolean(self, X, y, y_numeric=True)
             samples = as_words(bits)
@@ -203,7 +207,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             targets = (y / largest - mean) / (spread or 1.0)
             Cs = self._check_Cs(REGRESSION_CS, unit)
             data = samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp)
-            self._fit(*data, "squared", Cs, progress, (unit, mean * largest))
+            self._fit(*data, "squared", Cs, progress, most, (unit, mean * largest))
         return self
 
     def _set_units(self, unit, mean):

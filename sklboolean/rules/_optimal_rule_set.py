@@ -179,7 +179,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         UserWarning
             When no rule was found and every sample gets the default class.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             params = self._check_params()
             samples, y = validate_boolean(self, X, y)

@@ -15,6 +15,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.memory import MemoryCost
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -193,6 +194,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     1.0
     """
 
+    _memory = MemoryCost(2**26, 85, 3.5, 20)
+
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
         penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), n_folds=5,
@@ -247,7 +250,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             When no rule was found and every sample gets the default class, and when
             ``time_limit`` ended the fit early.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)

@@ -171,7 +171,7 @@ class ScorecardClassifier(
             For invalid parameters and data, and when all samples of a class have weight
             0. An earlier fit is kept.
         """
-        y, sample_weight = targets_of(X, y, sample_weight)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             check_integer(self.max_conditions, "max_conditions", 1, MOST_CONDITIONS)
             check_integer(self.max_points, "max_points", 1, 1000)

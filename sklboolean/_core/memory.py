@@ -1,0 +1,91 @@
+"""The memory that a fit to a table of bits takes, and the limit of the table."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from sklboolean._core.parameters import check_integer
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+SMALLEST = 2**20
+
+
+class MemoryCost(NamedTuple):
+    """The most that a fit takes, the mapped file included; a slow test measures it.
+
+    An estimator declares its own as ``_memory``. None: no bound is known.
+
+    Attributes
+    ----------
+    fixed : int
+        Bytes of any fit.
+    of_sample : int
+        Bytes of each sample, of two classes.
+    of_packed : float
+        Bytes of each byte of packed features.
+    of_output : int
+        Bytes of a sample for each class, where there are more than two.
+    """
+
+    fixed: int
+    of_sample: int
+    of_packed: float
+    of_output: int
+
+    def of_each(self, X, y):
+        """Compute the bytes of a sample, with its label."""
+        if y is None:
+            y = X.classes if hasattr(X, "classes") else X.y
+        labels = np.asarray(y)
+        labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+        n_classes = len(np.unique(labels)) if labels.dtype.kind in "biuU" else 0
+        of_labels = 2 * labels.itemsize + self.of_output * max(0, n_classes - 2)
+        return self.of_sample + of_labels + self.of_packed * 8 * X.words.shape[1]
+
+
+def as_bytes(limit):
+    """Return a limit of memory in bytes: a number, or a text such as "2 GB"."""
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?I?B)\s*", limit.upper())
+        if found is None or found[2] not in UNITS:
+            raise ValueError(
+                "memory_limit must be a number of bytes, or a text such as '2 GB' or "
+                f"'500 MiB'; got {limit!r}."
+            )
+        limit = int(float(found[1]) * UNITS[found[2]])
+    return check_integer(limit, "memory_limit", SMALLEST)
+
+
+def bytes_left(estimator, X, y=None):
+    """Return the bytes that a fit to packed samples leaves of their limit.
+
+    Raises
+    ------
+    ValueError
+        Where the fit may take more than the limit, before it takes anything.
+    """
+    limit = getattr(X, "memory_limit", None)
+    if limit is None:
+        return np.inf
+    name, cost = type(estimator).__name__, getattr(estimator, "_memory", None)
+    way_out = (
+        "Fit to a part, such as table[::10], or pass slices of the table, one after "
+        "the other, to partial_fit of AveragedPerceptron or Winnow"
+    )
+    if cost is None:
+        raise ValueError(
+            f"{name} with these parameters may take more than memory_limit={limit}: no "
+            "bound of its memory is known. Set C, if the estimator has one. Or open "
+            f"the table without memory_limit. {way_out}."
+        )
+    of_each = cost.of_each(X, y)
+    left = limit - cost.fixed - of_each * len(X)
+    if left < 0:
+        raise ValueError(
+            f"{name} takes up to {limit - left:.3g} bytes to fit {len(X)} samples of "
+            f"{X.n_features} features, {of_each:.0f} for each, and memory_limit is "
+            f"{limit}. {way_out}. Or raise memory_limit."
+        )
+    return left

@@ -1,0 +1,225 @@
+"""Fits to tables of bits keep to the limit of memory of the table."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+
+from sklboolean import (
+    AveragedPerceptron,
+    BernoulliMixture,
+    BoostByMajority,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+    KernelPerceptron,
+    RuleClassifier,
+    Winnow,
+)
+from sklboolean._core.memory import as_bytes
+from sklboolean.boosting import ConjunctionStump
+from sklboolean.io import BitTable, predict_to_parquet
+
+RNG = np.random.default_rng(0)
+BITS = RNG.integers(0, 2, (400, 70)).astype(bool)
+LABELS = np.where(BITS[:, 3] & BITS[:, 5] | BITS[:, 64], "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "bits"
+    BitTable.write(path, [(BITS, LABELS)])
+    return path
+
+
+def test_limits_are_bytes_or_texts(path):
+    for limit, expected in {
+        "2 GB": 2 * 10**9, "1.5GiB": 3 * 2**29, "500 mb": 5 * 10**8, 2**21: 2**21,
+        "2097152 B": 2**21,
+    }.items():  # fmt: skip
+        assert as_bytes(limit) == expected
+    for wrong in ("2 gigs", "GB", "-2 GB", 100, "1 KB", "nan GB"):
+        with pytest.raises(ValueError, match="memory_limit"):
+            BitTable(path, memory_limit=wrong)
+    with pytest.raises(TypeError, match="memory_limit"):
+        BitTable(path, memory_limit=2.5)
+    table = BitTable(path, memory_limit="1 GB")
+    assert table[:50].memory_limit == table.memory_limit == 10**9
+    assert pickle.loads(pickle.dumps(table)).memory_limit == 10**9
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AveragedPerceptron(),
+        Winnow(),
+        RuleClassifier(),
+        ConjunctionLogisticRegression(C=1.0),
+        ConjunctionRegressor(C=1.0),
+        BoostByMajority(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_that_may_take_more_does_not_begin(model, path, monkeypatch):
+    name, table = type(model).__name__, BitTable(path)
+    cost = model._memory
+    of_each = cost.of_each(table, None)
+    # Two words; labels of at most three characters of four bytes, twice.
+    assert of_each == cost.of_sample + 16 * cost.of_packed + 24
+    need = cost.fixed + 400 * of_each
+    if not is_regressor(model):
+        table.memory_limit = int(np.ceil(need))
+        assert model.fit(table).score(table) > 0.7
+    table.memory_limit = int(need) - 1
+    monkeypatch.setattr(BitTable, "_read_labels", None)  # nothing is read
+    before = dict(vars(model))
+    message = f"{name} takes up to .* bytes to fit 400 samples of 70 features"
+    with pytest.raises(ValueError, match=rf"{message}.*partial_fit.*memory_limit"):
+        model.fit(table)
+    assert vars(model) == before
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match="takes up to"):
+            model.partial_fit(table)
+
+
+def test_parts_and_arrays_are_not_refused(path):
+    table = BitTable(path)
+    model = AveragedPerceptron(random_state=0)
+    cost = model._memory
+    table.memory_limit = int(cost.fixed + 100 * cost.of_each(table, None)) + 1
+    expected = AveragedPerceptron(random_state=0).fit(BITS[:100], LABELS[:100])
+    assert pickle.dumps(model.fit(table[:100])) == pickle.dumps(expected)
+    with pytest.raises(ValueError, match="takes up to"):
+        model.fit(table[:101])
+    model.fit(BITS, LABELS)
+
+
+def test_more_classes_take_more(path):
+    table, cost = BitTable(path), AveragedPerceptron._memory
+    codes = np.arange(400) % 5
+    assert cost.of_each(table, codes) - cost.of_each(table, codes % 2) == (
+        3 * cost.of_output
+    )
+    texts = np.array(list("01234"))[codes]
+    for same in (texts.tolist(), texts.astype(object)):
+        assert cost.of_each(table, same) == cost.of_each(table, texts)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPerceptron(),
+        BernoulliMixture(2),
+        ConjunctionLogisticRegression(),
+        BoostByMajority(ConjunctionStump()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_without_known_bound_needs_a_table_without_limit(model, path):
+    table = BitTable(path, memory_limit="1 TB")
+    with pytest.raises(ValueError, match=r"no bound of its memory is known.*table\["):
+        model.fit(table)
+
+
+def test_conjunctions_stop_where_memory_does(path):
+    model = ConjunctionLogisticRegression(C=1.0, max_literals=3)
+    table = BitTable(path)
+    whole = model.fit(table).conjunctions_
+    cost = model._memory
+    need = cost.fixed + 400 * cost.of_each(table, None)
+    n_most = 1  # an eighth of a byte of each sample; single features are in the cost
+    assert sum(len(one) > 1 for one in whole) > n_most
+    table.memory_limit = int(need + 400 * n_most / 8) + 1
+    model.fit(table)
+    assert sum(len(one) > 1 for one in model.conjunctions_) == n_most
+    assert not model.is_optimal_
+    assert model.optimality_gap_ > 0
+
+
+def test_predictions_keep_to_the_limit_of_the_table(path, tmp_path, monkeypatch):
+    from sklboolean.io import _prediction
+
+    limits = []
+    found = _prediction._samples_within
+
+    def noted(limit, *rest):
+        limits.append(limit)
+        return found(limit, *rest)
+
+    monkeypatch.setattr(_prediction, "_samples_within", noted)
+    table = BitTable(path, memory_limit="64 MiB")
+    model = AveragedPerceptron().fit(table)
+    predict_to_parquet(model, table, tmp_path / "a.parquet")
+    predict_to_parquet(model, table, tmp_path / "a.parquet", memory_limit="32 MiB")
+    predict_to_parquet(model, BitTable(path), tmp_path / "a.parquet")
+    assert limits == [2**26, 2**25]
+
+
+def peak_of_a_fit(path, model):
+    """Return the bytes that a fit added to its process, a fresh one, at most."""
+    code = """
+import gc, json, sys, warnings
+from sklboolean import *
+from sklboolean.io import BitTable
+
+def held(name):
+    with open("/proc/self/status") as lines:
+        return next(1024 * int(l.split()[1]) for l in lines if l.startswith(name))
+
+warnings.simplefilter("ignore")
+table = BitTable(sys.argv[1], verify=False, memory_limit="100 GB")
+n_samples = len(table)
+eval(sys.argv[2]).fit(table[:2000])  # what is imported is no memory of the fit
+model = eval(sys.argv[2])
+need = model._memory.fixed + n_samples * model._memory.of_each(table, None)
+table.memory_limit = int(need) + n_samples * 25  # up to 200 conjunctions
+gc.collect()
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+before = held("VmRSS")
+model.fit(table)
+print(json.dumps([held("VmHWM") - before, table.memory_limit]))
+"""
+    command = [sys.executable, "-c", code, str(path), model]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells the peak"
+)
+@pytest.mark.parametrize(
+    ("n_batches", "n_features", "n_classes"), [(16, 100, 2), (3, 400, 2), (2, 64, 4)]
+)
+def test_real_fits_stay_below_what_is_declared(
+    n_batches, n_features, n_classes, tmp_path
+):
+    def batches():
+        for number in range(n_batches):
+            rng = np.random.default_rng(number)
+            X = rng.integers(0, 2, (65_600, n_features), dtype=np.uint8).view(bool)
+            y = (X[:, 3] & X[:, 60]).astype(int) + 2 * (X[:, 5] & X[:, 6])
+            noise = rng.integers(0, n_classes, len(X))
+            yield X, np.where(rng.random(len(X)) < 0.1, noise, y % n_classes)
+
+    path = tmp_path / "bits"
+    BitTable.write(path, batches())
+    numbers = tmp_path / "numbers"
+    BitTable.write(numbers, ((X, y + 0.5) for X, y in batches()))
+    exact = "work_limit=None, max_literals=2"
+    for model in (
+        "AveragedPerceptron(max_iter=2, random_state=0)",
+        "Winnow(max_iter=2, random_state=0)",
+        f"ConjunctionLogisticRegression(C=300 / n_samples, {exact})",
+        "RuleClassifier(max_literals=2, penalty=1.0, literal_price=1000.0)",
+        "BoostByMajority(n_estimators=15, random_state=0)",
+        f"ConjunctionRegressor(C=300 / n_samples, {exact})",
+    ):
+        is_of_numbers = model.startswith("ConjunctionRegressor")
+        peak, limit = peak_of_a_fit(numbers if is_of_numbers else path, model)
+        assert peak < limit, (model, peak / limit)
