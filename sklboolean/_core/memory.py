@@ -70,7 +70,7 @@ def bytes_left(estimator, X, y=None):
     if limit is None:
         return np.inf
     name, cost = type(estimator).__name__, getattr(estimator, "_memory", None)
-    way_out = (
+    remedy = (
         "Fit to a part, such as table[::10], or pass slices of the table, one after "
         "the other, to partial_fit of AveragedPerceptron or Winnow"
     )
@@ -78,7 +78,7 @@ def bytes_left(estimator, X, y=None):
         raise ValueError(
             f"{name} with these parameters may take more than memory_limit={limit}: no "
             "bound of its memory is known. Set C, if the estimator has one. Or open "
-            f"the table without memory_limit. {way_out}."
+            f"the table without memory_limit. {remedy}."
         )
     of_each = cost.of_each(X, y)
     left = limit - cost.fixed - of_each * len(X)
@@ -86,6 +86,6 @@ def bytes_left(estimator, X, y=None):
         raise ValueError(
             f"{name} takes up to {limit - left:.3g} bytes to fit {len(X)} samples of "
             f"{X.n_features} features, {of_each:.0f} for each, and memory_limit is "
-            f"{limit}. {way_out}. Or raise memory_limit."
+            f"{limit}. {remedy}. Or raise memory_limit."
         )
     return left
