@@ -49,13 +49,17 @@ def find_codes(X):
     codes : ndarray of shape (2,), dtype float64
         (-1, 1) if all known values are -1 or 1 and -1 occurs, else (0, 1).
     """
+    if isinstance(X, PackedBits):
+        return np.array([0.0, 1.0])
     values = X
     if sparse.issparse(X):
         # Zeros that are not stored are values too.
         values = X.data if X.nnz == X.shape[0] * X.shape[1] else np.zeros(0)
     # Bools and unsigned integers cannot be negative: usually no second pass is needed.
-    negative = values.dtype.kind in "if" and (values == -1).any()
-    signed = negative and not ((np.abs(values) != 1) & (values == values)).any()
+    signed = values.dtype.kind in "if" and bool((values == -1).any())
+    starts = range(0, len(values) if signed else 0, BLOCK_SIZE)
+    for block in (values[start : start + BLOCK_SIZE] for start in starts):
+        signed = signed and not ((np.abs(block) != 1) & (block == block)).any()
     return np.array([-1.0 if signed else 0.0, 1.0])
 
 
@@ -81,8 +85,12 @@ def as_signs(values, columns, codes, binarize):
     return signs
 
 
-def sparse_signs(X, codes, binarize):
-    """Convert a sparse array without duplicate entries to dense signs."""
+def block_signs(X, codes, binarize):
+    """Convert a few samples, dense, packed or sparse without duplicates, to signs."""
+    if isinstance(X, PackedBits):
+        X = unpack_words(X.words, X.n_features).view(bool)
+    if not sparse.issparse(X):
+        return as_signs(X, np.arange(X.shape[1]), codes, binarize)
     signs = np.empty(X.shape, dtype=np.int8)
     if X.nnz < signs.size:
         signs[:] = as_signs(np.zeros(1, dtype=X.dtype), 0, codes, binarize)
@@ -98,10 +106,46 @@ def all_signs(n_bits):
     return (2 * bits - 1).astype(np.int8)
 
 
-def packed_signs(signs):
-    """Pack signs to two bits each: whether it is true, and whether it is false."""
-    both = np.packbits(signs > 0, axis=1), np.packbits(signs < 0, axis=1)
-    return np.concatenate(both, axis=1)
+class PackedSigns:
+    """Signs of samples in two bits each: whether it is true, and whether it is false.
+
+    Slices of samples are read and set as arrays of int8, which are four times as large.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Number of samples and of features.
+    keys : ndarray of shape (n_samples, n_bytes), dtype uint8, or None
+        Equal for equal samples. None: not yet set.
+    """
+
+    def __init__(self, shape, keys=None):
+        self.shape, self._middle = shape, -(-shape[1] // 8)
+        n_bytes = 2 * self._middle
+        self.keys = np.empty((shape[0], n_bytes), np.uint8) if keys is None else keys
+
+    @property
+    def size(self):
+        """Number of signs."""
+        return self.shape[0] * self.shape[1]
+
+    def __len__(self):
+        return len(self.keys)
+
+    def __setitem__(self, samples, signs):
+        self.keys[samples, : self._middle] = np.packbits(signs > 0, axis=1)
+        self.keys[samples, self._middle :] = np.packbits(signs < 0, axis=1)
+
+    def __getitem__(self, samples):
+        keys, middle = self.keys[samples], 8 * self._middle
+        # Of all bytes at once, which is five times as fast as row by row.
+        bits = np.unpackbits(keys).view(np.int8).reshape(len(keys), 2 * middle)
+        return (bits[:, :middle] - bits[:, middle:])[:, : self.shape[1]]
+
+    def take(self, samples):
+        """Select samples, by a mask or by numbers, which stay packed."""
+        keys = self.keys[samples]
+        return PackedSigns((len(keys), self.shape[1]), keys)
 
 
 def merge_equal_samples(keys, weights=None):
@@ -112,7 +156,7 @@ def merge_equal_samples(keys, weights=None):
 
     Parameters
     ----------
-    keys : C-contiguous ndarray of shape (n_samples, n_columns)
+    keys : PackedSigns or C-contiguous ndarray of shape (n_samples, n_columns)
         Samples with equal bytes are equal. Signs, which are int8, are packed to bits.
     weights : ndarray of shape (n_samples,) or None
         None: 1 for each sample.
@@ -124,8 +168,12 @@ def merge_equal_samples(keys, weights=None):
     totals : ndarray of shape (n_distinct,)
         Sum of the weights of each group.
     """
-    if keys.dtype == np.int8 and keys.size:
-        keys = apply_in_blocks(packed_signs, keys)
+    if not isinstance(keys, PackedSigns) and keys.dtype == np.int8:
+        signs, keys = keys, PackedSigns(keys.shape)
+        for start in range(0, len(signs), BLOCK_SIZE):
+            here = slice(start, start + BLOCK_SIZE)
+            keys[here] = signs[here]
+    keys = keys.keys if isinstance(keys, PackedSigns) else keys
     samples = keys.view(f"V{keys.itemsize * keys.shape[1]}").ravel()
     _, first, group = np.unique(samples, return_index=True, return_inverse=True)
     return first, np.bincount(group.ravel(), weights, len(first))
@@ -389,10 +437,10 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         tags.input_tags.sparse = True
         return tags
 
-    def _read(self, X, *, reset=False, allow_missing=True, ignored=()):
+    def _read(self, X, *, reset=False, allow_missing=True, ignored=(), packed=False):
         """Validate a data set and convert its values to signs.
 
-        Sparse data become dense, with one byte for each value.
+        Sparse data become dense, with one byte for each value, or two bits.
 
         Parameters
         ----------
@@ -404,6 +452,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             Whether bits may be missing.
         ignored : list of int
             Columns whose values count as missing.
+        packed : bool
+            Whether to return PackedSigns; not with ``allow_missing=False``.
 
         Returns
         -------
@@ -421,31 +471,42 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         given = X
         accepted = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
         X = validate_data_or_bits(self, X, reset=reset, dtype=KEPT_DTYPES, **accepted)
-        if isinstance(X, PackedBits):
-            X = unpack_words(X.words, X.n_features).view(bool)
         X = without_duplicates(X)
         codes = find_codes(X) if reset else self.codes_
-        if sparse.issparse(X):
-            signs = sparse_signs(X, codes, self.binarize)
-        else:
-            signs = as_signs(X, np.arange(X.shape[1]), codes, self.binarize)
-            signs = np.ascontiguousarray(signs)
-            if reset:
-                always = (signs == 1).all(axis=0)
-                warn_of_lost_columns(self, X, always, self.binarize)
-        signs[:, list(ignored)] = 0
         if reset:
             self._attributes, groups = None, getattr(self, "feature_groups", None)
             if groups is not None:
-                self._attributes = Attributes.from_labels(groups, signs.shape[1])
+                self._attributes = Attributes.from_labels(groups, X.shape[1])
+        signs = PackedSigns(X.shape) if packed else np.empty(X.shape, dtype=np.int8)
+        always = self._fill_signs(signs, X, codes, ignored)
+        if reset and isinstance(X, np.ndarray):
+            warn_of_lost_columns(self, X, always, self.binarize)
         if self._attributes is not None:
-            self._check_groups(given, signs)
-            signs = self._attributes.complete(signs)
+            self._complete_groups(signs, given)
         if not allow_missing:
             self._check_complete(given, signs, reset)
         if reset:
             self.codes_ = codes
         return signs
+
+    def _fill_signs(self, signs, X, codes, ignored):
+        """Fill in the signs of X block by block; find columns that are always true."""
+        X = X.tocsr() if sparse.issparse(X) else X
+        always = np.ones(X.shape[1], dtype=bool)
+        for start in range(0, len(signs), BLOCK_SIZE):
+            here = slice(start, start + BLOCK_SIZE)
+            block = block_signs(X[here], codes, self.binarize)
+            always &= (block == 1).all(axis=0)
+            block[:, list(ignored)] = 0
+            signs[here] = block
+        return always
+
+    def _complete_groups(self, signs, given):
+        """Complete groups, block by block; refuse samples that they exclude."""
+        for start in range(0, len(signs), BLOCK_SIZE):
+            here = slice(start, start + BLOCK_SIZE)
+            self._check_groups(given, signs[here], start)
+            signs[here] = self._attributes.complete(signs[here])
 
     def _check_complete(self, given, signs, reset):
         """Refuse samples with missing bits."""
@@ -461,7 +522,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             )
         raise ValueError(f"Input X contains NaN in {place}. {remedy}")
 
-    def _check_groups(self, given, signs):
+    def _check_groups(self, given, signs, start):
         """Refuse samples with a group that can have no true bit, or that has two."""
         impossible = np.argwhere(self._attributes.impossible(signs))
         if not len(impossible):
@@ -471,9 +532,10 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         n_true = np.count_nonzero(signs[sample, columns] > 0)
         first, last = (column_of(given, columns[k]) for k in (0, -1))
         raise ValueError(
-            f"Sample {sample} of X has {n_true or 'no'} true columns in the group from "
-            f"{first} to {last}; feature_groups demands exactly one. Set its columns "
-            "to NaN if the value is not known, or give them labels of their own."
+            f"Sample {start + sample} of X has {n_true or 'no'} true columns in the "
+            f"group from {first} to {last}; feature_groups demands exactly one. Set "
+            "its columns to NaN if the value is not known, or give them labels of "
+            "their own."
         )
 
     def _write(self, signs):

@@ -294,14 +294,14 @@ class BernoulliMixture(
         return self
 
     def _fit(self, X, sample_weight, options, progress=SILENT):
-        signs = self._read(X, reset=True)
+        signs = self._read(X, reset=True, packed=True)
         weights = checked_weights(sample_weight, len(signs), divides=True)
         total, rng = float(weights.sum()), check_random_state(self.random_state)
         if self.n_components == "auto" and not self._resumes():
             n_components = self._choose_n_components(signs, weights, options, rng)
             options = replace(options, n_components=n_components)
         first, weights = merge_equal_samples(signs, weights)
-        signs = signs[first]  # the others need not be kept
+        signs = signs.take(first)  # the others need not be kept
         report = partial(self._report, progress, total)
         self._fit_merged(signs, weights, total, options, rng, report)
 
@@ -320,11 +320,12 @@ class BernoulliMixture(
 
     def _choose_n_components(self, signs, weights, options, rng):
         """Double the number of components as long as held-out samples gain."""
-        signs, weights = signs[weights > 0], weights[weights > 0]
+        signs, weights = signs.take(weights > 0), weights[weights > 0]
         apart = hold_out(len(signs), HELD_OUT, rng, "n_components='auto'")
         held_out, of_held_out, seed = signs[apart], weights[apart], rng.randint(2**31)
-        first, weights = merge_equal_samples(signs[~apart], weights[~apart])
-        signs = signs[~apart][first]
+        signs = signs.take(~apart)
+        first, weights = merge_equal_samples(signs, weights[~apart])
+        signs = signs.take(first)
 
         def log_likelihoods(n_components):
             own = replace(options, n_components=n_components)

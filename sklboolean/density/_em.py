@@ -105,31 +105,34 @@ class ProductMixture:
             return expit(self.logits)
         return np.exp(self.log_values()[:, self.attributes.true_values])
 
-    def log_joint(self, signs):
+    def log_joint(self, signs, complete=None):
         """Compute the log-probability of each component with the known bits of samples.
 
         Parameters
         ----------
         signs : ndarray of shape (n_samples, n_features)
             0 where a bit is missing.
+        complete : bool or None
+            Whether no bit is missing, where that is known.
 
         Returns
         -------
         log_joint : ndarray of shape (n_samples, n_components), dtype float64
         """
+        complete = signs.all() if complete is None else complete
         if self.attributes is not None:
-            return self._log_joint_of_groups(signs)
+            return self._log_joint_of_groups(signs, complete)
         signs, half = signs.astype(np.float64, copy=False), self.logits / 2
         # log P(x) = x logit / 2 - |x| log(2 cosh(logit / 2)): a missing bit adds 0.
         scale = np.logaddexp(half, -half)
         joint = (half @ signs.T).T  # later loops over samples are the long ones
-        if signs.all():
+        if complete:
             return joint + (self.log_weights - scale.sum(axis=1))
         return joint - (scale @ np.abs(signs.T)).T + self.log_weights
 
-    def _log_joint_of_groups(self, signs):
+    def _log_joint_of_groups(self, signs, complete):
         allowed, logs = self.attributes.allowed(signs), self.log_values()
-        if signs.all():
+        if complete:
             return allowed.astype(np.float64) @ logs.T + self.log_weights
         values, log_joint = np.exp(logs), np.tile(self.log_weights, (len(signs), 1))
         for here in self.attributes.slices:
@@ -225,7 +228,7 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
     Parameters
     ----------
     mixture : ProductMixture
-    signs : ndarray of shape (n_samples, n_features)
+    signs : PackedSigns, PartitionedSamples or ndarray of shape (n_samples, n_features)
         0 where a bit is missing: it is not counted.
     weights : ndarray of shape (n_samples,), dtype float64
     n_jobs : int or None
@@ -250,14 +253,15 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
         for slab in range(first, last):
             for block in range(ends[slab], ends[slab + 1]):
                 here = slice(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)
-                samples, sample_weights = signs[here].astype(np.float64), weights[here]
-                shares, scores = posterior(mixture.log_joint(samples))
+                samples, sample_weights = signs[here], weights[here]
+                complete = samples.all()  # of bytes, which is faster than of floats
+                samples = samples.astype(np.float64)
+                shares, scores = posterior(mixture.log_joint(samples, complete))
                 log_likelihoods[slab] += sample_weights @ scores
                 shares *= sample_weights[:, None]
                 part = shares.sum(axis=0)
                 members[slab] += part
                 sums[slab] += shares.T @ samples
-                complete = samples.all()
                 known[slab] += part[:, None] if complete else shares.T @ np.abs(samples)
 
     small = signs.size * shape[0] < SMALL

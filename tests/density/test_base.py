@@ -6,10 +6,18 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sklboolean.density._base import BinaryDensityMixin, merge_equal_samples
+from sklboolean.density import _base
+from sklboolean.density._base import (
+    BinaryDensityMixin,
+    PackedSigns,
+    merge_equal_samples,
+)
 
 NAN = math.nan
 
@@ -131,3 +139,43 @@ def test_repeated_rows_are_joined_with_their_weights():
     found = dict(zip(map(tuple, rows.tolist()), weights, strict=True))
     assert found == {(1, 0): 5.0, (-1, 1): 18.0, (0, 0): 8.0}
     assert len(rows) == 3
+
+
+@given(
+    arrays(
+        np.int8,
+        st.tuples(st.integers(0, 40), st.integers(1, 19)),
+        elements=st.integers(-1, 1),
+    ),
+    st.integers(0, 40),
+    st.integers(0, 40),
+)
+def test_packed_signs_are_the_signs(signs, start, stop):
+    packed = PackedSigns(signs.shape)
+    packed[0:7], packed[7:] = signs[0:7], signs[7:]
+    assert packed.size == signs.size
+    assert len(packed) == len(signs)
+    np.testing.assert_array_equal(packed[start:stop], signs[start:stop])
+    chosen = np.flatnonzero(signs[:, 0] < 0)
+    np.testing.assert_array_equal(packed.take(chosen)[:], signs[chosen])
+    assert packed.keys.nbytes == 2 * len(signs) * -(-signs.shape[1] // 8)
+
+
+@pytest.mark.parametrize("groups", [None, [0, 0, 1]])
+def test_blocks_read_as_one(monkeypatch, groups):
+    """Blocks of two samples, packed or not, of every container."""
+    X = np.array([[1, 0, 1], [0, 1, NAN], [NAN, 0, 0], [0, NAN, 1], [1, 0, 0]])
+    reader = Reader()
+    reader.feature_groups = groups
+    expected = reader._read(X, reset=True)
+    monkeypatch.setattr(_base, "BLOCK_SIZE", 2)
+    for container in (np.asarray, pd.DataFrame, sparse.csr_array, sparse.csc_array):
+        for packed in (False, True):
+            signs = reader._read(container(X), reset=True, packed=packed)
+            np.testing.assert_array_equal(signs[:], expected)
+    if groups:
+        X[4, 1] = 1
+        with pytest.raises(ValueError, match="Sample 4 of X has 2 true columns"):
+            reader._read(X, reset=True)
+    with pytest.raises(ValueError, match=r"holds 3\.0 in column 1"):
+        Reader(None)._read(np.where(X == 0, 3, X), reset=True)
