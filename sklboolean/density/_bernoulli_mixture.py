@@ -43,7 +43,6 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
-    merge_equal_samples,
     refuse_auto,
 )
 from sklboolean.density._em import (
@@ -55,6 +54,7 @@ from sklboolean.density._em import (
     run_em,
     stepwise_em,
 )
+from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partitioned_samples import PartitionedFitMixin
 
 MAX_BRANCHES = 2**14

@@ -35,12 +35,12 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
-    merge_equal_samples,
     refuse_auto,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._em import draw_components
+from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partitioned_samples import (
     PartitionedFitMixin,
     PartitionedSamples,

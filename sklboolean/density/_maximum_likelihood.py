@@ -19,9 +19,9 @@ from sklearn.utils import gen_batches
 
 from sklboolean._core.parallel import each_slice, in_turn
 from sklboolean._core.validation import warn_user
-from sklboolean.density._base import merge_equal_samples
 from sklboolean.density._bit_sums import UNITS, sum_bits
 from sklboolean.density._conditionals import complete_at_random
+from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partition_function import partition_moments
 from sklboolean.density._partitioned_samples import PartitionedSamples
 from sklboolean.density._rbm_params import (

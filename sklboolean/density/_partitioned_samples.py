@@ -19,7 +19,7 @@ from sklboolean._core.partitions import (
 )
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import Attributes
-from sklboolean.density._base import merge_equal_samples
+from sklboolean.density._packed_signs import merge_equal_samples
 
 _FITS = itertools.count()
 # Samples and weights by fit and partition, in each process that has loaded them.

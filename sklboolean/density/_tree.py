@@ -21,7 +21,8 @@ from sklboolean.density._attribute_forest import (
     Attributes,
     ForestMixture,
 )
-from sklboolean.density._base import BinaryDensityMixin, merge_equal_samples
+from sklboolean.density._base import BinaryDensityMixin
+from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partitioned_samples import (
     PartitionedFitMixin,
     PartitionedSamples,

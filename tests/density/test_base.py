@@ -15,9 +15,8 @@ from sklearn.base import BaseEstimator
 from sklboolean.density import _base
 from sklboolean.density._base import (
     BinaryDensityMixin,
-    PackedSigns,
-    merge_equal_samples,
 )
+from sklboolean.density._packed_signs import PackedSigns, merge_equal_samples
 
 NAN = math.nan
 
