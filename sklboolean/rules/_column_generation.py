@@ -25,8 +25,9 @@ from sklboolean.rules._l1_problem import L1Problem, Limits
 # those in use, how many times as many it lists, how many may share two literals, and
 # those of each length that inexact searches extend.
 N_ADDED, MOST_ADDED, SHARE_ADDED, SHOWN, N_SHARED, WIDTH = 100, 300, 0.2, 3, 2, 256
-# Inexact searches end when a solution lowers the objective by less than this share of
-# it, or less than the tolerance.
+# Inexact searches, and those of several outputs for a model that only chooses C, end
+# when a solution lowers the objective by less than this share of it, or less than the
+# tolerance.
 FLAT = 0.003
 # Share of the work limit that exact searches by branch and bound may take besides.
 PROOF = 0.1
@@ -263,7 +264,8 @@ class ColumnGeneration:
             ``exact=True`` the accepted gap, too, as a fraction of the objective.
         exact : bool
             Search all conjunctions at the end, which bounds the duality gap. False:
-            where a search is not by tables, inexact searches only.
+            where a search is not by tables, inexact searches only; and several outputs
+            are not searched again where the objective hardly falls.
         until : float or None
             Time at which to stop, on the clock of ``monotonic``.
         max_work : float
@@ -312,7 +314,8 @@ class ColumnGeneration:
             self._solve(problem, inner, limits, watch, balance=width is None)
             if watch is not None and watch.after_solution():
                 return False
-            if width and before - self.objective < min(tol, FLAT) * self.objective:
+            is_flat = before - self.objective < min(tol, FLAT) * self.objective
+            if is_flat and self._may_end_flat(width, exact):
                 return not limits.reached(self.work)
             before = self.objective
             means = problem.means[:, : len(self.words)]
@@ -329,6 +332,14 @@ class ColumnGeneration:
             is_unfinished |= exact and not is_whole
             if not is_unfinished or limits.reached(self.work):
                 return not limits.reached(self.work)
+
+    def _may_end_flat(self, width, exact):
+        """Whether searches end where the objective hardly falls.
+
+        Those of all conjunctions for a model that only chooses C do, too, where there
+        are several outputs, which take a search each.
+        """
+        return width is not None or (not exact and len(self.targets) > 1)
 
     def _take_in(self, found, problem):
         """Add conjunctions; return the number of those that are new."""

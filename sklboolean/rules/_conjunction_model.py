@@ -77,7 +77,9 @@ class HeldOutWatch:
     """The held-out losses of a C: when it is clearly worse than another, it is left.
 
     That is when the mean loss is above the least of the values before and rises from
-    one solution to the next, or in three steps of a solution in turn.
+    one solution to the next, or in three steps of a solution in turn. Of three classes
+    or more, one solution is enough if its loss is clearly above the least, or above
+    that of the C before, which was above the least, too.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ class HeldOutWatch:
         Computes the `HeldOutLosses` of the present model.
     best : HeldOutLosses or None
         Those with the least mean of the values of C before; None for the first.
+    before : float
+        The mean loss of the last C before.
 
     Attributes
     ----------
@@ -92,8 +96,8 @@ class HeldOutWatch:
         Of the last solution.
     """
 
-    def __init__(self, held_out_losses, best):
-        self.held_out_losses = held_out_losses
+    def __init__(self, held_out_losses, best, before):
+        self.held_out_losses, self.best, self.before = held_out_losses, best, before
         self.least = np.inf if best is None else best.mean
         self.of_steps, self.of_solutions = [], []
 
@@ -108,9 +112,18 @@ class HeldOutWatch:
         """Measure the loss; return whether it has risen."""
         self.last = self.held_out_losses()
         self.of_solutions.append(self.last.mean)
-        return self._has_risen(self.of_solutions, 1) or self._has_risen(
-            self.of_steps, 3
+        return (
+            self._has_risen(self.of_solutions, 1)
+            or self._has_risen(self.of_steps, 3)
+            or self._is_lost()
         )
+
+    def _is_lost(self):
+        """Test whether one solution is enough to see that the loss is not the least."""
+        if self.best is None or self.last.scores.shape[1] == 1:
+            return False
+        is_second = self.least < self.before < self.last.mean
+        return is_second or self.last.is_clearly_above(self.best)
 
     def _has_risen(self, losses, times):
         last = [self.least, *losses[-times - 1 :]]
@@ -349,7 +362,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             return HeldOutLosses(values, weights[test], found)
 
         for k, C in enumerate(Cs):
-            watch = HeldOutWatch(held_out_losses, best)
+            watch = HeldOutWatch(held_out_losses, best, losses[k - 1])
             rest = max_work - model.work
             model.minimize(
                 C, PATH_TOL, exact=False, until=until, watch=watch, max_work=rest

@@ -150,14 +150,18 @@ def test_few_of_the_chosen_share_two_literals():
     assert choose_different(found, 3) == chosen[:3]
 
 
-def of_one(loss):
-    return HeldOutLosses(np.array([loss]), np.ones(1), None)
+def of_two(loss, n_outputs=1):
+    """Losses with a wide scatter, so that small differences are not clear."""
+    values = np.array([0.0, 2 * loss])
+    return HeldOutLosses(values, np.ones(2), np.zeros((2, n_outputs)))
 
 
-def watch_of(losses, least):
+def watch_of(losses, least, n_outputs=1, before=np.inf):
     losses = iter(losses)
-    best = None if least is None else of_one(least)
-    return HeldOutWatch(lambda: of_one(next(losses)), best)
+    best = None
+    if least is not None:
+        best = HeldOutLosses(np.full(2, least), np.ones(2), None)
+    return HeldOutWatch(lambda: of_two(next(losses), n_outputs), best, before)
 
 
 def test_a_C_is_left_when_its_loss_rises_above_the_least():
@@ -175,6 +179,58 @@ def test_three_steps_that_rise_end_a_solution():
     # The first C has nothing to be compared with, and is not measured.
     first = watch_of([], least=None)
     assert not first.after_step()
+
+
+def test_one_solution_of_several_classes_is_enough_above_a_C_that_was_above():
+    assert watch_of([0.7], least=0.55, n_outputs=3, before=0.6).after_solution()
+    # The C before was the least, this one is below it, or there are two classes.
+    assert not watch_of([0.7], least=0.55, n_outputs=3, before=0.55).after_solution()
+    assert not watch_of([0.58], least=0.55, n_outputs=3, before=0.6).after_solution()
+    assert not watch_of([0.7], least=0.55, n_outputs=1, before=0.6).after_solution()
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_one_solution_of_several_classes_is_enough_clearly_above(n_outputs):
+    def of_all(loss):
+        return HeldOutLosses(np.full(9, loss), np.ones(9), np.zeros((9, n_outputs)))
+
+    watch = HeldOutWatch(lambda: of_all(0.6), of_all(0.55), 0.55)
+    assert watch.after_solution() == (n_outputs == 3)
+    assert not HeldOutWatch(lambda: of_all(0.6), None, np.inf).after_solution()
+
+
+class Objectives:
+    """A watch that notes the objective of each solution, and ends nothing."""
+
+    def __init__(self, model):
+        self.model, self.values = model, []
+
+    def after_step(self):
+        return False
+
+    def after_solution(self):
+        self.values.append(self.model.objective)
+        return False
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_searches_of_several_classes_that_choose_C_end_where_little_is_gained(exact):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 12)) < 0.5
+    y = 2 * (X[:, 0] & X[:, 1]) + (X[:, 2] ^ X[:, 3])
+    y = np.where(rng.random(300) < 0.2, rng.integers(0, 4, 300), y)
+    targets = y == np.arange(4)[:, None]
+    space = generation.ConjunctionSpace(12, 3, False, 1.0, None)
+    model = generation.ColumnGeneration(
+        pack_dense(X), np.ones(300), targets, "softmax", space
+    )
+    model.add_features()
+    watch = Objectives(model)
+    model.minimize(0.3, 1e-3, exact=exact, watch=watch)
+    gains = -np.diff(watch.values) / watch.values[1:]
+    share = min(1e-3, generation.FLAT)
+    assert len(gains) > 1
+    assert (gains[:-1] >= share).all() != exact
 
 
 @settings(deadline=None, max_examples=60)
