@@ -48,9 +48,11 @@ class ConjunctionSpace:
     monotone : bool
         Whether conjunctions consist of true features only.
     literal_cost : float
-        Price of a conjunction of k literals: ``literal_cost ** (k - 1)``.
+        Factor of the price for each literal but the first.
     feature_groups : ndarray of shape (n_features,) or None
         Features of one label never occur together.
+    conjunction_cost : float
+        Factor of the price of conjunctions of two literals and more.
     """
 
     n_features: int
@@ -58,16 +60,21 @@ class ConjunctionSpace:
     monotone: bool
     literal_cost: float
     feature_groups: object = None
+    conjunction_cost: float = 1.0
 
     def prices(self, conjunctions):
         """Compute the price of each conjunction."""
-        lengths = np.array([len(literals) for literals in conjunctions])
-        return self.literal_cost ** (lengths - 1.0)
+        return self._prices_of([len(literals) for literals in conjunctions])
 
     def factors(self):
         """Compute what the search multiplies sums by: one over the price."""
-        lengths = np.arange(min(self.max_literals, self.n_features))
-        return np.r_[0.0, self.literal_cost**-lengths]
+        longest = min(self.max_literals, self.n_features)
+        return np.r_[0.0, 1 / self._prices_of(range(1, longest + 1))]
+
+    def _prices_of(self, lengths):
+        lengths = np.array(lengths, dtype=np.float64)
+        factors = np.where(lengths > 1, self.conjunction_cost, 1.0)
+        return factors * self.literal_cost ** (lengths - 1)
 
 
 @dataclass(frozen=True)

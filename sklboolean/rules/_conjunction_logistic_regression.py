@@ -17,7 +17,7 @@ from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
 
 # Values of C to try.
-CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, ConjunctionModel):
@@ -27,12 +27,13 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
     satisfies. The L1 penalty makes nearly all weights 0, so the model is a list of
     weighted rules. It minimizes ::
 
-        C * sum of log-losses + sum of literal_cost ** (len(c) - 1) * abs(weight of c)
+        C * sum of log-losses + sum of price(c) * abs(weight of c)
 
-    over all conjunctions c of up to ``max_literals`` literals. Conjunctions are added
-    until an exact search finds none that would lower this objective, so the model is
-    optimal among all conjunctions, not only among some candidates; ``optimality_gap_``
-    says by how much it can fall short.
+    over all conjunctions c of up to ``max_literals`` literals. The price is 1 for one
+    literal and ``conjunction_cost * literal_cost ** (len(c) - 1)`` for more.
+    Conjunctions are added until an exact search finds none that would lower this
+    objective, so the model is optimal among all conjunctions, not only among some
+    candidates; ``optimality_gap_`` says by how much it can fall short.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Weight of the loss, as in scikit-learn: smaller values give fewer conjunctions.
         None: chosen among ``Cs`` by held-out log-loss.
     Cs : array-like or None, default=None
-        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10 and 30. Used only
-        with ``C=None``.
+        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10, 30 and 100. Used
+        only with ``C=None``.
     cv : int, splitter, iterable of (train, test) or None, default=None
         Number of folds of the cross-validation that chooses C, or the splits. None: 5
         folds below 1000 samples; of more samples a quarter is held out once.
@@ -53,6 +54,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
     literal_cost : float, default=1.1
         Factor of the penalty for each further literal, at least 1. Raise it for shorter
         conjunctions.
+    conjunction_cost : float, default=2.0
+        Factor of the penalty of conjunctions of two literals and more, at least 1. A
+        larger one leaves more to single features, whose effects add up.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.
@@ -169,9 +173,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
 
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, class_weight=None, feature_groups=None, tol=1e-3,
-        work_limit=5.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
-        verbose=0,
+        literal_cost=1.1, conjunction_cost=2.0, class_weight=None, feature_groups=None,
+        tol=1e-3, work_limit=5.0, time_limit=None, binarize=0.0, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.C = C
         self.Cs = Cs
@@ -179,6 +183,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         self.max_literals = max_literals
         self.monotone = monotone
         self.literal_cost = literal_cost
+        self.conjunction_cost = conjunction_cost
         self.class_weight = class_weight
         self.feature_groups = feature_groups
         self.tol = tol

@@ -160,6 +160,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         check_integer(self.max_literals, "max_literals", 1)
         check_choice(self.monotone, "monotone", (False, True))
         check_real(self.literal_cost, "literal_cost", 1)
+        check_real(self.conjunction_cost, "conjunction_cost", 1)
         check_real(self.tol, "tol", 0, strict=True)
         if isinstance(self.cv, Integral):
             check_integer(self.cv, "cv", 2)
@@ -201,10 +202,10 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             Arguments of ``_set_units``, which goes back to the units of y.
         """
         words = as_words(X)
-        cost, groups = float(self.literal_cost), self._groups()
         space = ConjunctionSpace(
-            self.n_features_in_, self.max_literals, self.monotone, cost, groups
-        )
+            self.n_features_in_, self.max_literals, self.monotone,
+            float(self.literal_cost), self._groups(), float(self.conjunction_cost),
+        )  # fmt: skip
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:

@@ -23,10 +23,11 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     it satisfies. The L1 penalty makes nearly all weights 0. The model minimizes ::
 
         C * sum of squared errors / 2
-        + sum of literal_cost ** (len(c) - 1) * abs(weight of c)
+        + sum of price(c) * abs(weight of c)
 
     over all conjunctions c of up to ``max_literals`` literals. See
-    `ConjunctionLogisticRegression` for how the optimum is found and proved.
+    `ConjunctionLogisticRegression` for the prices, and for how the optimum is found and
+    proved.
 
     Parameters
     ----------
@@ -46,6 +47,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     literal_cost : float, default=1.1
         Factor of the penalty for each further literal, at least 1. Raise it for shorter
         conjunctions.
+    conjunction_cost : float, default=2.0
+        Factor of the penalty of conjunctions of two literals and more, at least 1. A
+        larger one leaves more to single features, whose effects add up.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a
         conjunction. For one-hot columns: the attribute. None: the levels of one column
@@ -140,9 +144,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     def __init__(
         self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, feature_groups=None, tol=1e-3, work_limit=5.0,
-        time_limit=None, binarize=0.0,
-        random_state=None, n_jobs=None,
+        literal_cost=1.1, conjunction_cost=2.0, feature_groups=None, tol=1e-3,
+        work_limit=5.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
         verbose=0,
     ):  # fmt: skip
         self.C = C
@@ -151,6 +154,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         self.max_literals = max_literals
         self.monotone = monotone
         self.literal_cost = literal_cost
+        self.conjunction_cost = conjunction_cost
         self.feature_groups = feature_groups
         self.tol = tol
         self.work_limit = work_limit

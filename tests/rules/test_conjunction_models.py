@@ -37,7 +37,7 @@ def noisy(n_samples=60, n_features=4, n_classes=2, seed=0):
     return X, y, rng.integers(1, 4, n_samples) / 2
 
 
-def design_of(X, max_literals, monotone=False, groups=None, cost=1.1):
+def design_of(X, max_literals, monotone=False, groups=None, cost=1.1, factor=2.0):
     """All conjunctions, their columns and their prices, by definition."""
     conjunctions = list(
         every_conjunction(
@@ -45,7 +45,9 @@ def design_of(X, max_literals, monotone=False, groups=None, cost=1.1):
         )
     )
     columns = [[satisfies(row, one) for one in conjunctions] for row in X]
-    prices = np.array([cost ** (len(one) - 1) for one in conjunctions])
+    prices = np.array([
+        factor * cost ** (len(one) - 1) if len(one) > 1 else 1.0 for one in conjunctions
+    ])  # fmt: skip
     return conjunctions, np.array(columns, dtype=float), prices
 
 
@@ -309,9 +311,9 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     X, y, _ = noisy(300, 6, seed=9)
     model = ConjunctionLogisticRegression(random_state=0).fit(X, y)
     assert model.C_ == model.Cs_[-1]
-    assert model.scores_.shape == (5, 7)
+    assert model.scores_.shape == (5, 8)
     best = np.argmax(model.scores_.mean(axis=0))
-    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)[best]
+    assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)[best]
     assert model.coef_path_.shape == (len(model.Cs_), 1, len(model.conjunctions_))
     np.testing.assert_array_equal(model.coef_path_[-1], model.coef_)
     fixed = ConjunctionLogisticRegression(C=model.C_).fit(X, y)
@@ -480,6 +482,7 @@ def test_rules_and_scorecards_name_the_columns():
         ({"Cs": [0.1, -1]}, "Cs must be a list of numbers above 0"),
         ({"Cs": [0, 0.1]}, "Cs must be a list of numbers above 0"),
         ({"literal_cost": 0.5}, "literal_cost must be at least 1"),
+        ({"conjunction_cost": 0.5}, "conjunction_cost must be at least 1"),
         ({"feature_groups": [1, 2]}, "feature_groups must hold one label"),
     ],
 )
