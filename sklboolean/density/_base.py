@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
-from sklboolean._core.exports import versioned
+from sklboolean._core.dictionaries import read_numbers
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -24,6 +24,7 @@ from sklboolean._core.validation import (
     without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._dictionaries import DictionaryMixin, read_integers
 from sklboolean.density._information import (
     BLOCK_SIZE,
     MAX_COLUMNS,
@@ -161,15 +162,6 @@ def log_in_blocks(function, samples, known=None):
     return results
 
 
-def json_value(value):
-    """Convert an array, a density model or a list of them to JSON types."""
-    if isinstance(value, list):
-        return list(map(json_value, value))
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
 class UsesDensityMixin:
     """Has the parameter `estimator`, a density model, and ``_default_density()``."""
 
@@ -199,7 +191,7 @@ class UsesDensityMixin:
         return bits if isinstance(y, str) else (bits, checked[1])
 
 
-class IncompleteDensityMixin(DensityMixin):
+class IncompleteDensityMixin(DictionaryMixin, DensityMixin):
     """Scores, random samples and completions for samples with missing values.
 
     A fitted model has
@@ -209,7 +201,7 @@ class IncompleteDensityMixin(DensityMixin):
     * ``_all_missing(n_samples)`` and ``_is_missing(samples)``;
     * ``_log_density(samples)``: the log-likelihood of each sample in nats, with missing
       values summed out;
-    * ``_exported``, the names of the attributes that define the density;
+    * what ``DictionaryMixin`` needs;
     * ``_completions``, a dict from each `method` of ``impute`` to the name of the
       model's method that fills in missing values. It receives the samples and a random
       number generator.
@@ -282,29 +274,6 @@ class IncompleteDensityMixin(DensityMixin):
             apply_in_blocks(lambda part: self._complete_at_random(part, rng), samples)
         )
 
-    def to_dict(self) -> dict:
-        """Write the density as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-            "type", "version", "feature_names", which may be None, and the attributes
-            from which any program can compute each probability, without the underscore
-            at the end of their names. Of Boolean samples "codes", and "attributes",
-            the number of the attribute of each column, or None without
-            `feature_groups`. The components of a mixture are dictionaries.
-        """
-        self._prepare_likelihood()
-        attributes = getattr(self, "_attributes", None)
-        fields = {
-            "feature_names": getattr(self, "feature_names_in_", None),
-            "codes": getattr(self, "codes_", None),
-            "attributes": attributes and attributes.of_column,
-        }
-        fields |= {name.rstrip("_"): getattr(self, name) for name in self._exported}
-        plain = {name: json_value(value) for name, value in fields.items()}
-        return versioned(type(self).__name__, plain)
-
     def impute(self, X, method="mean", random_state=None) -> np.ndarray:
         """Fill in missing values, given the known values of the same sample.
 
@@ -351,6 +320,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     """
 
     _attributes = None  # with feature_groups an object of class Attributes
+    _shared = (*IncompleteDensityMixin._shared, "binarize", "codes", "attributes")
 
     _completions = MappingProxyType(
         {
@@ -465,6 +435,32 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             "its columns to NaN if the value is not known, or give them labels of "
             "their own."
         )
+
+    def _written_shared(self):
+        attributes = self._attributes
+        return super()._written_shared() | {
+            "binarize": self.binarize,
+            "codes": self.codes_,
+            "attributes": None if attributes is None else attributes.of_column,
+        }
+
+    def _read_shared(self, n_features, feature_names, binarize, codes, attributes):
+        super()._read_shared(n_features, feature_names, binarize)
+        self.binarize = binarize
+        self.codes_ = read_numbers(codes, "codes", (2,))
+        if codes not in ([0, 1], [-1, 1]):
+            raise ValueError("data: codes must be [0.0, 1.0] or [-1.0, 1.0].")
+        if attributes is None:
+            return
+        numbers = read_integers(attributes, "attributes", n_features, 0, n_features - 1)
+        self._attributes = Attributes.from_labels(numbers, n_features)
+        in_order = np.array_equal(self._attributes.of_column, numbers)
+        if not in_order or "feature_groups" not in self.get_params():
+            raise ValueError(
+                "data: attributes must be null, or, of models with feature_groups, "
+                "numbers in the order of the first columns."
+            )
+        self.feature_groups = attributes
 
     def _write(self, signs):
         """Write signs, or means of signs, in the codes of the training data."""

@@ -26,9 +26,7 @@ N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
 class ExactTrainingMixin(PartitionedFitMixin, MachineMixin):
     """Methods of a machine that learns by exact sums.
 
-    It has ``_check_params``; ``_check_sums``, which refuses sums over the states of a
-    machine with that number of inputs if they take too long; and ``_log_partition`` of
-    parameters.
+    It has ``_check_params``.
     """
 
     def _pursues(self):

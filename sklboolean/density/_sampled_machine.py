@@ -255,6 +255,11 @@ class SampledCombinationMachine(
                 chains = start_chains(start, signs, options.visible_bias, rng)
             else:
                 chains = self._state.chains
+            if chains is None:
+                raise ValueError(
+                    "This machine was read from a dictionary, which has no Markov "
+                    "chains that partial_fit could resume. Call fit."
+                )
             rate = options.learning_rate
             chains = fit_epoch(chains, signs, weights, options, lambda batch: rate)
             n_iter = 1 if first_call else self.n_iter_ + 1
@@ -296,13 +301,25 @@ class SampledCombinationMachine(
         m, n = params.components.shape
         return is_affordable(n, m, None, self.exact_limit, params.parents is not None)
 
+    def _check_sums(self, n):
+        m, has_tree = self.n_components, self.base == "chow_liu"
+        if not is_affordable(n, m, None, self.exact_limit, has_tree):
+            raise ValueError(
+                f"data: exact_limit={self.exact_limit} is too small for the sums of "
+                f"{m} units. Beyond it samples come from Markov chains, which a "
+                "dictionary does not hold: store the machine with skops or pickle."
+            )
+
+    def _log_partition(self, params):
+        return log_partition(params, self.n_jobs)
+
     def _ensure_log_partition(self):
         """Sum over all states, or estimate the sum from both ends, if not yet done."""
         if hasattr(self, "log_partition_"):
             return
         params, chains = self._state.params, self._state.chains
         if self._is_exact():
-            bounds = (log_partition(params, self.n_jobs),) * 2
+            bounds = (self._log_partition(params),) * 2
         else:
             # Chains that have not mixed make the reverse estimate too small.
             bounds = estimate_log_partition(params, chains.states, chains.seed)[:2]

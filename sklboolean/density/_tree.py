@@ -22,6 +22,12 @@ from sklboolean.density._attribute_forest import (
     ForestMixture,
 )
 from sklboolean.density._base import BinaryDensityMixin
+from sklboolean.density._dictionaries import (
+    check_forest,
+    read_integers,
+    read_list,
+    read_logs,
+)
 from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partitioned_samples import (
     PartitionedFitMixin,
@@ -483,7 +489,7 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     array([[1.  , 0.99, 0.  ]])
     """
 
-    _exported = ("parents_", "probabilities_")
+    _exported = ("parents", "log_probabilities")
 
     def __init__(
         self, *, alpha=1.0, max_iter=200, feature_groups=None, binarize=0.0,
@@ -573,6 +579,45 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
             np.exp(table + state.exponents[:, here])
             for table, here in zip(state.forest.tables, attributes.slices, strict=True)
         ]
+
+    def _written_state(self):
+        state = self._state
+        if self._attributes is None:
+            parents, own = (
+                state.parents,
+                zip(state.log_tables, state.parents, strict=True),
+            )
+            tables = [table[: 1 if parent < 0 else 2] for table, parent in own]
+        else:
+            parents = state.forest.parents
+            own = zip(state.forest.tables, self._attributes.slices, strict=True)
+            tables = [table + state.exponents[:, here] for table, here in own]
+        return {"parents": parents, "log_probabilities": tables}
+
+    def _read_state(self, parents, log_probabilities):
+        attributes, name = self._attributes, "log_probabilities"
+        n = self.n_features_in_ if attributes is None else len(attributes.sizes)
+        parents = read_integers(parents, "parents", n, -1, n - 1)
+        check_forest(parents, "parents")
+        if len(read_list(log_probabilities, name)) != n:
+            raise ValueError(f"data: {name} must hold {n} tables.")
+        sizes = np.full(n, 2) if attributes is None else attributes.sizes
+        heights = np.where(parents < 0, 1, sizes[parents])
+        shapes = zip(heights.tolist(), sizes.tolist(), strict=True)
+        tables = [
+            read_logs(table, name, shape)
+            for table, shape in zip(log_probabilities, shapes, strict=True)
+        ]
+        if attributes is None:
+            logs = np.stack([np.broadcast_to(table, (2, 2)) for table in tables])
+            self._set_state(TreeDistribution.from_tables(parents, logs))
+            return
+        roots = np.zeros((1, sizes.sum()))
+        for attribute in np.flatnonzero(parents < 0):
+            roots[:, attributes.slices[attribute]] = tables[attribute]
+            tables[attribute] = np.zeros_like(tables[attribute])
+        forest = AttributeForest(attributes, parents, tables)
+        self._set_state(ForestMixture(forest, np.zeros(1), roots))
 
     def _log_density(self, signs):
         if self._attributes is not None:

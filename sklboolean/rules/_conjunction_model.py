@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
+from sklboolean._core.dictionaries import check_columns, check_exported, read_numbers
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
@@ -28,14 +29,7 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
-from sklboolean.rules._exports import (
-    RulesMixin,
-    check_columns,
-    check_exported,
-    read_classes,
-    read_conjunctions,
-    read_numbers,
-)
+from sklboolean.rules._exports import RulesMixin, read_classes, read_conjunctions
 from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 # Below this number of samples a quarter of them chooses C badly: folds do.

@@ -6,17 +6,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin
 from sklboolean._core.damage import labels_of, require_shape
+from sklboolean._core.dictionaries import check_columns, check_exported, read_numbers
 from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import html_table, python_label, python_value
 from sklboolean._core.validation import validate_boolean
-from sklboolean.rules._exports import (
-    RulesMixin,
-    check_columns,
-    check_exported,
-    read_classes,
-    read_numbers,
-)
+from sklboolean.rules._exports import RulesMixin, read_classes
 from sklboolean.rules._gain_search import first_satisfied
 from sklboolean.rules._grades import frequencies, grade
 from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields

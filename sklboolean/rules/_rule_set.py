@@ -6,17 +6,13 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.dictionaries import check_columns, check_exported, is_finite
 from sklboolean._core.exports import ExportMixin, scorecard, versioned
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean._core.formulas import html_table, python_label, shown
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_boolean_array, warn_user
-from sklboolean.rules._exports import (
-    check_columns,
-    check_exported,
-    is_finite,
-    rules_frame,
-)
+from sklboolean.rules._exports import rules_frame
 from sklboolean.rules._gain_search import any_satisfied, by_columns
 from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 
+from sklboolean._core.dictionaries import check_exported, check_name_list, is_finite
 from sklboolean._core.exports import versioned
 from sklboolean._core.formulas import (
     check_unique,
@@ -12,13 +13,7 @@ from sklboolean._core.formulas import (
     python_label,
     shown,
 )
-from sklboolean.rules._exports import (
-    check_exported,
-    check_name_list,
-    is_finite,
-    read_literals,
-    rules_frame,
-)
+from sklboolean.rules._exports import read_literals, rules_frame
 
 
 @dataclass(frozen=True)

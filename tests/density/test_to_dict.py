@@ -1,4 +1,4 @@
-"""Dictionaries of densities: any program can compute the likelihood from them."""
+"""Dictionaries of densities: programs can compute with them, and read them back."""
 
 import json
 from itertools import product
@@ -37,16 +37,15 @@ def log_likelihood(data, x):
     """Compute the log-likelihood of one sample from the numbers of a dictionary."""
     kind = data["type"]
     if kind == "DensityMixture":
-        pairs = zip(data["weights"], data["estimators"], strict=True)
-        return logsumexp([np.log(w) + log_likelihood(part, x) for w, part in pairs])
+        pairs = zip(data["log_weights"], data["estimators"], strict=True)
+        return logsumexp([w + log_likelihood(part, x) for w, part in pairs])
     if kind == "BernoulliMixture":
-        bits = np.array(x) > 0
-        chances = np.array(data["means"])
-        single = np.bincount(data["attributes"] or range(len(x)))[
-            data["attributes"] or range(len(x))
-        ]
-        logs = np.where(bits, np.log(chances), np.log1p(-chances) * (single == 1))
-        return logsumexp(np.log(data["weights"]) + logs.sum(axis=1))
+        bits, logits = np.array(x) > 0, np.array(data["logits"])
+        own = data["attributes"] or list(range(len(x)))
+        alone = np.bincount(own)[own] == 1
+        odds = -np.logaddexp(0, np.where(bits, -logits, logits))
+        logs = np.where(alone, odds, logits * bits)
+        return logsumexp(np.array(data["log_weights"]) + logs.sum(axis=1))
     if kind == "ChowLiuTree":
         return tree_log_likelihood(data, x)
     signs = np.array(x) if kind.startswith("Gaussian") else 2.0 * np.array(x) - 1
@@ -68,27 +67,18 @@ def log_likelihood(data, x):
 
 
 def tree_log_likelihood(data, x):
-    attributes = data["attributes"] or list(range(len(x)))
-    total, seen = 0.0, set()
-    for column, (attribute, parent) in enumerate(
-        zip(attributes, data["parents"], strict=True)
-    ):
-        if attribute in seen:
-            continue
-        seen.add(attribute)
+    own = np.array(data["attributes"] or range(len(x)))
 
-        def value(other):
-            """The number of the value of the attribute of a column."""
-            own = [c for c, a in enumerate(attributes) if a == attributes[other]]
-            return [x[c] for c in own].index(1) if len(own) > 1 else int(x[other])
+    def value(attribute):
+        """The number of the value of an attribute."""
+        bits = [x[column] for column in np.flatnonzero(own == attribute)]
+        return bits.index(1) if len(bits) > 1 else int(bits[0])
 
-        table = data["probabilities"][attribute]
-        if data["attributes"] is None:
-            true = table[value(parent)]
-            total += np.log(true if x[column] else 1 - true)
-        else:
-            total += np.log(table[value(parent) if parent >= 0 else 0][value(column)])
-    return total
+    tables = enumerate(zip(data["parents"], data["log_probabilities"], strict=True))
+    return sum(
+        table[value(parent) if parent >= 0 else 0][value(attribute)]
+        for attribute, (parent, table) in tables
+    )
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:40])
