@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Branch and bound over conjunctions: the search of branch_and_bound.h as an object.
 
-Callers lay out columns and validate; see `search.py`.
+Callers lay out columns and validate; see `conjunction_search.py`.
 """
 from time import monotonic
 
@@ -73,66 +73,62 @@ cdef class CoverSearch:
 
     Parameters
     ----------
-    columns : ndarray of shape (n_literals, n_words), uint64
-        The rows where each literal is true; those of positive coefficients first, from
-        a new word on those of negative ones.
-    rows : ndarray of shape (n_words,), uint64
-        All rows.
-    groups : ndarray of shape (n_literals,), int32
-        Literals of one group never meet.
-    tokens : ndarray of shape (n_literals,), uint64
-        A random name of the group, 0 where two of its literals are never true together.
-    sides : two pairs of ndarrays
-        Of each sign the binary digits of the magnitudes, uint64 of shape
-        (n_digits, n_side_words), and their `fill_tables`, or an empty array.
-    words : ndarray of shape (n_samples, n_row_words), uint64
-        The samples. Literals of feature j are j and, where there are twice as many as
-        features, n_features + j for its negation.
-    order, magnitudes : ndarrays of shape (64 * n_words,), int64
-        Of each row the sample, and its magnitude.
-    n_features : int
-    delivery : float
-        Nanoseconds that a row takes to add its magnitude to the sums of its features.
-    factors, reach : ndarrays of shape (max_literals + 1,), float64
-        Weight by length, and the largest weight from a length on.
-    n_wanted, shortest : int
-    sign : {"positive", "negative", "both"}
-    width : int
-        Conjunctions kept at each length; 0 keeps all, and makes the search exact.
-    growing : bool
-        Whether a longer conjunction may weigh more than a shorter one.
-    block : int
-        Conjunctions of one length held at a time.
-    floor : float
-        Scores up to it are not wanted.
-    branch, n_branches : int
-        Grows only from the first literals ``branch``, ``branch + n_branches``, ... of
-        those that may be grown.
+    samples : SignedSamples
+        What is searched.
+    task : SearchTask
+        What is looked for.
+    part : SearchPart
+        Which conjunctions are grown.
     """
 
     cdef sklb_search search
     cdef object arrays
     cdef readonly bint is_complete
 
-    def __cinit__(self, const uint64_t[:, ::1] columns, const uint64_t[::1] rows,
-                  const int32_t[::1] groups, const uint64_t[::1] tokens, sides,
-                  const uint64_t[:, ::1] words, const int64_t[::1] order,
-                  const int64_t[::1] magnitudes, int64_t n_features, double delivery,
-                  const double[::1] factors, const double[::1] reach, *,
-                  int64_t n_wanted, int shortest, sign, int64_t width, bint growing,
-                  int64_t block, double floor, int64_t branch, int64_t n_branches):
-        cdef const uint64_t[:, ::1] digits
-        cdef const int64_t[::1] tables
-        cdef int64_t first = 0
-        cdef int k
+    def __cinit__(self, samples, task, part):
         memset(&self.search, 0, sizeof(sklb_search))
-        # The arrays live as long as the search that points into them.
-        self.arrays = columns, rows, groups, tokens, sides, words, order, magnitudes, factors, reach
-        self.search.columns, self.search.rows = &columns[0, 0], &rows[0]
-        self.search.groups, self.search.tokens = &groups[0], &tokens[0]
+        # The search points into the arrays of these objects.
+        self.arrays = samples, samples.layout, task
+        self._read_layout(samples.layout)
+        self._read_samples(samples)
+        self._read_task(task)
+        require(part.n_branches >= 1, "a search has no branches")
+        self.search.width = part.width
+        self.search.branch, self.search.n_branches = part.branch, part.n_branches
+        if not sklb_search_open(&self.search, task.n_wanted):
+            raise MemoryError
+        self.search.best.floor = max(task.floor, 0.0)
+
+    cdef _read_layout(self, layout):
+        """Point to the rows of each literal, and to the words of their samples."""
+        cdef:
+            const uint64_t[:, ::1] columns = layout.columns, words = layout.words
+            const int32_t[::1] groups = layout.groups
+            const uint64_t[::1] tokens = layout.tokens
+            const int64_t[::1] order = layout.order
+            int64_t n_features = layout.n_features
+        require(groups.shape[0] == columns.shape[0] and tokens.shape[0] == columns.shape[0]
+                and columns.shape[0] in (n_features, 2 * n_features)
+                and 64 * words.shape[1] >= n_features
+                and order.shape[0] == 64 * columns.shape[1]
+                and sklb_all_below_64(&order[0], order.shape[0], words.shape[0]),
+                "the columns of the search do not fit each other")
+        self.search.columns, self.search.words = &columns[0, 0], &words[0, 0]
         self.search.n_literals, self.search.n_words = columns.shape[0], columns.shape[1]
+        self.search.groups, self.search.tokens = &groups[0], &tokens[0]
+        self.search.order, self.search.n_row_words = &order[0], words.shape[1]
+        self.search.n_features, self.search.delivery = n_features, layout.delivery
+
+    cdef _read_samples(self, samples):
+        """Point to the magnitudes of the rows, also as digits and sums of each sign."""
+        cdef:
+            const uint64_t[::1] used = samples.used
+            const int64_t[::1] magnitudes = samples.magnitudes, tables
+            const uint64_t[:, ::1] digits
+            int64_t first = 0
+            int k
         for k in range(2):
-            digits, tables = sides[k]
+            digits, tables = samples.sides[k]
             require(tables.size == 0 or tables.size >= 2048 * digits.shape[1],
                     "the tables are too short")
             self.search.sides[k].first = first
@@ -141,26 +137,19 @@ cdef class CoverSearch:
             self.search.sides[k].digits = &digits[0, 0] if digits.size else NULL
             self.search.sides[k].tables = &tables[0] if tables.size else NULL
             first += digits.shape[1]
-        require(first == columns.shape[1] and rows.shape[0] == first
-                and groups.shape[0] == columns.shape[0] and tokens.shape[0] == columns.shape[0]
-                and factors.shape[0] >= 2 and reach.shape[0] == factors.shape[0]
-                and shortest >= 0 and n_wanted >= 1 and n_branches >= 1,
-                "the columns of the search do not fit each other")
-        require(order.shape[0] == 64 * first and magnitudes.shape[0] == 64 * first
-                and 64 * words.shape[1] >= n_features
-                and columns.shape[0] in (n_features, 2 * n_features)
-                and sklb_all_below_64(&order[0], order.shape[0], words.shape[0]), "the rows of the search do not fit")
-        self.search.words, self.search.n_row_words = &words[0, 0], words.shape[1]
-        self.search.order, self.search.magnitudes = &order[0], &magnitudes[0]
-        self.search.n_features, self.search.delivery = n_features, delivery
+        require(first == self.search.n_words and used.shape[0] == first
+                and magnitudes.shape[0] == 64 * first, "the rows of the search do not fit")
+        self.search.rows, self.search.magnitudes = &used[0], &magnitudes[0]
+
+    cdef _read_task(self, task):
+        """Point to the factors of each length, and copy what else is wanted."""
+        cdef const double[::1] factors = task.factors, reach = task.reach
+        require(factors.shape[0] >= 2 and reach.shape[0] == factors.shape[0]
+                and task.n_wanted >= 1, "the task of a search does not fit")
         self.search.factors, self.search.reach = &factors[0], &reach[0]
-        self.search.shortest, self.search.longest = shortest, <int> factors.shape[0] - 1
-        self.search.signs, self.search.growing = SIGNS[sign], growing
-        self.search.width, self.search.block = width, block
-        self.search.branch, self.search.n_branches = branch, n_branches
-        if not sklb_search_open(&self.search, n_wanted):
-            raise MemoryError
-        self.search.best.floor = max(floor, 0.0)
+        self.search.shortest, self.search.longest = task.shortest, <int> factors.shape[0] - 1
+        self.search.signs, self.search.growing = SIGNS[task.sign], task.growing
+        self.search.block = task.block
 
     def __dealloc__(self):
         sklb_search_close(&self.search)

@@ -205,13 +205,11 @@ cdef class TableRows:
             sklb_count_below(&counted, length, self.rows.n_places, counted.covers, &sums[0])
         free(counted.covers)
 
-    def scan(self, layout, used, sums, counts, const double[::1] factors, *,
-             int64_t n_wanted, int shortest, sign, double floor, bint monotone,
-             bint diverse, floors=None, extended=None):
+    def scan(self, layout, used, sums, counts, task, floors=None, extended=None):
         """Return the literals and the sums of the best conjunctions, best first.
 
         With ``floors`` all whose score is above the floor of their length, of each cover
-        one, in no order; None where they are more than ``n_wanted``. With ``extended``
+        one, in no order; None where they are more than the task wants. With ``extended``
         only the conjunctions of the largest length that add a literal to one of these.
 
         Parameters
@@ -223,7 +221,8 @@ cdef class TableRows:
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32
             By length, from 0 on; counts may be None.
-        factors : ndarray of shape (max_literals + 1,), float64
+        task : SearchTask
+        floors : ndarray of shape (max_literals + 1,), float64, or None
         extended : tuple of ndarrays, or None
             The places of conjunctions, int64 of shape (n_extended, max_literals - 1);
             whether each place is true, as bits, int64 of shape (n_extended,); the value
@@ -231,6 +230,7 @@ cdef class TableRows:
             to write to.
         """
         cdef sklb_scan scan
+        cdef const double[::1] factors = task.factors
         cdef const double *sum_pointers[5]
         cdef const int32_t *count_pointers[5]
         cdef const double[::1] sums_of
@@ -257,12 +257,12 @@ cdef class TableRows:
         scan.n_features, scan.n_words = layout.n_features, columns.shape[1]
         scan.columns, scan.used = &columns[0, 0], &used_words[0]
         scan.cover = <uint64_t *> malloc(scan.n_words * sizeof(uint64_t))
-        scan.factors, scan.shortest = &factors[0], shortest
-        scan.signs, scan.monotone, scan.diverse = SIGNS[sign], monotone, diverse
+        scan.factors, scan.shortest, scan.signs = &factors[0], task.shortest, SIGNS[task.sign]
+        scan.monotone, scan.diverse = task.monotone, task.diverse
         try:
-            if not sklb_best_open(&scan.best, n_wanted, scan.longest) or scan.cover == NULL:
+            if not sklb_best_open(&scan.best, task.n_wanted, scan.longest) or scan.cover == NULL:
                 raise MemoryError
-            scan.best.floor = max(floor, 0.0)
+            scan.best.floor = max(task.floor, 0.0)
             if floors is not None:
                 scan.is_listing = 1
                 if not sklb_seen_open(&scan.seen, <uint64_t> 1 << 40):
@@ -270,7 +270,7 @@ cdef class TableRows:
             if extended is not None:
                 places_of, signs, values, scratch = extended
                 self._extend(&scan, places_of, signs, values, scratch)
-            for length in range(shortest, scan.longest + 1):
+            for length in range(scan.shortest, scan.longest + 1):
                 if factors[length] == 0 or extended is not None:
                     continue
                 if floors is not None:

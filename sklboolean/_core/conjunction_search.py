@@ -6,7 +6,6 @@ absolute value, exactly or over a limited width. Where tables of the sums of all
 conjunctions are small enough, a scan of them takes its place and finds the same.
 """
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import fsum
@@ -41,6 +40,7 @@ from sklboolean._core.parameters import (
     check_n_jobs,
     check_real,
 )
+from sklboolean._core.search_task import SearchTask
 
 # The largest list of conjunctions that is written out.
 MAX_LISTED = 2**26
@@ -51,9 +51,8 @@ MAX_DIGITS = {"plain": 4, "avx2": 16, "avx512": 32}
 MAX_LOOKED_UP = 2**20
 # The longest list that a scan of tables keeps in order.
 MAX_FROM_TABLE = 1024
-# Conjunctions of each length that the first, inexact searches keep, and those held in
-# memory at a time.
-WIDTHS, BLOCK = (256, 2**14), 2**19
+# Conjunctions of each length that the first, inexact searches keep.
+WIDTHS = 256, 2**14
 # Parts of an exact search, which do not exchange results. More parts find more covers
 # twice (measured: 16 take 0.8 to 1.2 times the work of one).
 BRANCHES = 16
@@ -165,41 +164,21 @@ def to_integers(coefficients):
     return whole, float(np.ldexp(float(divisor), -shift))
 
 
-@dataclass(frozen=True)
-class SearchTask:
-    """What a compiled search looks for, and how it looks.
+class SearchPart(NamedTuple):
+    """The conjunctions that one compiled search grows.
 
     Attributes
     ----------
-    n_wanted : int
-        Maximum number of conjunctions in the list.
-    sign : {"positive", "negative", "both"}
-        Which weights count.
-    floor : float
-        Only scores above it count.
-    shortest : int
-        Minimum length of a conjunction.
-    growing : bool
-        Whether a longer conjunction may have a larger factor.
     width : int
         Number of conjunctions of each length that are extended. 0: an exact search.
     branch, n_branches : int
-        The branch of an exact search, and the number of branches.
+        Only the first literals ``branch``, ``branch + n_branches``, ... of those that
+        may be grown.
     """
 
-    n_wanted: int
-    sign: str
-    floor: float
-    shortest: int
-    growing: bool
     width: int = 0
     branch: int = 0
     n_branches: int = 1
-
-    @property
-    def block(self):
-        """Number of conjunctions that are held in memory at a time."""
-        return 2**60 if self.growing else BLOCK
 
 
 class SearchLimits(NamedTuple):
@@ -276,65 +255,61 @@ class SignLayout:
         ) and np.array_equal(self.signs[used], signs[used])
 
 
-class SearchArrays:
-    """Samples with coefficients as the compiled search takes them.
+class SignedSamples:
+    """Samples with coefficients, laid out for compiled searches.
 
     Parameters
     ----------
     layout : SignLayout
     integers : ndarray of shape (n_samples,), int64
         Coefficients.
-    factors : ndarray of shape (max_literals + 1,), float64
-        Weight of each length.
+
+    Attributes
+    ----------
+    magnitudes : ndarray of shape (64 * n_words,), int64
+        Of each row of the layout.
+    used : ndarray of shape (n_words,), uint64
+        The rows whose magnitude is not 0.
+    sides : two pairs of ndarrays
+        Of each sign the binary digits of the magnitudes, uint64 of shape
+        (n_digits, n_side_words), and their `fill_tables`, or an empty array.
     """
 
-    def __init__(self, layout, integers, factors):
-        self.layout = layout
-        magnitudes = integers[layout.order]
-        magnitudes[layout.empty] = 0
-        np.abs(magnitudes, out=magnitudes)
-        sides = np.split(magnitudes, [layout.n_positive])
-        self.samples = pack_dense(magnitudes[None, :] != 0)[0]
-        self.rows = layout.words, layout.order, magnitudes, layout.n_features
+    def __init__(self, layout, integers):
+        self.layout, self.magnitudes = layout, integers[layout.order]
+        self.magnitudes[layout.empty] = 0
+        np.abs(self.magnitudes, out=self.magnitudes)
+        sides = np.split(self.magnitudes, [layout.n_positive])
+        self.used = pack_dense(self.magnitudes[None, :] != 0)[0]
         self.sides = tuple(map(_digits_and_tables, sides))
-        self.factors = factors
-        self.reach = np.maximum.accumulate(factors[::-1])[::-1].copy()
 
-    def make_search(self, task, seeds):
+    def make_search(self, task, part, seeds):
         """Create a compiled search that starts from some known conjunctions."""
-        layout = self.layout
-        search = CoverSearch(
-            layout.columns, self.samples, layout.groups, layout.tokens, self.sides,
-            *self.rows, layout.delivery, self.factors, self.reach, block=task.block,
-            **vars(task),
-        )  # fmt: skip
+        search = CoverSearch(self, task, part)
         for literals, _ in seeds:
             search.seed(np.array(literals, dtype=np.int32))
         return search
 
-    def search(self, task, seeds, until, stopped=(), max_work=np.inf):
+    def search(self, task, part, seeds, until, stopped=(), max_work=np.inf):
         """Search; return the list found, the bound of the rest, is_complete, work."""
-        search = self.make_search(task, seeds)
+        search = self.make_search(task, part, seeds)
         deadline = None if until is None else monotonic() + until - time()
-        slice_ = max(1, SLICE // (len(self.samples) + 16))
+        slice_ = max(1, SLICE // (len(self.used) + 16))
         search.run(deadline, slice_, stopped, max_work)
         bound = 0.0 if search.is_complete else search.open_bound
         return search.found(), bound, search.is_complete, search.work
 
     def search_branches(self, task, seeds, until, n_jobs, max_work):
         """Return the same from an exact search whose branches run as joblib tasks."""
-        tasks = [
-            replace(task, width=0, branch=branch, n_branches=BRANCHES)
-            for branch in range(BRANCHES)
-        ]
+        parts = [SearchPart(0, branch, BRANCHES) for branch in range(BRANCHES)]
         stopped = []
         try:
             found, bounds, is_complete, work = zip(
                 *Parallel(n_jobs=n_jobs, prefer="threads")(
                     delayed(self.search)(
-                        task, seeds, until, stopped, max_work / BRANCHES
+                        task, part, seeds, until, stopped, max_work / BRANCHES
                     )
-                    for task in tasks
+                    for part in parts
                 ),
                 strict=True,
             )
@@ -343,7 +318,7 @@ class SearchArrays:
             stopped.append(True)
             raise
         # Two branches may find one cover by different conjunctions.
-        merged = self.make_search(tasks[0], chain.from_iterable(found)).found()
+        merged = self.make_search(task, parts[0], chain.from_iterable(found)).found()
         return merged, max(bounds), all(is_complete), sum(work)
 
     def search_exactly(self, task, widths, limits, n_jobs):
@@ -356,7 +331,7 @@ class SearchArrays:
         found, work = [], 0.0
         for width in widths:
             found, bound, is_complete, of_width = self.search(
-                replace(task, width=width), found, limits.until
+                task, SearchPart(width), found, limits.until
             )
             work += of_width
             if is_complete:
@@ -533,17 +508,15 @@ class ConjunctionSearch:
         if not len(factors) or not coefficients.any():
             return SearchResult([], 0.0, True, 0.0)
         integers, unit = to_integers(coefficients)
-        shortest = int(np.flatnonzero(factors)[0])
-        growing = bool((np.diff(factors[shortest:]) > 0).any())
-        task = SearchTask(n_rules, sign, floor / unit, shortest, growing)
+        task = SearchTask(n_rules, sign, factors, floor / unit, self.monotone, diverse)
         limits = SearchLimits(width, until, max_work)
         table = None
-        if not growing and width is None and n_rules <= MAX_FROM_TABLE:
+        if not task.growing and width is None and n_rules <= MAX_FROM_TABLE:
             table = self.table(len(factors) - 1)
         if table is None:
-            answer = self._branch_and_bound(integers, factors, task, limits)
+            answer = self._branch_and_bound(integers, task, limits)
         else:
-            answer = self._race(table, integers, factors, task, limits, diverse)
+            answer = self._race(table, integers, task, limits)
         found, bound, is_complete, work = answer
         scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in found]
         left_out = _score_left_out(scores, n_rules, diverse, by_length)
@@ -578,9 +551,9 @@ class ConjunctionSearch:
         if table is not None:
             integers, unit = to_integers(_finite_coefficients(coefficients))
             factors = _length_factors(None, self.longest)
-            task = SearchTask(n_most, "positive", 0.0, 1, False)
-            values, bars = integers.astype(np.float64), floors / unit
-            found = table.best(values, task, factors, self.monotone, floors=bars)
+            task = SearchTask(n_most, "positive", factors, 0.0, self.monotone)
+            values = integers.astype(np.float64)
+            found = table.all_above(values, task, floors / unit)
             return (
                 None
                 if found is None
@@ -596,31 +569,31 @@ class ConjunctionSearch:
                 return None
         return listed
 
-    def _race(self, table, integers, factors, task, limits, diverse):
+    def _race(self, table, integers, task, limits):
         """Search by tables, or by branch and bound where that is done before.
 
         What tables take is known. What branch and bound takes is not, so that it gets
         a third of that as its limit, until it has lost once.
         """
         nanoseconds, before = table.cost.nanoseconds, 0.0
-        n_grown = len(self.groups) * (1 if self.monotone else 2) * (len(factors) - 1)
+        n_grown = len(self.groups) * (1 if self.monotone else 2)
+        n_grown *= len(task.factors) - 1
         of_width = n_grown * (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
         is_late = (
             limits.until is not None and time() + 2e-9 * nanoseconds > limits.until
         )
         if is_late:
-            return self._branch_and_bound(integers, factors, task, limits)
+            return self._branch_and_bound(integers, task, limits)
         if nanoseconds > QUICK_TABLE and not self.lost_races:
             share = min(nanoseconds / 3, limits.max_work)
             own = limits._replace(max_work=share)
             widths = [width for width in WIDTHS if width * of_width < share]
-            answer = self._branch_and_bound(integers, factors, task, own, widths)
+            answer = self._branch_and_bound(integers, task, own, widths)
             if answer[2]:
                 return answer
             self.lost_races, before = self.lost_races + 1, answer[3]
             self.layout = None  # its memory
-        values = integers.astype(np.float64)
-        found = table.best(values, task, factors, self.monotone, diverse=diverse)
+        found = table.best(integers.astype(np.float64), task)
         return found, 0.0, True, before + nanoseconds
 
     def _layout(self, integers):
@@ -630,19 +603,19 @@ class ConjunctionSearch:
             self.layout = SignLayout(self.words, signs, self.groups, self.monotone)
         return self.layout
 
-    def _branch_and_bound(self, integers, factors, task, limits, widths=None):
+    def _branch_and_bound(self, integers, task, limits, widths=None):
         """Return the list found, the bound of the rest, is_complete and work."""
-        arrays = SearchArrays(self._layout(integers), integers, factors)
+        samples = SignedSamples(self._layout(integers), integers)
         if task.growing or limits.width:
             # Where longer conjunctions may have larger factors, a search of limited
             # width could represent a cover by one that is not its shortest.
-            task = replace(task, width=0 if task.growing else limits.width)
-            return arrays.search(task, [], limits.until)
+            part = SearchPart(0 if task.growing else limits.width)
+            return samples.search(task, part, [], limits.until)
         widths = WIDTHS if widths is None else widths
         widths = sorted({max(least, 2 * task.n_wanted) for least in widths})
         if task.floor:
             widths = []
-        return arrays.search_exactly(task, widths, limits, self.n_jobs)
+        return samples.search_exactly(task, widths, limits, self.n_jobs)
 
     def _listed(self, found, unit, coefficients=None):
         """Write the conjunctions found as (feature, value) pairs, with their weights.

@@ -17,6 +17,7 @@ from scipy.special import comb as binomials
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._table import LONGEST, TableRows
 from sklboolean._core.bits import PIECE, pack_dense, transpose_words
+from sklboolean._core.search_task import SearchTask
 
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
 MAX_SUMS = 2**24
@@ -309,35 +310,44 @@ class ConjunctionTable:
                         length, place, others, totals[length - 1], totals[length]
                     )
 
-    def best(self, values, task, factors, monotone, *, diverse=False, floors=None):
-        """Find the conjunctions of the largest scores, best first.
-
-        With ``floors`` all whose score is above the floor of their length are listed,
-        in no order, and all samples count for covers. The result is None where they are
-        more than the task wants.
+    def best(self, values, task):
+        """Find the conjunctions of the largest scores.
 
         Parameters
         ----------
         values : ndarray of shape (n_samples,), float64
-            Whole numbers.
+            Whole numbers. Samples of value 0 do not count for covers.
         task : SearchTask
-        factors : ndarray of shape (longest + 1,), float64
-            Weight of each length.
-        monotone : bool
-        diverse : bool
-            Only the best conjunction of all that share all places but one.
 
         Returns
         -------
         found : list of (literals, sum)
+            Best first.
         """
-        counts = (values != 0) if floors is None else np.ones(len(values), bool)
-        used = pack_dense(counts[None, :].astype(np.uint8))[0]
+        return self._scan(values, values != 0, task)
+
+    def all_above(self, values, task, floors):
+        """List all conjunctions whose score is above the floor of their length.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples,), float64
+            Whole numbers. All samples count for covers.
+        task : SearchTask
+        floors : ndarray of shape (longest + 1,), float64
+
+        Returns
+        -------
+        found : list of (literals, sum), or None
+            One for each cover, in no order. None where they are more than ``n_wanted``.
+        """
+        return self._scan(values, np.ones(len(values), dtype=bool), task, floors)
+
+    def _scan(self, values, is_used, task, floors=None):
+        used = pack_dense(is_used[None, :].astype(np.uint8))[0]
         return self.no_rows.scan(
-            self, used, self.sums(values), self.counts, factors,
-            n_wanted=task.n_wanted, shortest=task.shortest, sign=task.sign,
-            floor=task.floor, monotone=monotone, diverse=diverse, floors=floors,
-        )  # fmt: skip
+            self, used, self.sums(values), self.counts, task, floors
+        )
 
 
 class RunningSums:
@@ -413,17 +423,14 @@ class RunningSums:
             for literals, sum_ in found
         ]
 
-    def _scan(self, length, used, floor, monotone, n_wanted=1, **options):
+    def _scan(self, length, used, floor, monotone, n_wanted=1, extended=None):
         """Find the best conjunctions of one length."""
-        table = self.table
+        table, factors = self.table, np.append(np.zeros(length), 1.0)
+        task = SearchTask(n_wanted, "positive", factors, floor, monotone, n_wanted > 1)
+        if extended is None:
+            return table.no_rows.scan(table, used, self.sums, table.counts, task)
         # Only what extends conjunctions reads the samples.
-        rows = table.rows if "extended" in options else table.no_rows
-        return rows.scan(
-            table, used, self.sums, options.get("counts", table.counts),
-            np.append(np.zeros(length), 1.0), n_wanted=n_wanted, shortest=length,
-            sign="positive", floor=floor, monotone=monotone,
-            diverse=n_wanted > 1, extended=options.get("extended"),
-        )  # fmt: skip
+        return table.rows.scan(table, used, self.sums, None, task, extended=extended)
 
     def _extended(self, parents, used, values, floor, monotone):
         """Find the best conjunction that adds a literal to one of its parents."""
@@ -435,4 +442,4 @@ class RunningSums:
         is_true = (literals < table.n_features) != table.inverted[places]
         signs = is_true @ (1 << np.arange(length - 1))
         extended = places, signs, values, np.empty(table.n_features)
-        return self._scan(length, used, floor, monotone, extended=extended, counts=None)
+        return self._scan(length, used, floor, monotone, extended=extended)

@@ -16,7 +16,7 @@ from joblib import parallel_config
 from oracles.rules import correlated_rows, every_conjunction, largest_weights, satisfies
 from scipy import sparse
 
-from sklboolean._core import _cpu, conjunction_table
+from sklboolean._core import _cpu, conjunction_table, search_task
 from sklboolean._core import conjunction_search as search
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
@@ -111,7 +111,7 @@ def test_search_is_that_over_all_conjunctions(problem, engine, width, block):
         use_engine(patch, engine)
         # A narrow first search and small blocks: every way through the levels.
         patch.setattr(search, "WIDTHS", (width, 2 * width))
-        patch.setattr(search, "BLOCK", block)
+        patch.setattr(search_task, "BLOCK", block)
         compare(X, coefficients, n_rules, max_literals, **options)
 
 
