@@ -185,7 +185,10 @@ model.fit(table)
 print(json.dumps([held("VmHWM") - before, table.memory_limit]))
 """
     command = [sys.executable, "-c", code, str(path), model]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    # Not in the folder of the source, which Python would import instead.
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=path.parent
+    )
     return json.loads(done.stdout)
 
 
