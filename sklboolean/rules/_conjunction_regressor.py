@@ -135,9 +135,11 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     >>> y = 3.0 * (X[:, 0] & X[:, 1]) - X[:, 2]
     >>> print(ConjunctionRegressor(C=10).fit(X, y).to_text())
     prediction:
-     -0.0002339
-         +2.997  x0 and x1
-        -0.9979  x2
+     -0.001696
+        +2.991  x0 and x1
+       -0.9978  x2
+     +0.003236  x0
+     +0.003076  x1
     """
 
     _memory_of_one_C = MemoryCost(2**26, 130, 4.0, 0)
