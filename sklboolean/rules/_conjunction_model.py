@@ -133,6 +133,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
     and ``_labels()``, the class of each output or None.
     """
 
+    conjunction_cost = 1.0  # of models that 0.1.0 stored
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

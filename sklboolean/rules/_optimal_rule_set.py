@@ -136,6 +136,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     (4, 1.0)
     """
 
+    max_total_literals = None  # 0.1.0 had none
+
     def __init__(
         self, *, max_literals=4, monotone=False, literal_price=1.0, rule_price=0.0,
         max_total_literals=None, feature_groups=None, time_limit=60.0, binarize=0.0,

@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 import pytest
 from _instances import MODELS, answers, data
+from sklearn.base import clone
 from sklearn.exceptions import InconsistentVersionWarning
 
 import sklboolean
@@ -49,6 +50,8 @@ def test_stored_model_loads_and_answers(path):
     assert {w.category for w in caught} <= {InconsistentVersionWarning}
     if of_another_scikit_learn(path, caught):
         pytest.skip("holds estimators of another version of scikit-learn")
+    # Parameters that are newer than the model have the value that it was fitted with.
+    assert repr(stored["model"]) == repr(clone(stored["model"]))
     said = answers(stored["model"], stored["X"])
     assert said.keys() == stored["answers"].keys()
     for name, expected in stored["answers"].items():
