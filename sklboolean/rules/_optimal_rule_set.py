@@ -198,9 +198,12 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
                 proofs[-1] = proofs[-1].scaled(unit)
             self._set_fitted_attributes(proofs, described, *training)
         if not self.rules_:
+            what, remedy = "gained enough", "Lower literal_price and rule_price"
+            if self.time_limit is not None and self.gap_.max() > 0:
+                what, remedy = f"was found in {self.time_limit} s", "Raise time_limit"
             warn_user(
-                "No rule gained enough: every sample is predicted as "
-                f"{self.default_}. Lower literal_price and rule_price."
+                f"No rule {what}: every sample is predicted as {self.default_}. "
+                f"{remedy}."
             )
         return self
 

@@ -92,9 +92,10 @@ def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
 def test_the_gap_bounds_the_distance_from_the_optimum(loss, tol):
     X, y, targets, weights = problem(loss, seed=1)
-    _, design, prices = design_of(X, 2, cost=1.5)
+    _, design, prices = design_of(X, 2, cost=1.5, factor=1.25)
     best = smallest_objective(design, prices, 1.0, weights, targets, loss)
-    model = model_for(loss, C=1.0, tol=tol, max_literals=2, literal_cost=1.5)
+    costs = {"literal_cost": 1.5, "conjunction_cost": 1.25}
+    model = model_for(loss, C=1.0, tol=tol, max_literals=2, **costs)
     model.fit(X, y, sample_weight=weights)
     assert model.objective_ >= best * (1 - 1e-9)
     assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best

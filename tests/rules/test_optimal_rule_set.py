@@ -282,7 +282,7 @@ def test_frames_names_and_groups_of_an_encoder():
 
 
 # A busy machine may not find a rule in the time.
-@pytest.mark.filterwarnings("ignore:No rule gained enough")
+@pytest.mark.filterwarnings("ignore:No rule was found in")
 def test_time_limits_are_kept():
     X, y, _ = make_dnf(10000, 100, n_terms=8, n_literals=4, random_state=0)
     y = y ^ (np.random.default_rng(0).random(10000) < 0.2)
@@ -292,6 +292,15 @@ def test_time_limits_are_kept():
     assert time.monotonic() - start < 4  # other processes share the machine
     assert 0 <= model.bound_[0] < model.cost_[0]
     assert 0 < model.gap_[0] <= 1
+
+
+def test_without_a_rule_the_warning_says_whether_time_or_prices_are_to_blame():
+    X, y, _ = make_dnf(2000, 40, n_terms=8, n_literals=4, random_state=0)
+    y = y ^ (np.random.default_rng(0).random(2000) < 0.2)
+    with pytest.warns(UserWarning, match=r"found in 1e-09 s: .* Raise time_limit\."):
+        assert OptimalRuleSet(time_limit=1e-9).fit(X, y).gap_[0] > 0
+    with pytest.warns(UserWarning, match=r"gained enough: .* Lower literal_price"):
+        assert OptimalRuleSet(literal_price=2000.0).fit(X, y).gap_[0] == 0
 
 
 def test_ctrl_c_ends_the_fit_and_keeps_the_earlier_one():
