@@ -583,10 +583,8 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
     def _written_state(self):
         state = self._state
         if self._attributes is None:
-            parents, own = (
-                state.parents,
-                zip(state.log_tables, state.parents, strict=True),
-            )
+            parents = state.parents
+            own = zip(state.log_tables, parents, strict=True)
             tables = [table[: 1 if parent < 0 else 2] for table, parent in own]
         else:
             parents = state.forest.parents
