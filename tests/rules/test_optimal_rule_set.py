@@ -153,7 +153,8 @@ def test_a_limit_of_literals_finds_what_no_price_finds():
     )
 
 
-@pytest.mark.filterwarnings("ignore:No rule gained enough")
+# A busy machine may not find a rule in the time.
+@pytest.mark.filterwarnings("ignore:No rule")
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_that_is_cut_short_bounds_every_set(seed, monkeypatch):
     X, y, _ = small_table(seed, 60, 4)
