@@ -21,6 +21,9 @@ MAX_REVISIONS = 3
 # The same for lists that only compare parameters. Three rounds take more time, and the
 # lists are no better (measured on nursery, with fresh samples).
 CHOICE_REVISIONS = 1
+# The most conjunctions of each length that their searches extend: a tenth of the time
+# of 512, and lists by these parameters are as good (text, digits and made-up rules).
+CHOICE_WIDTH = 128
 # Conjunctions with large gains that one search lists; the price of their literals
 # decides among them.
 N_CANDIDATES = 100
@@ -103,6 +106,12 @@ class GainParams:
         """Copy the parameters, with a share of the time that is left."""
         time_left = self.time_left()
         return self.started(None if time_left is None else share * time_left)
+
+    def for_choice(self):
+        """Copy the parameters, with a width for lists that only compare parameters."""
+        if self.width is None:
+            return self
+        return replace(self, width=min(self.width, CHOICE_WIDTH))
 
     def is_late(self):
         """Whether the deadline has passed."""

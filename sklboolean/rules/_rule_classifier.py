@@ -99,9 +99,10 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         Weights of the classes. "balanced": inversely proportional to their frequencies.
         Use it when errors on one class cost more, or one class is rare.
     width : int or None, default=512
-        Number of conjunctions of each length that a search extends. None: an exact
-        search, which may take long with many features. Up to three literals are
-        searched exactly in any case where the sums of all conjunctions are few.
+        Number of conjunctions of each length that a search extends; at most 128 while
+        parameters are chosen. None: exact searches, which may take long with many
+        features. Up to three literals are searched exactly in any case where the sums
+        of all conjunctions are few.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute. None: the levels of one column of
@@ -268,7 +269,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             used = slice(None) if weights.all() else np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
-            choice = params.part(CHOICE_SHARE)
+            choice = params.part(CHOICE_SHARE).for_choice()
             setting = self._choose_setting(*training, choice, rng, progress)
             trusted = self._set_fitted_attributes(*setting, *training, params, rng)
             self._certify(*training[:2], trusted, params)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 from sklboolean import AveragedPerceptron, RuleClassifier
+from sklboolean._core import conjunction_search
 from sklboolean.datasets import (
     load_mushroom,
     make_dnf,
@@ -298,6 +299,26 @@ def test_wrong_labels_do_not_mislead_the_rules():
     assert {rule.literals for rule in model.rules_} == {
         ((0, True), (1, True)), ((2, True), (3, True)),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "in_choice"), [(512, 128), (64, 64), (None, None)])
+def test_lists_that_compare_parameters_come_from_narrower_searches(
+    width, in_choice, monkeypatch
+):
+    widths, best = [], conjunction_search.ConjunctionSearch.best
+
+    def watched(*arguments, **options):
+        widths.append(options["width"])
+        return best(*arguments, **options)
+
+    monkeypatch.setattr(conjunction_search, "MAX_RUNNING_SUMS", 0)
+    monkeypatch.setattr(conjunction_search.ConjunctionSearch, "best", watched)
+    X, _, y = noisy_conjunction(120, 0.1)
+    model = RuleClassifier("labels", width=width, random_state=0).fit(X, y)
+    assert model.rules_
+    assert set(widths) == {in_choice, width}
+    # The searches of the choice come first.
+    assert widths == sorted(widths, key=lambda each: each != in_choice)
 
 
 def test_a_sample_of_weight_two_counts_as_two():
