@@ -111,6 +111,11 @@ class UpdateRule:
         return delta
 
 
+def largest_total(coef, weights, max_iter):
+    """Compute the largest sum of absolute coefficients after so many passes."""
+    return max_iter * int(weights.sum()) + int(np.abs(coef).sum(axis=1).max(initial=0))
+
+
 class DualRun:
     """One training call of one perceptron that keeps the scores of all examples.
 
@@ -175,8 +180,7 @@ class DualRun:
     def _prepare(self, max_iter):
         """Compute the scores of all examples before the first epoch."""
         n_old, table = self.n_old, self.evaluator.table
-        total = max_iter * int(self.weights.sum())
-        total += int(np.abs(self.coef).sum(axis=1).max(initial=0))
+        total = largest_total(self.coef, self.weights, max_iter)
         self.exact = table is not None and table.is_exact_in_float64(total)
         certified = table is not None and not self.exact
         n_terms = n_old + max_iter * len(self.codes)

@@ -12,8 +12,14 @@ from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
-from sklboolean.kernels._dual_training import BudgetRun, DualRun, UpdateRule
+from sklboolean.kernels._dual_training import (
+    BudgetRun,
+    DualRun,
+    UpdateRule,
+    largest_total,
+)
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
+from sklboolean.kernels._feature_run import FeatureRun, FeatureWeights
 
 # Numbers of passes among which early stopping chooses, besides the largest.
 PASSES = (1, 3)
@@ -147,11 +153,15 @@ class Orders:
         sums = state.coef[scores], state.coef_time_sums[scores]
         sums = [np.pad(part, new) for part in sums]
         samples = rows, codes.astype(np.int32), sizes
-        data = self.layout.evaluator, self.rule, *samples, *sums, state.n_seen
-        if self.max_support is None:
-            run = DualRun(*data)
-        else:
+        evaluator = self.layout.evaluator
+        data = evaluator, self.rule, *samples, *sums, state.n_seen
+        total = largest_total(sums[0], sizes, max_iter)
+        if self.max_support is not None:
             run = BudgetRun(*data, max_support=self.max_support, rng=rng)
+        elif FeatureRun.is_exact(evaluator, rows, total):
+            run = FeatureRun(*data)
+        else:
+            run = DualRun(*data)
         run.train(max_iter, rng if self.shuffle else None, progress)
         return run
 
@@ -210,10 +220,14 @@ class Orders:
         summed = (n_means * coef - time_sums).astype(np.float64)
         used = np.flatnonzero(summed.any(axis=0))
         support, queries = rows.take(train_index[used]), rows.take(test_index)
-        scores = np.zeros((len(summed), len(test_index)))
-        evaluator.add_queries(
-            support, np.ascontiguousarray(summed[:, used]), queries, scores
-        )
+        if FeatureWeights.fit(evaluator, rows):
+            sums = FeatureWeights(evaluator, rows, len(summed))
+            sums.add(support, summed[:, used])
+            scores = sums.scores(queries)
+        else:
+            scores = np.zeros((len(summed), len(test_index)))
+            coefficients = np.ascontiguousarray(summed[:, used])
+            evaluator.add_queries(support, coefficients, queries, scores)
         scale = self.state.resolution
         if self.state.config.normalize:
             scale = scale * n_means * kernel_norms(evaluator, queries)
