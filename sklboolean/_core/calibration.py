@@ -52,12 +52,12 @@ def places_in_class(codes):
     return place
 
 
-def held_out_parts(codes, weights):
-    """Split distinct samples: a quarter for a second model, the others to calibrate it.
+def held_out_parts(codes, weights, n_parts=4, number=0):
+    """Split distinct samples: a part for a second model, the others to calibrate it.
 
-    Of each class every fourth sample, the first one included, is for the second model.
-    A sample of weight 4 or more goes to both sides, as some of its copies would: new
-    data have it too.
+    Of each class every ``n_parts``-th sample is for the second model. A sample of
+    weight ``n_parts`` or more goes to both sides, as some of its copies would: new data
+    have it too.
 
     Parameters
     ----------
@@ -65,15 +65,18 @@ def held_out_parts(codes, weights):
         Class numbers. The samples are in an order that says nothing about them.
     weights : ndarray of shape (n_samples,), float64
         Numbers of copies, above 0. Where the mean is below 1, it counts as 1.
+    n_parts : int, default=4
+    number : int, default=0
+        Of the part that is for the second model; 0 has the first sample of each class.
 
     Returns
     -------
     training, testing : ndarrays of shape (n_samples,), float64
         Parts of the weights. ``testing`` is 0 from the 1001st sample on.
     """
-    place = places_in_class(codes)
+    is_own = places_in_class(codes) % n_parts == number
     copies = weights / min(1.0, weights.mean())
-    share = np.where(copies < 4, place % 4 == 0, copies // 4 / copies)
+    share = np.where(copies < n_parts, is_own, (copies + number) // n_parts / copies)
     training, testing = weights * share, weights * (1 - share)
     testing[np.flatnonzero(testing)[N_CALIBRATION_SCORES:]] = 0.0
     return training, testing

@@ -231,6 +231,17 @@ def test_samples_with_four_copies_are_on_both_sides():
     assert testing.tolist() == [7, 1, 3, 3, 6]
 
 
+@pytest.mark.parametrize("n_parts", [2, 3, 4])
+def test_each_copy_is_for_the_training_of_one_part(n_parts):
+    rng = np.random.default_rng(n_parts)
+    codes, weights = rng.integers(0, 3, 50), rng.integers(1, 12, 50).astype(float)
+    parts = [held_out_parts(codes, weights, n_parts, k) for k in range(n_parts)]
+    assert np.array_equal(sum(training for training, _ in parts), weights)
+    for training, testing in parts:
+        assert np.array_equal(training + testing, weights)
+        assert np.array_equal(training, np.rint(training))
+
+
 def test_copies_of_few_samples_give_clear_probabilities():
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10, [0, 1, 1, 0] * 10
     for model in (BooleanSVC(), DensityClassifier()):

@@ -21,6 +21,7 @@ from sklboolean.kernels import (
     PolynomialKernel,
     RBFKernel,
     TanimotoKernel,
+    _boolean_svc,
     _soft_margin,
 )
 from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
@@ -410,19 +411,28 @@ def test_rules_are_read_out_of_the_machine(kernel):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("n_samples", [120, 1500])
-def test_slope_is_that_of_a_machine_of_a_quarter(n_samples, multi_class, n_classes):
-    """The quarter of each class in the order of merging, and the same C."""
+@pytest.mark.parametrize("n_parts", [2, 4])
+def test_slope_is_that_of_machines_of_parts(
+    n_parts, n_samples, multi_class, n_classes, monkeypatch
+):
+    """Each half, or a quarter, of each class in the order of merging; the same C."""
+    if n_parts == 4:
+        monkeypatch.setattr(_boolean_svc, "MOST_HALVED", 100)
     X, y = problem(n_samples, 30, n_classes=n_classes)
     model = BooleanSVC(tol=1e-7, multi_class=multi_class).fit(X, y)
     words, weights = pack_dense(X), np.ones(len(y))
     first, weights = _soft_margin.merge_equal_samples(words, y, weights)
     X, y = X[first], y[first]
-    place = np.array([np.sum(y[:i] == y[i]) for i in range(len(y))])
-    train, test = np.flatnonzero(place % 4 == 0), np.flatnonzero(place % 4)[:1000]
-    quarter = BooleanSVC(C=model.C_, tol=1e-7, multi_class=multi_class)
-    quarter.fit(X[train], y[train], sample_weight=weights[train])
-    scores = quarter.decision_function(X[test])
-    slope = fit_slope(scores, y[test], weights[test] / weights[test].mean())
+    part = np.array([np.sum(y[:i] == y[i]) for i in range(len(y))]) % n_parts
+    scores, tested = [], []
+    for number in (0, 1) if n_parts == 2 else (0,):
+        train, test = np.flatnonzero(part == number), np.flatnonzero(part != number)
+        machine = BooleanSVC(C=model.C_, tol=1e-7, multi_class=multi_class)
+        machine.fit(X[train], y[train], sample_weight=weights[train])
+        tested.append(test[:1000])
+        scores.append(machine.decision_function(X[tested[-1]]))
+    test = np.concatenate(tested)
+    slope = fit_slope(np.concatenate(scores), y[test], weights[test])
     assert model.calibration_slope_ == pytest.approx(slope, rel=1e-4)
 
 
