@@ -10,6 +10,7 @@ from sklboolean._core.parameters import check_n_jobs
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
+from sklboolean.density._number_regressions import NumberRegressions
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.preprocessing._frames import fill_missing, read_columns
 
@@ -22,8 +23,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A density model of the encoded columns is fitted to the incomplete data. A missing
     category becomes its most probable level, one with an order the level of its
-    conditional median, and a missing number its conditional mean. Each filled cell has
-    exactly one value. Data frames stay data frames of the same types.
+    conditional median, and a missing number its conditional mean. By default the mean
+    of a number is averaged with a ridge regression on all other columns. Each filled
+    cell has exactly one value. Data frames stay data frames of the same types.
 
     Parameters
     ----------
@@ -33,7 +35,8 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         estimator. If its ``feature_groups`` is None, the features of each category
         become a group. None: ``DensityMixture()``, which held-out samples choose, and
         two machines on trees, ``CombinationMachine(2, base="chow_liu")``, fitted to at
-        most 2000 samples. The mean of their probabilities counts.
+        most 2000 samples. The mean of their probabilities counts, and for numbers as
+        much a ridge regression on the other columns as these fill them in.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
         ``complement`` are set to "propagate" and False. None:
@@ -78,6 +81,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _interval_means = ()  # 0.1.0 stored none: its models fill in conditional medians
+    _regressions = None  # 0.1.0 had none
 
     def __init__(self, estimator=None, *, encoder=None, random_state=None, n_jobs=None):
         self.estimator = estimator
@@ -133,16 +137,18 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             encoder = default if self.encoder is None else self.encoder
             self.encoder_ = FrameBits.fit_encoder(encoder, X)
             self._interval_means = self._fit_interval_means(columns)
-            self.estimators_ = self._fit_densities(FrameBits(self.encoder_), X)
+            rng = check_random_state(self.random_state)
+            frame_bits = FrameBits(self.encoder_)
+            bits = frame_bits.encode(X)
+            self.estimators_ = self._fit_densities(frame_bits, bits, rng)
+            self._regressions = self._fit_regressions(frame_bits, bits, columns, rng)
         return self
 
-    def _fit_densities(self, frame_bits, X):
+    def _fit_densities(self, frame_bits, bits, rng):
         """Fit the densities; the features of a category are a group of them."""
-        bits = frame_bits.encode(X)
         if self.estimator is not None:
             fitted = frame_bits.with_groups(self.estimator).fit(bits)
             return [getattr(fitted, "best_estimator_", fitted)]
-        rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(2**31, size=1 + N_MACHINES)
         mixture = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
         fitted = [frame_bits.with_groups(mixture).fit(bits)]
@@ -152,6 +158,17 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
             fitted.append(frame_bits.with_groups(machine).fit(bits[chosen]))
         return fitted
+
+    def _fit_regressions(self, frame_bits, bits, columns, rng):
+        """Fit regressions of the numbers, for the default densities."""
+        if self.estimator is not None:
+            return None
+        chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
+        means = self._impute(bits[chosen])
+        numbers = [j for j, each in enumerate(self._interval_means) if each is not None]
+        is_known = ~np.column_stack([column.missing()[chosen] for column in columns])
+        values = self._numbers(columns, chosen, means)
+        return NumberRegressions(frame_bits.columns, numbers, values, means, is_known)
 
     def _fit_interval_means(self, columns):
         """Compute the mean training value between two thresholds, for each number."""
@@ -191,11 +208,14 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         values = np.empty((0, len(columns)))
         if len(incomplete):
             bits = FrameBits(self.encoder_).encode(X)[incomplete]
-            means = [density.impute(bits) for density in self.estimators_]
-            means = np.mean(means, axis=0)
+            means = self._impute(bits)
             values = self.encoder_.inverse_transform(self._most_probable(means))
-            self._fill_numbers(values, means)
+            self._fill_numbers(values, columns, incomplete, means)
         return fill_missing(X, columns, missing, incomplete, values)
+
+    def _impute(self, bits):
+        """Average the probabilities of the densities."""
+        return np.mean([density.impute(bits) for density in self.estimators_], axis=0)
 
     def _most_probable(self, means):
         """Choose the level with the largest probability, for each category."""
@@ -209,14 +229,35 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 chosen[:, is_column] = ascending >= 0.5
         return chosen
 
-    def _fill_numbers(self, values, means):
-        """Replace numbers by their conditional means."""
-        columns = FrameBits(self.encoder_).columns
+    def _fill_numbers(self, values, columns, samples, means):
+        """Replace numbers by their conditional means, averaged with regressions."""
+        numbers = self._numbers(columns, samples, means)
         for j, centres in enumerate(self._interval_means):
             if centres is None:
                 continue
-            is_column, _ = columns[j]
+            values[:, j] = numbers[:, j]
+            predicted = None
+            if self._regressions is not None:
+                predicted = self._regressions.predict(j, numbers, means)
+            if predicted is not None:
+                # A mean of two large numbers must not overflow.
+                predicted = np.clip(predicted, centres.min(), centres.max())
+                values[:, j] = numbers[:, j] / 2 + predicted / 2
+
+    def _numbers(self, columns, samples, means):
+        """List the known numbers of samples, and conditional means of the others."""
+        places = FrameBits(self.encoder_).columns
+        numbers = np.full((len(samples), len(columns)), np.nan)
+        for j, centres in enumerate(self._interval_means):
+            if centres is None:
+                continue
+            is_column, _ = places[j]
             # P(<= t) ascends with t. Models of separate bits may break that.
             below = np.maximum.accumulate(means[:, is_column], axis=1)
             shares = np.diff(below, axis=1, prepend=0.0, append=1.0)
-            values[:, j] = np.clip(shares @ centres, centres.min(), centres.max())
+            numbers[:, j] = np.clip(shares @ centres, centres.min(), centres.max())
+            is_known = ~columns[j].missing()[samples]
+            if is_known.any():  # a column without a value has no type
+                known = columns[j].numbers[samples[is_known]]
+                numbers[is_known, j] = known.astype(np.float64)
+        return numbers

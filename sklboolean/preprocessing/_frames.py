@@ -445,7 +445,12 @@ def fill_missing(X, columns, missing, incomplete, values):
     """
     X = as_table(X)
     if not is_frame(X):
-        are_numbers = all(column.numbers is not None for column in columns)
+        # A column without a known value has the type of what is filled in.
+        are_numbers = all(
+            column.numbers is not None
+            or (missing[:, j].all() and all(isinstance(v, Real) for v in values[:, j]))
+            for j, column in enumerate(columns)
+        )
         filled = np.array(X, dtype=np.float64 if are_numbers else object)
         filled[incomplete] = np.where(missing[incomplete], values, filled[incomplete])
         return filled

@@ -1,0 +1,61 @@
+"""Regressions of the numbers of a data frame on its other columns, filled in."""
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+PENALTIES = np.logspace(0, 4, 9)  # for standardized columns; the best without a sample
+
+
+class NumberRegressions:
+    """A ridge regression of each number on all other columns of a data frame.
+
+    Of numbers the values count, of other columns the probabilities of their features.
+    Samples without a value of a number do not count for its regression.
+
+    Parameters
+    ----------
+    columns : list of (ndarray, str)
+        As those of `FrameBits`.
+    numbers : list of int
+        The columns that are numbers.
+    values : ndarray of shape (n_samples, n_columns), float64
+        The known numbers, and estimates of the others. Other columns are not read.
+    means : ndarray of shape (n_samples, n_features), float64
+        Probabilities of the features; 0 and 1 for those of known values.
+    is_known : ndarray of shape (n_samples, n_columns), bool
+    """
+
+    def __init__(self, columns, numbers, values, means, is_known):
+        self.numbers = list(numbers)
+        others = [
+            places for j, (places, _) in enumerate(columns) if j not in self.numbers
+        ]
+        self.places = np.concatenate([np.empty(0, dtype=np.int64), *others])
+        # Squares of large values would overflow.
+        largest = np.abs(values[:, self.numbers]).max(axis=0, initial=0.0)
+        self.scales = np.where(largest > 0, largest, 1.0)
+        self.models = {}
+        for j in self.numbers:
+            rows = np.flatnonzero(is_known[:, j])
+            features, target = self._split(j, values[rows], means[rows])
+            if len(rows) > 1 and features.shape[1]:
+                model = make_pipeline(StandardScaler(), RidgeCV(alphas=PENALTIES))
+                self.models[j] = model.fit(features, target)
+
+    def _split(self, j, values, means):
+        """Separate a number from the columns that predict it."""
+        place = self.numbers.index(j)
+        # Later values may be far outside those of training.
+        values = np.clip(values[:, self.numbers], -self.scales, self.scales)
+        scaled = values / self.scales
+        features = np.delete(scaled, place, axis=1), means[:, self.places]
+        return np.hstack(features), scaled[:, place]
+
+    def predict(self, j, values, means):
+        """Predict a number; None where nothing else is known to predict it from."""
+        if j not in self.models:
+            return None
+        features, _ = self._split(j, values, means)
+        return self.models[j].predict(features) * self.scales[self.numbers.index(j)]
