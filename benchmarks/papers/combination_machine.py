@@ -34,7 +34,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from _timing import print_header, print_table
 from bench_density import ROWS, bars, edges, patches, true_machine
 
-from sklboolean import BernoulliMixture, CombinationMachine
+from sklboolean import (
+    BernoulliMixture,
+    CombinationMachine,
+    SampledCombinationMachine,
+)
 
 SHAPES = {"bars": bars, "edges": edges, "patches": patches}
 # Test rows: log-loss, wrong bits, bits of code; by what weights are divided by.
@@ -133,7 +137,9 @@ def weights_rows(shape, divisors, n_samples):
 
 def digit_models(n_units, seed):
     """Return the three models of the third table, and one with visible biases."""
-    biased = CombinationMachine(n_units, solver="projection_pursuit", random_state=seed)
+    biased = SampledCombinationMachine(
+        n_units, init="projection_pursuit", max_iter=0, random_state=seed
+    )
     return {
         "product": BernoulliMixture(1),
         "mixture": BernoulliMixture(n_units, random_state=seed),
