@@ -7,7 +7,8 @@ table of recurrences of this package. ECOD needs pyod.
 
 Anomalies, 5 % of each table: samples of the rarest class, or samples of which one or
 three values are replaced by those of other samples. Nobody tells the detectors which.
-Missing values: 20 % of the cells of 500 samples, at random.
+Missing values: 20 % of the cells of 500 samples, at random. Columns of two values count
+as categories, also where these are 0 and 1.
 """
 
 import argparse
@@ -162,7 +163,9 @@ def fill_gaps(frame, seed):
     rng = np.random.default_rng(seed)
     frame = frame.iloc[rng.permutation(len(frame))[:500]].reset_index(drop=True)
     frame = frame.loc[:, frame.nunique() > 1]
-    others = list(frame.select_dtypes(exclude="number"))
+    # A column of two numbers, such as 0 and 1, is filled in by one of them.
+    is_number = [c for c in frame.select_dtypes("number") if frame[c].nunique() > 2]
+    others = list(frame.columns.difference(is_number, sort=False))
     frame[others] = frame[others].astype(object)
     erased = (rng.random(frame.shape) < 0.2) & frame.notna()
     gaps, numbers = frame.mask(erased), list(frame.columns.difference(others))

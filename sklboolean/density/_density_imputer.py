@@ -240,8 +240,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             if self._regressions is not None:
                 predicted = self._regressions.predict(j, numbers, means)
             if predicted is not None:
-                # A mean of two large numbers must not overflow.
-                predicted = np.clip(predicted, centres.min(), centres.max())
+                # A sum of two large numbers may overflow.
                 values[:, j] = numbers[:, j] / 2 + predicted / 2
 
     def _numbers(self, columns, samples, means):

@@ -36,13 +36,14 @@ class NumberRegressions:
         # Squares of large values would overflow.
         largest = np.abs(values[:, self.numbers]).max(axis=0, initial=0.0)
         self.scales = np.where(largest > 0, largest, 1.0)
-        self.models = {}
+        self.models, self.ranges = {}, {}
         for j in self.numbers:
             rows = np.flatnonzero(is_known[:, j])
             features, target = self._split(j, values[rows], means[rows])
             if len(rows) > 1 and features.shape[1]:
                 model = make_pipeline(StandardScaler(), RidgeCV(alphas=PENALTIES))
                 self.models[j] = model.fit(features, target)
+                self.ranges[j] = values[rows, j].min(), values[rows, j].max()
 
     def _split(self, j, values, means):
         """Separate a number from the columns that predict it."""
@@ -54,8 +55,9 @@ class NumberRegressions:
         return np.hstack(features), scaled[:, place]
 
     def predict(self, j, values, means):
-        """Predict a number; None where nothing else is known to predict it from."""
+        """Predict a number, within its values; None where there is no regression."""
         if j not in self.models:
             return None
         features, _ = self._split(j, values, means)
-        return self.models[j].predict(features) * self.scales[self.numbers.index(j)]
+        predicted = self.models[j].predict(features)
+        return np.clip(predicted * self.scales[self.numbers.index(j)], *self.ranges[j])
