@@ -164,8 +164,10 @@ def fill_gaps(frame, seed):
     frame = frame.iloc[rng.permutation(len(frame))[:500]].reset_index(drop=True)
     frame = frame.loc[:, frame.nunique() > 1]
     # A column of two numbers, such as 0 and 1, is filled in by one of them.
-    is_number = [c for c in frame.select_dtypes("number") if frame[c].nunique() > 2]
-    others = list(frame.columns.difference(is_number, sort=False))
+    for column in frame.select_dtypes("number"):
+        if frame[column].nunique() == 2:
+            frame[column] = frame[column].map(str, na_action="ignore")
+    others = list(frame.select_dtypes(exclude="number"))
     frame[others] = frame[others].astype(object)
     erased = (rng.random(frame.shape) < 0.2) & frame.notna()
     gaps, numbers = frame.mask(erased), list(frame.columns.difference(others))
