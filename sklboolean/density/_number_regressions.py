@@ -5,7 +5,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-PENALTIES = np.logspace(0, 4, 9)  # for standardized columns; the best without a sample
+# Of standardized columns. The best one by leave-one-out errors is taken.
+PENALTIES = np.logspace(0, 4, 9)
 
 
 class NumberRegressions:
@@ -43,7 +44,7 @@ class NumberRegressions:
             if len(rows) > 1 and features.shape[1]:
                 model = make_pipeline(StandardScaler(), RidgeCV(alphas=PENALTIES))
                 self.models[j] = model.fit(features, target)
-                self.ranges[j] = values[rows, j].min(), values[rows, j].max()
+                self.ranges[j] = target.min(), target.max()
 
     def _split(self, j, values, means):
         """Separate a number from the columns that predict it."""
@@ -59,5 +60,5 @@ class NumberRegressions:
         if j not in self.models:
             return None
         features, _ = self._split(j, values, means)
-        predicted = self.models[j].predict(features)
-        return np.clip(predicted * self.scales[self.numbers.index(j)], *self.ranges[j])
+        predicted = np.clip(self.models[j].predict(features), *self.ranges[j])
+        return predicted * self.scales[self.numbers.index(j)]

@@ -19,7 +19,7 @@ class FeatureWeights:
     ----------
     evaluator : CountEvaluator
     rows : BitRows
-        Samples as those that are added and scored; they `fit`.
+        Samples as those that are added and scored.
     n_scores : int
     """
 
@@ -30,7 +30,7 @@ class FeatureWeights:
         self.weights, self.constants = np.zeros((n_scores, n_bits)), np.zeros(n_scores)
 
     @staticmethod
-    def fit(evaluator, rows):
+    def suits(evaluator, rows):
         """Whether a kernel adds up single features, which rows have all packed."""
         newton = getattr(evaluator.table, "newton", None)
         return newton is not None and not any(newton[2:]) and rows.rest is None
@@ -76,9 +76,8 @@ class FeatureRun(DualRun):
 
         Parts of a sum are at most four times what the largest kernel value makes.
         """
-        return FeatureWeights.fit(
-            evaluator, rows
-        ) and evaluator.table.is_exact_in_float64(4 * total)
+        is_sum = FeatureWeights.suits(evaluator, rows)
+        return is_sum and evaluator.table.is_exact_in_float64(4 * total)
 
     def _prepare(self, max_iter):
         """Add up the support samples of earlier calls."""

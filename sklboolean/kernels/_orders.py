@@ -220,7 +220,7 @@ class Orders:
         summed = (n_means * coef - time_sums).astype(np.float64)
         used = np.flatnonzero(summed.any(axis=0))
         support, queries = rows.take(train_index[used]), rows.take(test_index)
-        if FeatureWeights.fit(evaluator, rows):
+        if FeatureWeights.suits(evaluator, rows):
             sums = FeatureWeights(evaluator, rows, len(summed))
             sums.add(support, summed[:, used])
             scores = sums.scores(queries)

@@ -45,7 +45,7 @@ def test_weights_of_features_are_sums_of_kernel_rows(monotone, constant, min_lit
     evaluator = CountEvaluator(kernel.formula(70, 70).plus(constant), 70)
     rows = SampleLayout(pack_dense(X), 70, as_sparse=False).rows
     own, others = rows(pack_dense(X)), rows(pack_dense(Z))
-    assert FeatureWeights.fit(evaluator, own)
+    assert FeatureWeights.suits(evaluator, own)
     coefficients = np.random.default_rng(2).integers(-5, 6, (3, 600))
     sums = FeatureWeights(evaluator, own, 3)
     sums.add(own, coefficients)
@@ -75,7 +75,7 @@ def test_fits_are_those_of_kept_scores(n_classes, options, runs, monkeypatch):
     of_sparse = KernelPerceptron(**options).fit(sparse.csr_array(X[:400]), y[:400])
     of_sparse.partial_fit(sparse.csr_array(X[400:]), y[400:])
     del runs[:]
-    monkeypatch.setattr(FeatureWeights, "fit", lambda evaluator, rows: False)
+    monkeypatch.setattr(FeatureWeights, "suits", lambda evaluator, rows: False)
     kept = KernelPerceptron(**options).fit(X[:400], y[:400])
     kept.partial_fit(X[400:], y[400:])
     assert not runs
