@@ -118,9 +118,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         Weight of each class, by which the sample weights are multiplied. "balanced":
         in inverse proportion to the weight of the class in the training data. None: 1.
     early_stopping : bool, default=False
-        Whether to stop when the accuracy of the vote on held-out samples no longer
-        improves. It saves rounds of an expensive weak learner. The schedule guards
-        against wrong labels without it.
+        Whether to stop when the log-loss of the vote on held-out samples no longer
+        falls. It saves rounds of an expensive weak learner. The schedule guards against
+        wrong labels without it.
     validation_fraction : float, default=0.1
         Share of the samples, of each class, that ``early_stopping`` holds out; above 0
         and below 1.
@@ -187,10 +187,10 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         no remaining vote can change a sample's majority. "target_error": the training
         error is below ``target_error``. "no_edge": 20 consecutive hypotheses had no
         edge. "max_rounds": ``max_estimators`` was reached. "early_stopping": the
-        held-out accuracy no longer improved. "callback": a callback stopped the fit.
+        held-out log-loss no longer fell. "callback": a callback stopped the fit.
     validation_scores_ : ndarray of shape (`n_rounds_`,), float64, or None
-        Accuracy of the vote on held-out samples after each round; None unless
-        ``early_stopping``.
+        Log-loss of the vote on held-out samples after each round, calibrated on them
+        and negated; None unless ``early_stopping``.
     compression_indices_ : list of ndarrays or None
         Distinct samples drawn in each round, where samples are drawn.
     label_quality_ : ndarray of shape (n_samples,), float64, or None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.calibration import calibrated_loss
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._votes import MajorityVotes, class_scores, samples_of_game
 from sklboolean.boosting._weak_learners import take_samples
@@ -312,7 +312,7 @@ class Validation:
     Attributes
     ----------
     scores : list of float
-        Weighted accuracy after each round.
+        Negated log-loss of the calibrated vote after each round.
     """
 
     def __init__(self, X, codes, n_classes, sample_weight, n_iter_no_change):
@@ -337,9 +337,10 @@ class Validation:
         """Count the votes of new hypotheses; return whether boosting should stop."""
         if hypotheses:
             self.votes += learner.votes(hypotheses, self.X)
-        predicted = predicted_codes(class_scores(self.votes))
-        right = np.average(predicted == self.codes, weights=self.sample_weight)
-        self.scores.append(float(right))
+        weights = self.sample_weight
+        weights = np.ones(len(self.codes)) if weights is None else weights
+        loss = calibrated_loss(class_scores(self.votes), self.codes, weights)
+        self.scores.append(-loss)
         n_since = len(self.scores) - 1 - int(np.argmax(self.scores))
         return n_since >= self.n_iter_no_change
 

@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.held_out import stratified_split
 from sklboolean.boosting import CrossValidatedSchedule
 from sklboolean.boosting._votes import MajorityVotes
@@ -914,7 +915,7 @@ def test_boosting_stops_when_held_out_samples_gain_nothing(base, data):
     assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-def test_validation_scores_are_accuracies_of_the_staged_vote():
+def test_validation_scores_are_log_losses_of_the_staged_vote():
     X, y = noisy_majority(200)
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     rng = np.random.RandomState(0)
@@ -923,11 +924,12 @@ def test_validation_scores_are_accuracies_of_the_staged_vote():
         BooleanStump(), gamma=0.05, early_stopping=True, validation_fraction=0.2,
         n_iter_no_change=15, random_state=0,
     ).fit(X, y, weights)  # fmt: skip
-    accuracies = [
-        np.average(labels == y[held], weights=weights[held])
-        for labels in model.staged_predict(X[held])
-    ]
-    assert_allclose(model.validation_scores_, accuracies)
+    is_yes, losses = y[held] == "yes", []
+    for scores in model.staged_decision_function(X[held]):
+        slope = fit_slope(scores, is_yes.astype(int), weights[held])
+        log_shares = -np.logaddexp(0, np.where(is_yes, -1, 1) * slope * scores)
+        losses.append(np.average(log_shares, weights=weights[held]))
+    assert_allclose(model.validation_scores_, losses)
     # The others train it: their labels alone decide about the hypotheses.
     y_other = y.copy()
     y_other[held[0]] = "no" if y[held[0]] == "yes" else "yes"
