@@ -1,7 +1,5 @@
 """Samples in several places, of which a fit needs sums only."""
 
-import itertools
-import os
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -9,6 +7,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.partition_sums import PartitionSums, kept
 from sklboolean._core.partitions import (
     TableSchema,
     has_no_weight,
@@ -20,10 +19,6 @@ from sklboolean._core.partitions import (
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._packed_signs import merge_equal_samples
-
-_FITS = itertools.count()
-# Samples and weights by fit and partition, in each process that has loaded them.
-_LOADED = {}
 
 
 class PartitionInfo(NamedTuple):
@@ -38,15 +33,14 @@ class PartitionInfo(NamedTuple):
     weight: float
 
 
-class PartitionedSamples:
+class PartitionedSamples(PartitionSums):
     """Stands for samples where a fit needs sums over samples only.
 
-    A sum is a joblib task for each partition. A process keeps the samples of partitions
-    that it has loaded, so that parameters go out and sums come back.
+    A process keeps the samples of partitions that it has loaded.
     """
 
     def __init__(self, estimator, parallel, sources):
-        self._parallel, self._key = parallel, (os.getpid(), os.urandom(8), next(_FITS))
+        super().__init__(parallel, sources)
         infos = parallel(
             delayed(clone(estimator)._describe_partition)(number, *source)
             for number, source in enumerate(sources)
@@ -59,8 +53,7 @@ class PartitionedSamples:
         for info in infos:
             with prefix_errors(info.number):
                 infos[0].schema.check(info.schema)
-        self.schema, self._sources = infos[0].schema, sources
-        self._numbers = [info.number for info in infos]
+        self.schema, self.numbers = infos[0].schema, [info.number for info in infos]
         self.codes = _common_codes(infos)
         self.total = float(sum(info.weight for info in infos))
         self._complete = all(info.complete for info in infos)
@@ -90,24 +83,7 @@ class PartitionedSamples:
 
         The order of the sum is that of the partitions, wherever tasks run.
         """
-        return self._add_up(_apply, function, arguments)
-
-    def _add_up(self, task, *arguments):
-        results = self._parallel(
-            delayed(task)(
-                self._worker, (self._key, number), self._sources[number], *arguments
-            )
-            for number in self._numbers
-        )
-        total = results[0]
-        for result in results[1:]:
-            total = _add(total, result)
-        return total
-
-    def forget(self):
-        """Drop the samples that this process has loaded."""
-        for key in [key for key in list(_LOADED) if key[0] == self._key]:
-            _LOADED.pop(key, None)
+        return self.add_up(_apply, self._worker, function, arguments)
 
 
 class SharedSamples(PartitionedSamples):
@@ -133,8 +109,8 @@ class SharedSamples(PartitionedSamples):
 
     def sum(self, function, *arguments):
         """Sum up ``function(*arguments, signs, weights)`` over the partitions."""
-        component = self._division, self._component
-        return self._add_up(_apply_to_share, *component, function, arguments)
+        share = self._worker, self._division, self._component
+        return self.add_up(_apply_to_share, *share, function, arguments)
 
 
 def _common_codes(infos):
@@ -146,16 +122,6 @@ def _common_codes(infos):
     return np.array([-1.0 if any(signed) and agree else 0.0, 1.0])
 
 
-def _add(first, second):
-    """Add numbers and arrays, in tuples and lists too; None stays None."""
-    if first is None:
-        return None
-    if isinstance(first, tuple | list):
-        parts = list(map(_add, first, second))
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    return first + second
-
-
 def _read_partition(worker, source, *, reset):
     X, _, sample_weight = load_partition(*source)
     if is_empty(X) or has_no_weight(sample_weight):
@@ -164,32 +130,36 @@ def _read_partition(worker, source, *, reset):
     return signs, checked_weights(sample_weight, len(signs))
 
 
-def _apply(worker, key, source, function, arguments):
+def _apply(place, source, worker, function, arguments):
     """Compute the part of a sum that a partition has."""
-    return function(*arguments, *_load(worker, key, source))
+    return function(*arguments, *_load(place, source, worker))
 
 
-def _apply_to_share(worker, key, source, division, component, function, arguments):
+def _apply_to_share(
+    place, source, worker, division, component, function, arguments
+):
     """Compute the part of a sum that a component has of a partition."""
     name, divide, model = division
-    signs, weights = _load(worker, key, source)
-    place = (*key, "weights by component")
-    if place not in _LOADED or _LOADED[place][0] != name:
-        _LOADED[place] = name, divide(model, signs, weights)[0]
-    weights = _LOADED[place][1][:, component]
+    signs, weights = _load(place, source, worker)
+    # The last division of the samples: its name and the weights by component.
+    last = kept((*place, "division"), dict)
+    if name not in last:
+        last.clear()
+        last[name] = divide(model, signs, weights)[0]
+    weights = last[name][:, component]
     return function(*arguments, signs[weights > 0], weights[weights > 0])
 
 
-def _load(worker, key, source):
+def _load(place, source, worker):
     """Load the signs and weights of a partition, unless this process has them."""
-    if key not in _LOADED:
-        with prefix_errors(key[1]):
+
+    def merged():
+        with prefix_errors(place[1]):
             signs, weights = _read_partition(worker, source, reset=False)
         first, weights = merge_equal_samples(signs, weights)
-        for other in [other for other in list(_LOADED) if other[0] != key[0]]:
-            _LOADED.pop(other, None)  # of earlier fits
-        _LOADED[key] = signs[first], weights.astype(np.float64)
-    return _LOADED[key]
+        return signs[first], weights.astype(np.float64)
+
+    return kept(place, merged)
 
 
 class PartitionedFitMixin:

@@ -153,8 +153,8 @@ def test_samples_stay_where_they_are(monkeypatch):
     sent = []
     original = _partitioned_samples._apply
 
-    def measured(worker, key, function, arguments, *source):
-        result = original(worker, key, function, arguments, *source)
+    def measured(*arguments):
+        result = original(*arguments)
         leaves = [*result] if isinstance(result, tuple) else [result]
         sent.append(sum(np.size(leaf) for leaf in leaves))
         return result
@@ -171,8 +171,8 @@ def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
     m, n, max_iter, tasks = 4, 200, 10, []
     original = _partitioned_samples._apply
 
-    def counted(worker, key, source, function, arguments):
-        result = original(worker, key, source, function, arguments)
+    def counted(place, source, worker, function, arguments):
+        result = original(place, source, worker, function, arguments)
         sent = pickle.dumps((worker, function, arguments))
         tasks.append((function.__name__, len(sent), len(pickle.dumps(result))))
         return result
