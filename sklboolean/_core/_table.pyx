@@ -216,7 +216,8 @@ cdef class TableRows:
         ----------
         layout : object
             With ``features``, ``groups`` and ``inverted`` by place, ``columns`` by
-            feature, and ``n_features``.
+            feature, and ``n_features``. Without words in the columns conjunctions of one
+            sum count as those of one cover.
         used : ndarray of shape (n_column_words,), uint64
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32
@@ -256,7 +257,7 @@ cdef class TableRows:
         scan.features, scan.groups, scan.inverted = &features[0], &groups[0], &inverted[0]
         scan.n_features, scan.n_words = layout.n_features, columns.shape[1]
         scan.columns, scan.used = &columns[0, 0], &used_words[0]
-        scan.cover = <uint64_t *> malloc(scan.n_words * sizeof(uint64_t))
+        scan.cover = <uint64_t *> malloc((scan.n_words + 1) * sizeof(uint64_t))
         scan.factors, scan.shortest, scan.signs = &factors[0], task.shortest, SIGNS[task.sign]
         scan.monotone, scan.diverse = task.monotone, task.diverse
         try:

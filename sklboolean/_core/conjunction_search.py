@@ -31,6 +31,7 @@ from sklboolean._core.bits import (
 from sklboolean._core.conjunction_table import (
     ConjunctionTable,
     RunningSums,
+    as_pairs,
     fits_in_tables,
 )
 from sklboolean._core.feature_names import exclusive_groups
@@ -624,10 +625,7 @@ class ConjunctionSearch:
         integers are rounded.
         """
         n_features = len(self.groups)
-        rules = [
-            tuple(sorted((j % n_features, j < n_features) for j in literals))
-            for literals, _ in found
-        ]
+        rules = [as_pairs(literals, n_features) for literals, _ in found]
         if coefficients is None:
             weights = [sum_ * unit for _, sum_ in found]
         else:

@@ -393,9 +393,13 @@ static void sklb_narrow_cover(sklb_scan *s, const int64_t *places, int n, int si
     }
 }
 
+/* Of the rows, or of the sum where no rows are given: other covers hardly have the same. */
 static sklb_hash sklb_cover_hash(sklb_scan *s, const sklb_suffix *suffix, int64_t a,
-                                 int signs) {
+                                 int signs, double sum) {
     int64_t places[SKLB_LONGEST_IN_TABLE];
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof(bits));
+    if (!s->n_words) return sklb_hash_words(&bits, 1);
     memcpy(places, suffix->places, sizeof(places));
     places[suffix->length] = a;
     sklb_narrow_cover(s, places, suffix->length + 1, signs);
@@ -429,7 +433,7 @@ static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candida
     if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
     if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
-    entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs);
+    entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs, c->sum);
     if (s->is_listing)
         sklb_append(s, &entry);
     else

@@ -76,6 +76,11 @@ class TableCost:
         return cls(n_sums, adding, adding + scanning, tuple(uses_blocks))
 
 
+def as_pairs(literals, n_features):
+    """Write literals as (feature, value) pairs; those of negations come last."""
+    return tuple(sorted((j % n_features, j < n_features) for j in literals))
+
+
 def fits_in_tables(n_features, longest):
     """Test whether tables of all conjunctions are small enough to be made."""
     if longest > LONGEST or n_features >= 2**16:
@@ -83,12 +88,16 @@ def fits_in_tables(n_features, longest):
     return sum(comb(n_features, k) for k in range(longest + 1)) <= MAX_SUMS
 
 
-def choose_inverted(columns, n_samples):
-    """Choose the features that are true in more than half of the samples."""
+def ones_of(columns):
+    """Count the ones of each column, int64."""
     ones = np.zeros(len(columns), dtype=np.int32)
     if columns.size:
         count_ones(columns, ones)
-    ones = ones.astype(np.int64)
+    return ones.astype(np.int64)
+
+
+def choose_inverted(ones, n_samples):
+    """Choose the features that are true in more than half of the samples."""
     inverted = 2 * ones > n_samples
     return inverted, np.where(inverted, n_samples - ones, ones)
 
@@ -137,6 +146,9 @@ class ConjunctionTable:
         Features of one group never occur together in a conjunction.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
+    of_all : tuple of (ndarray of shape (n_features,), int) or None
+        The ones of each feature and the number of samples that set the order of the
+        features, where these are a part of all samples. None: those of the samples.
     completes : bool
         Whether the most frequent of one-hot columns is not counted.
 
@@ -145,10 +157,13 @@ class ConjunctionTable:
     cost : TableCost
     """
 
-    def __init__(self, words, columns, groups, longest, *, completes=False):
+    def __init__(
+        self, words, columns, groups, longest, of_all=None, *, completes=False
+    ):
         self.words, self.columns, self.longest = words, columns, longest
         self.feature_groups, self.n_features = groups, len(groups)
-        is_inverted, self.ones = choose_inverted(columns, len(words))
+        of_all = (ones_of(columns), len(words)) if of_all is None else of_all
+        is_inverted, self.ones = choose_inverted(*of_all)
         self.completed = self._choose_completed(is_inverted) if completes else {}
         left_out = np.zeros(len(is_inverted), dtype=bool)
         left_out[list(self.completed)] = True
@@ -418,10 +433,7 @@ class RunningSums:
             if best and best[0][1] > floor:
                 found.append(best[0])
         n = self.table.n_features
-        return [
-            (tuple(sorted((j % n, j < n) for j in literals)), self.unit * sum_)
-            for literals, sum_ in found
-        ]
+        return [(as_pairs(literals, n), self.unit * sum_) for literals, sum_ in found]
 
     def _scan(self, length, used, floor, monotone, n_wanted=1, extended=None):
         """Find the best conjunctions of one length."""

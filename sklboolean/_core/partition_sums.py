@@ -4,7 +4,7 @@ import itertools
 import os
 from functools import reduce
 
-from joblib import delayed
+from sklearn.utils.parallel import delayed
 
 _FITS = itertools.count()
 # What this process keeps of partitions, by fit, partition and use.

@@ -3,8 +3,8 @@
 from typing import NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.partition_sums import PartitionSums, kept
@@ -135,9 +135,7 @@ def _apply(place, source, worker, function, arguments):
     return function(*arguments, *_load(place, source, worker))
 
 
-def _apply_to_share(
-    place, source, worker, division, component, function, arguments
-):
+def _apply_to_share(place, source, worker, division, component, function, arguments):
     """Compute the part of a sum that a component has of a partition."""
     name, divide, model = division
     signs, weights = _load(place, source, worker)

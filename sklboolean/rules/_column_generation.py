@@ -13,11 +13,11 @@ from itertools import chain, combinations
 from time import monotonic
 
 import numpy as np
-from scipy.special import entr, expit, softmax
+from scipy.special import entr
 
-from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import as_words, pack_dense, transpose_words
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
+from sklboolean._core.conjunction_table import ones_of
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
 from sklboolean.rules._l1_problem import L1Problem, Limits
 
@@ -194,32 +194,32 @@ class ColumnGeneration:
     """
 
     def __init__(self, X, weights, targets, loss, space, n_jobs=None, most=np.inf):
+        self._begin(len(targets), loss, space, most)
         # A slice copies nothing.
         used = slice(None) if (weights > 0).all() else weights > 0
-        self.words, self.loss = as_words(X)[used], loss
-        self.space, self.n_jobs = space, n_jobs
+        self.words = as_words(X)[used]
         self.weights, self.targets = weights[used], targets[:, used]
-        self.samples = pack_dense(np.ones((1, len(self.words)), dtype=np.uint8))[0]
+        self.n_samples = len(self.words)
+        self.samples = pack_dense(np.ones((1, self.n_samples), dtype=np.uint8))[0]
         self.search = ConjunctionSearch(
             self.words, space.n_features, max_literals=space.max_literals,
             monotone=space.monotone, feature_groups=space.feature_groups, n_jobs=n_jobs,
         )  # fmt: skip
         self.features = self.search.columns
-        # Column 0 is the intercept.
-        self.conjunctions, self.known = [], {}
         self.columns = self.samples[None, :].copy()
-        self.prices = np.zeros(1)
-        self.coefficients = np.zeros((len(targets), 1))
+
+    def _begin(self, n_outputs, loss, space, most):
+        """Begin with the intercepts, which are column 0."""
+        self.loss, self.space, self.most = loss, space, space.n_features + most
+        self.conjunctions, self.known, self.columns = [], {}, None
+        self.prices, self.coefficients = np.zeros(1), np.zeros((n_outputs, 1))
         self.objective, self.gap, self.work = np.inf, np.inf, 0
-        self.most = space.n_features + most
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
         new = [one for one in dict.fromkeys(conjunctions) if one not in self.known]
         if new:
-            self._resize(1 + len(self.conjunctions) + len(new))
-            covers = self.columns[-len(new) :]
-            fill_covers(self.features, self.samples, *encode_conjunctions(new), covers)
+            self.add_columns(new)
             for one in new:
                 self.known[one] = len(self.conjunctions)
                 self.conjunctions.append(one)
@@ -227,14 +227,32 @@ class ColumnGeneration:
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
 
+    def add_columns(self, conjunctions):
+        """Add the samples that satisfy each conjunction, as bits."""
+        self._resize(len(self.columns) + len(conjunctions))
+        covers = self.columns[-len(conjunctions) :]
+        encoded = encode_conjunctions(conjunctions)
+        fill_covers(self.features, self.samples, *encoded, covers)
+
+    def keep_columns(self, kept):
+        """Forget the columns that are not kept."""
+        for place, k in enumerate(kept):
+            self.columns[place] = self.columns[k]
+        self._resize(len(kept))
+
     def _resize(self, n_columns):
         """Change the number of columns in place, which copies nothing where it can."""
         self.columns.resize((n_columns, len(self.samples)), refcheck=False)
 
     def add_features(self):
         """Add the features that are true in some samples and false in others."""
-        some = self.features.any(axis=1) & (self.features != self.samples).any(axis=1)
+        ones = self.count_features()
+        some = (ones > 0) & (ones < self.n_samples)
         self.add([((int(j), True),) for j in np.flatnonzero(some)])
+
+    def count_features(self):
+        """Count the samples in which each feature is true, int64."""
+        return ones_of(self.features)
 
     def start_from(self, solution):
         """Take the weights of a solution for similar samples; add what is missing."""
@@ -253,9 +271,7 @@ class ColumnGeneration:
         kept = np.flatnonzero(used)
         self.conjunctions = [self.conjunctions[k - 1] for k in kept[1:]]
         self.known = {one: k for k, one in enumerate(self.conjunctions)}
-        for place, k in enumerate(kept):
-            self.columns[place] = self.columns[k]
-        self._resize(len(kept))
+        self.keep_columns(kept)
         self.prices = self.prices[kept]
         self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
         problem.keep(kept)
@@ -289,12 +305,7 @@ class ColumnGeneration:
             Whether neither a limit nor ``watch`` ended the minimization. The limit of
             work may have ended a proof by branch and bound.
         """
-        padding = (0, -len(self.words) % 64)
-        problem = L1Problem(
-            self.loss,
-            np.pad(C * self.weights, padding),
-            np.pad(self.targets, ((0, 0), padding)),
-        )
+        problem = self.problem(C)
         width = None if self.is_by_tables else WIDTH
         limits = Limits(self.work + max_work, until)
         is_complete = self._generate(problem, C, tol, width, exact, limits, watch)
@@ -307,6 +318,15 @@ class ColumnGeneration:
         is_late = until is not None and monotonic() >= until
         return is_proved or (is_complete and not is_late)
 
+    def problem(self, C):
+        """Make the problem of fitting to the columns."""
+        padding = (0, -self.n_samples % 64)
+        return L1Problem(
+            self.loss,
+            np.pad(C * self.weights, padding),
+            np.pad(self.targets, ((0, 0), padding)),
+        )
+
     def _generate(self, problem, C, tol, width, exact, limits, watch):
         """Solve and search in turn until no search of this width adds a conjunction.
 
@@ -315,7 +335,7 @@ class ColumnGeneration:
         small gap, too.
         """
         worst, before, self.gap = 1.0, np.inf, np.inf
-        everything = outputs = range(len(self.targets))
+        everything = outputs = range(len(self.coefficients))
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
             self._solve(problem, inner, limits, watch, balance=width is None)
@@ -325,8 +345,7 @@ class ColumnGeneration:
             if is_flat and self._may_end_flat(width, exact):
                 return not limits.reached(self.work)
             before = self.objective
-            means = problem.means[:, : len(self.words)]
-            found, bound = self._search(C, means, outputs, tol, width, limits)
+            found, bound = self._search(problem, C, outputs, tol, width, limits)
             if exact and self.gap <= tol * self.objective:
                 return True
             is_whole = len(outputs) == len(everything)
@@ -346,7 +365,7 @@ class ColumnGeneration:
         Those of all conjunctions for a model that only chooses C do, too, where there
         are several outputs, which take a search each.
         """
-        return width is not None or (not exact and len(self.targets) > 1)
+        return width is not None or (not exact and len(self.coefficients) > 1)
 
     def _take_in(self, found, problem):
         """Add conjunctions; return the number of those that are new."""
@@ -378,9 +397,9 @@ class ColumnGeneration:
         self.work += problem.work - work
         self.objective = problem.value
         if balance:
-            problem.means = self._balance(problem.means[:, : len(self.words)])
+            self._balance(problem)
 
-    def _search(self, C, means, outputs, tol, width, limits):
+    def _search(self, problem, C, outputs, tol, width, limits):
         """Find conjunctions whose sum of residuals is worth their price.
 
         An exact search for all outputs bounds the gap.
@@ -395,15 +414,12 @@ class ColumnGeneration:
         """
         factors, found, bound = self.space.factors(), {}, 1.0
         for k in outputs:
-            coefficients = self.targets[k] - means[k]
-            coefficients *= C * self.weights
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
-            digits = 10 if width else 1 + np.log2(len(coefficients) / tol)
-            coefficients, error = round_to_digits(coefficients, digits)
-            result = self.search.best(
-                coefficients, n_rules=SHOWN * n_most,
+            digits = 10 if width else 1 + np.log2(self.n_samples / tol)
+            result, error = self._search_residuals(
+                problem, C, k, digits, n_rules=SHOWN * n_most,
                 length_weights=factors, floor=1 + 0.5 * tol, width=width,
                 time_limit=limits.seconds_left(), diverse=self.is_by_tables,
                 max_work=max(limits.max_work - self.work, 0),
@@ -422,62 +438,101 @@ class ColumnGeneration:
                 bound = max(bound, (0.0 if best else result.bound) + error)
                 if not result.is_optimal:
                     bound = max(bound, result.bound + error)
-        if width is None and len(outputs) == len(self.targets):
-            self.gap = self._gap(C, means, bound)
+        if width is None and len(outputs) == len(self.coefficients):
+            self.gap = self._gap(problem, C, bound)
         return found, bound
 
-    def _balance(self, means):
-        """Move the intercepts to where residuals have the weighted sum 0."""
-        if self.loss == "squared":
-            step = np.average(self.targets - means, weights=self.weights, axis=1)
-            self.coefficients[:, 0] += step
-            return means + step[:, None]
-        wanted = self.targets @ self.weights
-        scores = np.log(np.maximum(means, 1e-300))
-        if self.loss == "logistic":
-            scores -= np.log(np.maximum(1 - means, 1e-300))
-        start, shift = means, np.zeros(len(means))
-        for _ in range(20):
-            excess = means @ self.weights - wanted
-            if np.abs(excess).max() <= 1e-14 * self.weights.sum():
-                break
-            weighted = means * self.weights
-            hessian = np.diag(weighted.sum(axis=1)) - weighted @ means.T
-            shift -= np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
-            moved = scores + shift[:, None]
-            means = expit(moved) if self.loss == "logistic" else softmax(moved, axis=0)
-        if not np.isfinite(means).all():
-            return start
-        self.coefficients[:, 0] += shift
-        return means
+    def residuals(self, problem, C, k):
+        """Compute how far means are below the targets of an output, weighted."""
+        residuals = self.targets[k] - problem.means[k, : self.n_samples]
+        residuals *= C * self.weights
+        return residuals
 
-    def _gap(self, C, means, bound):
+    def _search_residuals(self, problem, C, k, digits, **options):
+        """Search for an output; return the result, and the error of rounding."""
+        coefficients = self.residuals(problem, C, k)
+        coefficients, error = round_to_digits(coefficients, digits)
+        return self.search.best(coefficients, **options), error
+
+    def _balance(self, problem):
+        """Move the intercepts to where residuals have the weighted sum 0."""
+        shift = np.zeros(len(self.coefficients))
+        for _ in range(20):
+            excess, hessian, total = self.excess(problem, shift)
+            if np.abs(excess).max() <= 1e-14 * total:
+                break
+            shift -= np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
+        self.coefficients[:, 0] += shift
+        self._set_shifted(problem, shift)
+
+    def excess(self, problem, shift):
+        """Sum up what means exceed the targets by after a shift of the intercepts.
+
+        Returns
+        -------
+        excess : ndarray of shape (n_outputs,)
+        hessian : ndarray of shape (n_outputs, n_outputs)
+            Its derivative by the shift.
+        total : float
+            The weight of the samples.
+        """
+        means = self._shifted(problem, shift)
+        excess, total = (means - self.targets) @ self.weights, self.weights.sum()
+        if self.loss == "squared":
+            return excess, np.eye(len(means)) * total, total
+        weighted = means * self.weights
+        return excess, np.diag(weighted.sum(axis=1)) - weighted @ means.T, total
+
+    def _shifted(self, problem, shift):
+        """Compute the means after a shift of the intercepts."""
+        means = problem.means[:, : self.n_samples]
+        if self.loss == "squared":
+            return means + shift[:, None]
+        grown = means * np.exp(np.clip(shift, -700, 700))[:, None]
+        if self.loss == "logistic":
+            return grown / (1 - means + grown)
+        return grown / grown.sum(axis=0)
+
+    def _set_shifted(self, problem, shift):
+        problem.means = self._shifted(problem, shift)
+
+    def _gap(self, problem, C, bound):
         """Bound the objective's distance from the optimum over all conjunctions.
 
         Residuals divided by ``bound`` are feasible in the dual problem: no sum exceeds
         its price.
         """
         scale = 1 / max(bound, 1.0)
-        residuals = self.targets - means
         if self.loss == "squared":
-            least = (residuals * self.targets) @ self.weights
-            size = (residuals * residuals) @ self.weights
+            least, size = self.products(problem)
             scale = np.minimum(scale, least / np.maximum(size, 1e-300))
-            terms = scale * residuals * (self.targets - scale * residuals / 2)
+            dual = C * (scale * least - scale**2 * size / 2).sum()
         else:
-            shares = self.targets - scale * residuals
-            terms = entr(np.clip(shares, 0, 1))
-            if self.loss == "logistic":
-                terms = terms + entr(np.clip(1 - shares, 0, 1))
-        dual = C * (terms @ self.weights).sum()
+            dual = C * self.entropy(problem, scale)
         return max(self.objective - dual, 0.0)
+
+    def products(self, problem):
+        """Sum up residuals times targets, and their squares, for each output."""
+        residuals = self.targets - problem.means[:, : self.n_samples]
+        least = (residuals * self.targets) @ self.weights
+        return least, (residuals * residuals) @ self.weights
+
+    def entropy(self, problem, scale):
+        """Sum up the entropy of targets less so many times their residuals."""
+        residuals = self.targets - problem.means[:, : self.n_samples]
+        shares = self.targets - scale * residuals
+        terms = entr(np.clip(shares, 0, 1))
+        if self.loss == "logistic":
+            terms = terms + entr(np.clip(1 - shares, 0, 1))
+        return float((terms @ self.weights).sum())
 
     def coverages(self, conjunctions):
         """Count the samples that satisfy each conjunction of the model, int64."""
-        ones = np.empty(len(conjunctions), dtype=np.int32)
-        places = [1 + self.known[one] for one in conjunctions]
-        count_ones(self.columns[places], ones)
-        return ones.astype(np.int64)
+        return self.count_columns([1 + self.known[one] for one in conjunctions])
+
+    def count_columns(self, places):
+        """Count the samples of columns, int64."""
+        return ones_of(self.columns[places])
 
     def solution(self):
         """Return the present model as a `ConjunctionSum`, without weights of 0."""

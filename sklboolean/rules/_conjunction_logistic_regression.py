@@ -1,11 +1,13 @@
 """ConjunctionLogisticRegression: L1 logistic regression over all conjunctions."""
 
+from functools import partial
+
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
-from sklboolean._core.bits import targets_of
+from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import labels_of
 from sklboolean._core.formulas import python_value
@@ -15,6 +17,8 @@ from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
+from sklboolean.rules._partitioned_training import PartitionedTraining
+from sklboolean.rules._training_samples import TrainingSamples
 
 # Values of C to try.
 CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -115,7 +119,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         None if C was not chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
         The score of each sample, as from ``decision_function``, by a model with ``C_``
-        that did not see it; NaN for samples of no test set. None if C was not chosen.
+        that did not see it; NaN for samples of no test set. None if C was not chosen,
+        or by sums.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -232,22 +237,38 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
                     self.class_weight, self.classes_, codes, weights
                 )
                 weights = weights * factors[codes]
-            masses = np.bincount(codes, weights, minlength=n_classes)
-            if not (masses > 0).all() or not np.isfinite(masses.sum()):
-                label = self.classes_[np.argmin(masses)]
-                raise ValueError(
-                    f"The class {python_value(label)!r} has a total weight of "
-                    f"{masses.min():g}; each class needs a finite weight above 0 in "
-                    "sample_weight and class_weight. Leave out the class, or weight it."
-                )
-            is_binary = n_classes == 2
-            outputs = np.arange(n_classes)[is_binary:, None]
+            self._check_masses(np.bincount(codes, weights, minlength=n_classes))
             codes = codes.astype(np.min_scalar_type(-n_classes))
-            targets = codes == outputs
-            loss = "logistic" if is_binary else "softmax"
-            Cs = self._check_Cs(CLASSIFICATION_CS)
-            self._fit(samples, weights, targets, codes, loss, Cs, progress, most)
+            samples = TrainingSamples(
+                as_words(samples), weights, _targets(codes, n_classes), codes,
+                _loss(n_classes), most,
+            )  # fmt: skip
+            self._fit(samples, self._check_Cs(CLASSIFICATION_CS), progress)
         return self
+
+    @with_callbacks
+    def _fit_by_sums(self, partitions):
+        self._check_params()
+        progress = Progress(self, "part")
+        self.classes_, masses = partitions.classes_and_masses()
+        n_classes = len(self.classes_)
+        codes = np.arange(n_classes)
+        factors = class_weights(self.class_weight, self.classes_, codes, masses)
+        self._check_masses(masses * factors)
+        read = partial(_read, self.classes_, factors)
+        n_outputs = n_classes if n_classes > 2 else 1
+        samples = PartitionedTraining(partitions, read, n_outputs, _loss(n_classes))
+        self._fit(samples, self._check_Cs(CLASSIFICATION_CS), progress)
+
+    def _check_masses(self, masses):
+        """Check that each class has a finite weight above 0."""
+        if not (masses > 0).all() or not np.isfinite(masses.sum()):
+            label = self.classes_[np.argmin(masses)]
+            raise ValueError(
+                f"The class {python_value(label)!r} has a total weight of "
+                f"{masses.min():g}; each class needs a finite weight above 0 in "
+                "sample_weight and class_weight. Leave out the class, or weight it."
+            )
 
     @staticmethod
     def _held_out_loss(scores, targets):
@@ -327,3 +348,18 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         if len(self.coef_) == 1:
             return [None]
         return [python_value(label) for label in self.classes_]
+
+
+def _loss(n_classes):
+    return "logistic" if n_classes == 2 else "softmax"
+
+
+def _targets(codes, n_classes):
+    """Mark the samples of the second of two classes, or those of each of more."""
+    return codes == np.arange(n_classes)[n_classes == 2 :, None]
+
+
+def _read(classes, factors, part):
+    """Return the weights, targets and strata of a partition."""
+    _, codes = encode_classes(part.y, classes)
+    return part.weights * factors[codes], _targets(codes, len(classes)), codes

@@ -6,7 +6,6 @@ from numbers import Integral
 from time import monotonic
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
@@ -20,12 +19,10 @@ from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table, python_label
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.memory import bytes_left
-from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.rules._column_generation import (
-    ColumnGeneration,
     ConjunctionSpace,
     ConjunctionSum,
 )
@@ -177,27 +174,17 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         return np.unique(Cs) * unit
 
-    def _fit(
-        self, X, weights, targets, strata, loss, Cs, progress, most, units=None
-    ):  # fmt: skip
+    def _fit(self, samples, Cs, progress, units=None):
         """Choose C, fit to all samples and set the fitted attributes.
 
         Parameters
         ----------
-        X : ndarray of uint64 words, or csr_array
-        weights : ndarray of shape (n_samples,)
-        targets : ndarray of shape (n_outputs, n_samples)
-        strata : ndarray of shape (n_samples,), int
-            Held-out samples are drawn from each of these.
-        loss : {"logistic", "softmax", "squared"}
+        samples : TrainingSamples or PartitionedTraining
         Cs : ndarray
         progress : Progress
-        most : float
-            Conjunctions, besides single features, for which there is memory.
         units : tuple or None
             Arguments of ``_set_units``, which goes back to the units of y.
         """
-        words = as_words(X)
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, self.monotone,
             float(self.literal_cost), self._groups(), float(self.conjunction_cost),
@@ -205,12 +192,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:
-            best, solutions = self._choose_C(
-                words, weights, targets, strata, loss, space, Cs, halfway, progress
-            )
-        model = ColumnGeneration(
-            words, weights, targets, loss, space, self.n_jobs, most
-        )
+            best, solutions = self._choose_C(samples, space, Cs, halfway, progress)
+        model = samples.generation(space, self.n_jobs)
         model.add_features()
         path = []
 
@@ -236,9 +219,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         set_attributes(self)
         progress.finish()
 
-    def _choose_C(
-        self, words, weights, targets, strata, loss, space, Cs, until, progress
-    ):
+    def _choose_C(self, samples, space, Cs, until, progress):
         """Find the place of the C with the smallest held-out loss.
 
         Returns
@@ -247,16 +228,12 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         solutions : list of ConjunctionSum
             The models of the first part, for each C from the smallest on.
         """
-        parts = self._split(strata, weights)
+        parts = samples.parts(self)
         progress.count("part", len(parts))
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=in_turn())(
-            delayed(self._path_losses)(
-                words, weights, targets, loss, space, Cs, until, train, test
-            )
-            for train, test in parts
-        )
+        path = partial(self._path_losses, space, Cs, until)
         losses, scores, limits, solutions = [], [], set(), []
-        for of_part, scores_of_part, limit, of_Cs in found:
+        for found in samples.map(path, parts, self.n_jobs):
+            of_part, scores_of_part, limit, of_Cs = found
             losses.append(of_part)
             scores.append(scores_of_part)
             limits.add(limit)
@@ -273,10 +250,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             )
         self.scores_ = -np.array(losses)
         best = int(np.argmin(np.mean(losses, axis=0)))
-        held_out = np.full((len(words), len(targets)), np.nan)
-        for (_, test), of_part in zip(parts, scores, strict=False):
-            held_out[test] = of_part[best]
-        self.held_out_scores_ = held_out if len(targets) > 1 else held_out[:, 0]
+        of_best = [of_part[best] for of_part in scores]
+        self.held_out_scores_ = samples.held_out_scores(parts, of_best)
         return best, solutions
 
     def _split(self, strata, weights):
@@ -286,8 +261,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             # A sample of weight 0 is in no test set.
             strata = np.where(weights > 0, strata, -1)
             rng = check_random_state(self.random_state)
-            are_few = np.count_nonzero(weights) < FEWEST_FOR_ONE_SPLIT
-            n_folds = N_FOLDS if self.cv is None and are_few else self.cv
+            n_folds = self._n_folds(np.count_nonzero(weights))
             tests = disjoint_test_sets(strata, n_folds, rng)
             return [(np.setdiff1d(everything, test), test) for test in tests]
         pairs = list(check_cv(self.cv).split(everything[:, None], strata))
@@ -302,6 +276,11 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                     "stratified splits."
                 )
         return pairs
+
+    def _n_folds(self, n_samples):
+        """Return the number of folds that choose C, or None for one split."""
+        are_few = n_samples < FEWEST_FOR_ONE_SPLIT
+        return N_FOLDS if self.cv is None and are_few else self.cv
 
     def _ends(self):
         """Return the times at which to stop: half of the time is for choosing C."""
@@ -326,9 +305,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         """Return the work after which to stop."""
         return np.inf if self.work_limit is None else 1e9 * self.work_limit
 
-    def _path_losses(
-        self, words, weights, targets, loss, space, Cs, until, train, test
-    ):
+    def _path_losses(self, space, Cs, until, part):
         """Compute the mean held-out loss for each C, from the smallest on.
 
         The path ends with the second C in turn that is above the least, with one that
@@ -346,17 +323,15 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         solutions : list of ConjunctionSum
             The model of each C that was not left out.
         """
-        model = ColumnGeneration(
-            words[train], weights[train], targets[:, train], loss, space
-        )
+        model, (words, weights, targets) = part.generation(space), part.held_out()
         model.add_features()
         losses, best = np.full(len(Cs), np.inf), None
         max_work, scores, solutions = self._max_work(), [], []
 
         def held_out_losses():
-            found = model.solution().scores(words[test])
-            values = self._held_out_loss(found, targets[:, test].T)
-            return HeldOutLosses(values, weights[test], found)
+            found = model.solution().scores(words)
+            values = self._held_out_loss(found, targets)
+            return HeldOutLosses(values, weights, found)
 
         for k, C in enumerate(Cs):
             watch = HeldOutWatch(held_out_losses, best, losses[k - 1])

@@ -1,5 +1,7 @@
 """ConjunctionRegressor: L1 least squares over all conjunctions."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import RegressorMixin
 
@@ -11,6 +13,8 @@ from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import ConjunctionModel
+from sklboolean.rules._partitioned_training import PartitionedTraining
+from sklboolean.rules._training_samples import TrainingSamples
 
 # Values of C to try, in units of the standard deviation of y.
 REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -102,7 +106,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or None
         The prediction for each sample of a model with ``C_`` that did not see it; NaN
-        for samples of no test set. None if C was not chosen.
+        for samples of no test set. None if C was not chosen, or by sums.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -209,12 +213,30 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             largest = np.abs(y).max() or 1.0
             mean = np.average(y / largest, weights=weights)
             spread = np.sqrt(np.average((y / largest - mean) ** 2, weights=weights))
-            unit = float(spread * largest) or 1.0
-            targets = (y / largest - mean) / (spread or 1.0)
-            Cs = self._check_Cs(REGRESSION_CS, unit)
-            data = samples, weights, targets[None, :], np.zeros(len(y), dtype=np.intp)
-            self._fit(*data, "squared", Cs, progress, most, (unit, mean * largest))
+            units = largest, mean, spread
+            targets, strata = _standardized(y, *units), np.zeros(len(y), dtype=np.intp)
+            samples = TrainingSamples(
+                samples, weights, targets, strata, "squared", most
+            )
+            self._fit_standardized(samples, *units, progress)
         return self
+
+    @with_callbacks
+    def _fit_by_sums(self, partitions):
+        self._check_params()
+        progress = Progress(self, "part")
+        largest = max(partitions.each(_largest)) or 1.0
+        total, first = partitions.add_up_each(_moment, largest, 0.0, 1)
+        _, second = partitions.add_up_each(_moment, largest, first / total, 2)
+        units = largest, first / total, np.sqrt(second / total)
+        samples = PartitionedTraining(partitions, partial(_read, units), 1, "squared")
+        self._fit_standardized(samples, *units, progress)
+
+    def _fit_standardized(self, samples, largest, mean, spread, progress):
+        """Fit to standardized targets, and go back to the units of y."""
+        unit = float(spread * largest) or 1.0
+        Cs = self._check_Cs(REGRESSION_CS, unit)
+        self._fit(samples, Cs, progress, (unit, mean * largest))
 
     def _set_units(self, unit, mean):
         """Go back from standardized targets to those of y."""
@@ -252,3 +274,29 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     def _labels(self):
         return [None]
+
+
+def _standardized(y, largest, mean, spread):
+    """Return targets of mean 0 and deviation 1, of shape (1, n_samples)."""
+    return ((y / largest - mean) / (spread or 1.0))[None, :]
+
+
+def _numbers(part):
+    """Return the targets of a partition."""
+    return np.asarray(part.y, dtype=np.float64)
+
+
+def _largest(part):
+    return np.abs(_numbers(part)).max()
+
+
+def _moment(part, largest, mean, power):
+    """Return the weight of a partition, and that of a power of its targets."""
+    powers = (_numbers(part) / largest - mean) ** power
+    return part.weights.sum(), part.weights @ powers
+
+
+def _read(units, part):
+    """Return the weights, targets and strata of a partition."""
+    strata = np.zeros(len(part.y), dtype=np.intp)
+    return part.weights, _standardized(_numbers(part), *units), strata

@@ -9,8 +9,6 @@ from sklboolean.rules._bit_columns import add_counts, add_multiples, keep_sample
 # What the multiples of all samples add up to, about. Fewer make a step less exact, and
 # it takes no longer with more samples.
 MULTIPLES = 2**15
-# Share of the curvatures that may have moved before they are counted again.
-MAX_CHANGE = 0.1
 # Columns that are counted at a time, and words of samples of these.
 BLOCK, WORDS = 128, 2**12
 # Nanoseconds to pack a word of a column, and words of digits, for all pairs of columns,
@@ -47,25 +45,19 @@ class Curvatures:
         # and its column.
         self.known, self.matrix = np.zeros((2, 0), dtype=np.int64), np.zeros((0, 0))
 
-    def among(self, columns, active, values, *, renew=False):
-        """Return the matrix of some coefficients.
+    def among(self, columns, active):
+        """Return the matrix of some coefficients, for the curvatures rounded last.
 
         Parameters
         ----------
         columns : ndarray of shape (n_columns, n_words), uint64
         active : ndarray of shape (2, n_active), int64
             Outputs and columns.
-        values : ndarray of shape (n_pairs, 64 * n_words), float64
-            The curvature of each sample, not below 0.
-        renew : bool
-            Whether to count again even if the curvatures have hardly moved.
 
         Returns
         -------
         matrix : ndarray of shape (n_active, n_active)
         """
-        if renew or self._is_stale(values):
-            self._round(values)
         numbers = _number(active, len(columns))
         is_new = ~np.isin(numbers, _number(self.known, len(columns)))
         if is_new.any():
@@ -74,7 +66,7 @@ class Curvatures:
         known = _number(self.known, len(columns))
         order = np.argsort(known)
         places = order[np.searchsorted(known, numbers, sorter=order)]
-        return self.matrix[places].take(places, axis=1)
+        return self.matrix[places].take(places, axis=1) * self.unit
 
     def keep(self, kept):
         """Forget the columns that are not kept, ascending; the others move up."""
@@ -83,14 +75,18 @@ class Curvatures:
         self.known = np.stack([outputs, np.searchsorted(kept, columns)])
         self.matrix = np.ascontiguousarray(self.matrix[np.ix_(places, places)])
 
-    def _is_stale(self, values):
-        if self.reference is None:
-            return True
-        moved = np.abs(values - self.reference).sum()
-        return moved > MAX_CHANGE * self.reference.sum()
+    def moved(self, values):
+        """Sum up how far curvatures are from those that were rounded, and these."""
+        return np.abs(values - self.reference).sum(), self.reference.sum()
 
-    def _round(self, values):
-        """Write the multiples of each two outputs as binary digits."""
+    def round(self, values):
+        """Write the multiples of each two outputs as binary digits.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_pairs, 64 * n_words), float64
+            The curvature of each sample, not below 0.
+        """
         unit, n_words = values.sum() / MULTIPLES or 1.0, values.shape[1] // 64
         n_digits = int(values.sum(axis=0).max() / unit + len(values)).bit_length()
         blocks = {(k, k) for pair in self.pairs for k in pair} | set(self.pairs)
@@ -132,13 +128,13 @@ class Curvatures:
             rows, others = (np.flatnonzero(self.known[0] == one) for one in (a, b))
             old, new = np.split(rows, [np.searchsorted(rows, n_known)])
             if a == b:
-                self._count_block(columns, new, others, len(old), digits, self.unit)
+                self._count_block(columns, new, others, len(old), digits, 1.0)
             else:
                 added = others[np.searchsorted(others, n_known) :]
                 for part in ((new, others), (old, added)):
-                    self._count_block(columns, *part, len(others), digits, -self.unit)
+                    self._count_block(columns, *part, len(others), digits, -1.0)
 
-    def _count_block(self, columns, rows, others, first, digits, unit):
+    def _count_block(self, columns, rows, others, first, digits, sign):
         """Count pairs: of row i with the others before place ``first + i + 1``."""
         if not len(rows) or not len(others):
             return
@@ -146,7 +142,7 @@ class Curvatures:
         if n_pairs * digits.size < FEW:
             places = np.ascontiguousarray(self.known[1])
             add_multiples(
-                columns, places, rows, others, first, digits, unit, self.matrix
+                columns, places, rows, others, first, digits, sign, self.matrix
             )
             self.work += n_pairs * digits.size
             return
@@ -164,7 +160,7 @@ class Curvatures:
                         right.part(0, min(first + last, len(others))),
                     )
                     where = rows[i:last], others, first + i
-                    add_counts(counts, *where, unit * 2**place, self.matrix)
+                    add_counts(counts, *where, sign * 2**place, self.matrix)
                 self.work += n_pairs * rows_of.words.shape[1] // 3
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 

@@ -26,6 +26,8 @@ MAX_STEPS = 100
 # Outputs of softmax up to which a step minimizes one model over all of them. Of more,
 # each has its own model: the curvatures of pairs are small, and many.
 MOST_PAIRED = 8
+# Share of the curvatures that may have moved before they are counted again.
+MAX_CHANGE = 0.1
 # Samples whose losses are computed at a time.
 LOSSES = 2**16
 
@@ -139,22 +141,20 @@ class L1Problem:
             Where its ``after_step()`` returns true, no further step is made.
         """
         self.limits = limits
-        scores = np.zeros(self.targets.shape)
-        add_columns(columns, coefficients, scores)
-        self.value = self.loss_of(scores) + (prices * np.abs(coefficients)).sum()
+        self.value = self.begin(columns, coefficients)
+        self.value += (prices * np.abs(coefficients)).sum()
         before = np.inf
         for step in range(MAX_STEPS + 1):
-            self.means = None  # its memory
-            self.means = self.means_of(scores)
-            slopes = self._slopes(columns)
+            self.update_means()
+            slopes = self.slopes(columns)
             worst = largest_violation(slopes, coefficients, prices)
             if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
-                return
+                break
             active = np.array(choose_active(slopes, coefficients, prices))
             change = np.zeros(coefficients.shape)
-            for curvatures, chosen in self._models(active):
-                matrix = self._curvatures(
-                    curvatures, columns, chosen, renew=worst > 0.5 * before
+            for model, chosen in self._models(active):
+                matrix = self.curvature(
+                    columns, model, chosen, renew=worst > 0.5 * before
                 )
                 part, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
                 parts = slopes[part], prices[part[1]], coefficients[part]
@@ -162,13 +162,25 @@ class L1Problem:
                 change[part] = new - coefficients[part]
             before, decrease = worst, (slopes * change).sum()
             has_moved = self._search_line(
-                columns, prices, coefficients, change, decrease, scores
+                columns, prices, coefficients, change, decrease
             )
             if not has_moved or (watch is not None and watch.after_step()):
-                self.means = self.means_of(scores)
-                return
+                self.update_means()
+                break
+        self.scores = None  # their memory
 
-    def _slopes(self, columns):
+    def begin(self, columns, coefficients):
+        """Set the scores of the samples, and return their loss."""
+        self.scores = np.zeros(self.targets.shape)
+        add_columns(columns, coefficients, self.scores)
+        return self.loss_of(self.scores)
+
+    def update_means(self):
+        """Set the means of the samples by their scores."""
+        self.means = None  # its memory
+        self.means = self.means_of(self.scores)
+
+    def slopes(self, columns):
         """Compute the slopes of the loss by the coefficients of columns."""
         values = self.means - self.targets
         values *= self.weights
@@ -188,28 +200,34 @@ class L1Problem:
     def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""
         if len(self.curvatures) == 1:
-            return [(self.curvatures[0], active)]
-        return [(self.curvatures[k], active[:, active[0] == k]) for k in set(active[0])]
+            return [(0, active)]
+        return [(k, active[:, active[0] == k]) for k in set(active[0])]
 
-    def _curvatures(self, curvatures, columns, active, *, renew):
+    def curvature(self, columns, model, active, *, renew):
         """Compute the second derivatives by the active coefficients, rounded.
 
         With a few classes they are a sum over pairs of classes: the product of the two
         probabilities is the curvature of the difference of the two scores. With more
         they are those of the scores of one class.
         """
-        work, is_squared = curvatures.work, self.loss == "squared"
-        values = np.array([self.weights] * len(curvatures.pairs))
-        for row, (k, j) in zip(values, curvatures.pairs, strict=True):
-            if not is_squared:
-                row *= self.means[k] * (1 - self.means[j] if k == j else self.means[j])
-        matrix = curvatures.among(
-            columns, active, values, renew=renew and not is_squared
-        )
+        curvatures = self.curvatures[model]
+        work, values = curvatures.work, self.curvature_values(model)
+        if curvatures.reference is None or (renew and self.loss != "squared"):
+            curvatures.round(values)
+        elif has_moved(*curvatures.moved(values)):
+            curvatures.round(values)
+        matrix = curvatures.among(columns, active)
         self.work += curvatures.work - work
-        # One-hot columns depend on each other: the matrix is singular without this.
-        matrix[np.diag_indices(len(matrix))] *= 1.0001
-        return matrix
+        return regularized(matrix)
+
+    def curvature_values(self, model):
+        """Compute the curvatures of each sample, for each pair of a model."""
+        pairs = self.curvatures[model].pairs
+        values = np.array([self.weights] * len(pairs))
+        if self.loss != "squared":
+            for row, (k, j) in zip(values, pairs, strict=True):
+                row *= self.means[k] * (1 - self.means[j] if k == j else self.means[j])
+        return values
 
     def _minimize_model(self, matrix, slopes, prices, new, tol):
         """Minimize the quadratic model plus penalty over ``new``, in place.
@@ -259,7 +277,7 @@ class L1Problem:
                 slopes += bent
                 return
 
-    def _search_line(self, columns, prices, coefficients, change, decrease, scores):
+    def _search_line(self, columns, prices, coefficients, change, decrease):
         """Move by the largest of 1, 1/2, 1/4, ... of a change that lowers the value.
 
         ``decrease`` is the slope of the loss along the change.
@@ -268,8 +286,7 @@ class L1Problem:
         -------
         has_moved : bool
         """
-        direction = np.zeros(scores.shape)
-        add_columns(columns, change, direction)
+        self.aim(columns, coefficients, change)
         penalty = (prices * np.abs(coefficients)).sum()
         whole = (prices * np.abs(coefficients + change)).sum()
         expected = decrease + whole - penalty
@@ -277,15 +294,39 @@ class L1Problem:
         for halved in range(40):
             rate = 0.5**halved
             moved = coefficients + rate * change
-            value = self.loss_of(scores, direction, rate)
-            value += (prices * np.abs(moved)).sum()
+            value = self.loss_after(rate) + (prices * np.abs(moved)).sum()
             if value <= self.value + 1e-4 * rate * expected + rounding:
                 coefficients[:] = moved
-                direction *= rate
-                scores += direction
+                self.move(rate)
                 self.value = value
                 return True
         return False
+
+    def aim(self, columns, coefficients, change):
+        """Compute what a change of the coefficients does to the scores."""
+        self.direction = np.zeros(self.scores.shape)
+        add_columns(columns, change, self.direction)
+
+    def loss_after(self, rate):
+        """Compute the loss after a part of the change."""
+        return self.loss_of(self.scores, self.direction, rate)
+
+    def move(self, rate):
+        """Move the scores by a part of the change."""
+        self.direction *= rate
+        self.scores += self.direction
+        self.direction = None  # its memory
+
+
+def has_moved(moved, total):
+    """Test whether curvatures must be counted again."""
+    return moved > MAX_CHANGE * total
+
+
+def regularized(matrix):
+    """Make a matrix of curvatures regular: one-hot columns depend on each other."""
+    matrix[np.diag_indices(len(matrix))] *= 1.0001
+    return matrix
 
 
 def largest_violation(slopes, coefficients, prices):

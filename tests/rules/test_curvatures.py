@@ -57,8 +57,9 @@ def test_curvatures_are_sums_of_whole_multiples(seed, total, n_outputs, words, f
         patch.setattr(_curvatures, "FEW", few)
         curvatures, active = Curvatures(pairs), np.array([outputs, places])
         # A part first, to which the others are added.
-        curvatures.among(columns, active[:, chosen[: len(chosen) // 2]], values)
-        matrix = curvatures.among(columns, active, values)
+        curvatures.round(values)
+        curvatures.among(columns, active[:, chosen[: len(chosen) // 2]])
+        matrix = curvatures.among(columns, active)
     unit, whole = values.sum() / total, np.zeros((n_outputs, n_outputs, 192))
     for one, pair in zip(values, pairs, strict=True):
         multiples = multiples_of(curvatures, pair)
@@ -95,31 +96,40 @@ def of_one_output(*places):
 
 def test_curvatures_are_kept_until_they_move():
     _, columns, values = columns_and_values(0)
-    values, everything = values[None, :], of_one_output(*range(9))
-    curvatures = Curvatures([(0, 0)])
-    first = curvatures.among(columns, of_one_output(0, 3, 5), values)
-    work = curvatures.work
-    again = curvatures.among(columns, of_one_output(0, 3, 5), 1.01 * values)
+    everything, few = of_one_output(*range(9)), of_one_output(0, 3, 5)
+    problem = L1Problem("logistic", values, np.zeros((1, 192)))
+    problem.means = np.full((1, 192), 0.4)
+    first = problem.curvature(columns, 0, few, renew=False)
+    work = problem.work
+    problem.means[:] = 0.42
+    again = problem.curvature(columns, 0, few, renew=False)
     assert np.array_equal(first, again)
-    assert curvatures.work == work
+    assert problem.work == work
     # A new column is counted with the old multiples, those that are kept move up.
-    whole = Curvatures([(0, 0)]).among(columns, everything, values)
+    fresh = L1Problem("logistic", values, np.zeros((1, 192)))
+    fresh.means = np.full((1, 192), 0.4)
+    whole = fresh.curvature(columns, 0, everything, renew=False)
     kept, moved_up = np.array([0, 3, 7]), of_one_output(0, 1, 2)
-    curvatures.among(columns, of_one_output(0, 3, 7), values)
-    curvatures.keep(kept)
-    found = curvatures.among(columns[kept], moved_up, values)
+    problem.curvature(columns, 0, of_one_output(0, 3, 7), renew=False)
+    problem.keep(kept)
+    found = problem.curvature(columns[kept], 0, moved_up, renew=False)
     assert np.array_equal(found, whole[np.ix_(kept, kept)])
-    moved = np.where(np.arange(values.size) % 2, 2 * values, values)
-    fresh = Curvatures([(0, 0)]).among(columns, of_one_output(*kept), moved)
-    assert np.array_equal(curvatures.among(columns[kept], moved_up, moved), fresh)
-    renewed = curvatures.among(columns[kept], moved_up, 0.99 * moved, renew=True)
-    np.testing.assert_allclose(renewed, 0.99 * fresh)
+    renewed = problem.curvature(columns[kept], 0, moved_up, renew=True)
+    assert not np.array_equal(renewed, found)
+    # All are counted again where the curvatures have moved by a tenth.
+    problem.means[:, ::2] = 0.1
+    moved = problem.curvature(columns[kept], 0, moved_up, renew=False)
+    fresh = L1Problem("logistic", values, np.zeros((1, 192)))
+    fresh.means = problem.means
+    fresh = fresh.curvature(columns, 0, of_one_output(*kept), renew=False)
+    assert np.array_equal(moved, fresh)
 
 
 def test_no_curvature_at_all_is_a_matrix_of_zeros():
     _, columns, values = columns_and_values(0)
-    curvatures, everything = Curvatures([(0, 0)]), of_one_output(*range(9))
-    assert not curvatures.among(columns, everything, 0 * values[None, :]).any()
+    curvatures = Curvatures([(0, 0)])
+    curvatures.round(0 * values[None, :])
+    assert not curvatures.among(columns, of_one_output(*range(9))).any()
 
 
 @settings(deadline=None, max_examples=40)
