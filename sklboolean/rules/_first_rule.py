@@ -31,30 +31,24 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         tags.input_tags.sparse = True
         return tags
 
-    def _labelled_rules(self, rules, counts, decided):
-        """Make the `Rule` objects of (literals, class number) pairs.
-
-        ``counts`` holds the weight of each class that each rule decides, and
-        ``decided`` the number of samples.
-        """
+    def _labelled_rules(self, rules, decisions):
+        """Make the `Rule` objects of (literals, class number) pairs."""
         labelled = []
-        for (literals, k), here, n in zip(rules, counts, decided, strict=False):
+        for (literals, k), here, n in zip(rules, *decisions, strict=False):
             precision = float(here[k] / (here.sum() or 1.0))
             label = python_value(self.classes_[k])
             names = names_of(literals, self._names())
             labelled.append(Rule(literals, None, None, int(n), precision, label, names))
         return labelled
 
-    def _set_rules(self, rules, default, counts, decided, X, codes, weights):
+    def _set_rules(self, rules, default, decisions, samples):
         """Keep a rule list, what it decides, and the grades of its samples."""
-        n_decided = np.bincount(decided, minlength=len(counts))
-        self.rules_ = self._labelled_rules(rules, counts, n_decided)
-        self.default_, self.class_counts_ = self.classes_[default], counts
-        grades, decided, found, self.probabilities_ = grade(
-            rules, default, counts, X, self.n_features_in_, codes, weights
+        self.rules_ = self._labelled_rules(rules, decisions)
+        self.default_, self.class_counts_ = self.classes_[default], decisions.counts
+        grades, decisions, self.probabilities_ = grade(
+            rules, default, decisions.counts, samples
         )
-        n_decided = np.bincount(decided, minlength=len(found))
-        self.grades_ = self._labelled_rules(grades, found, n_decided)
+        self.grades_ = self._labelled_rules(grades, decisions)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.

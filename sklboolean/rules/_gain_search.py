@@ -167,14 +167,30 @@ class GainSearch:
         -------
         rules : list of (literals, class number)
         """
-        rules, left = [], np.ones(len(self.codes), dtype=bool)
+        rules, left = [], self.everything()
         for k in self.order[:-1]:
             if self.params.is_over(rules):
                 break
             chosen = self._conjunctions(int(k), left, price, n_revisions)
             rules += [(literals, int(k)) for literals in chosen]
-            left = left & ~self.search.cover(chosen)
+            left = self.without(left, chosen)
         return rules
+
+    def everything(self):
+        """Mark all samples."""
+        return np.ones(len(self.codes), dtype=bool)
+
+    def without(self, left, conjunctions):
+        """Mark the samples that are left and satisfy none of some conjunctions."""
+        return left & ~self.search.cover(conjunctions)
+
+    def gain_of(self, k, left, literals):
+        """Compute what a rule for a class gains on the samples that are left."""
+        return self._gains(k)[left & self.search.cover([literals])].sum()
+
+    def key(self, left):
+        """Return a name of the samples that are left."""
+        return blake2b(left).digest()
 
     def costs(self, prices, cost_of, is_needed):
         """Compute the cost of a list of rules for each price, the largest first.
@@ -218,13 +234,13 @@ class GainSearch:
 
     def _extended(self, chosen, k, left, price):
         """Add conjunctions greedily, each for the samples that it adds."""
-        chosen, left = list(chosen), left & ~self.search.cover(chosen)
+        chosen, left = list(chosen), self.without(left, chosen)
         while len(chosen) < self.params.max_rules and not self.params.is_over(chosen):
             gain, literals = self._best(k, left, price)
             if not gain > 0:
                 break
             chosen.append(literals)
-            left &= ~self.search.cover([literals])
+            left = self.without(left, [literals])
         return chosen
 
     def _revised(self, chosen, k, left, price):
@@ -237,9 +253,8 @@ class GainSearch:
                 break
             place = chosen.index(literals)
             others = chosen[:place] + chosen[place + 1 :]
-            free = left & ~self.search.cover(others)
-            present = self._gains(k)[free & self.search.cover([literals])].sum()
-            present -= price * len(literals)
+            free = self.without(left, others)
+            present = self.gain_of(k, free, literals) - price * len(literals)
             gain, better = self._best(k, free, price)
             if max(gain, present) <= 0:
                 chosen = others
@@ -252,9 +267,9 @@ class GainSearch:
 
         Of equal gains the shorter conjunction wins.
         """
-        known = k, blake2b(left).digest()
+        known = k, self.key(left)
         if known not in self.known:
-            self.known[known] = self._best_by_length(k, left)
+            self.known[known] = self.best_by_length(k, left)
         gain, _, literals = max(
             (
                 (gain - price * len(literals), -len(literals), literals)
@@ -268,16 +283,14 @@ class GainSearch:
     def _gains(self, k):
         """Compute what each sample gains if a rule for a class covers it."""
         if self.gains_of != k:
-            gains = np.where(
-                self.codes == k, self.weights, -self.penalty * self.weights
-            )
+            gains = gains_of(k, self.codes, self.weights, self.penalty)
             is_exact = self.params.width is not None or self.search.longest <= 3
             self.gains_of, self.gains, self.sums = k, gains, None
             if is_exact:
                 self.sums = self.search.running_sums(gains, self.params.time_left())
         return self.gains
 
-    def _best_by_length(self, k, left):
+    def best_by_length(self, k, left):
         """Find the conjunction of each length with the largest gain, in one search."""
         gains, params = np.where(left, self._gains(k), 0.0), self.params
         if not (gains > 0).any():
@@ -309,46 +322,43 @@ class DecisionList:
     rules : list of (literals, class number)
     default : int
         Class number of samples that satisfy no rule.
-    counts : ndarray of shape (n_rules + 1, n_classes), float64
-        Weight of the samples of each class that each rule decides; the last entry is
-        for the default.
+    decisions : Decisions
     """
 
     rules: list
     default: int
-    counts: np.ndarray
+    decisions: object
 
     @classmethod
-    def counted(cls, rules, X, codes, weights, n_classes, default):
-        """Count on samples. ``default`` is used when every sample satisfies a rule.
+    def of(cls, rules, decisions, default):
+        """Make a list of rules. ``default`` is used when every sample satisfies one.
 
         The last rules are dropped if they predict what the default predicts.
         """
-        counts = np.zeros((len(rules) + 1, n_classes))
-        decided = first_satisfied(X, [literals for literals, _ in rules])
-        np.add.at(counts, (decided, codes), weights)
-        if counts[-1].any():
-            default = int(counts[-1].argmax())
+        left = decisions.counts[-1]
+        if left.any():
+            default = int(left.argmax())
         while rules and rules[-1][1] == default:
-            rules = rules[:-1]
-            counts = np.vstack([counts[:-2], counts[-2] + counts[-1]])
-        return cls(rules, default, counts)
+            rules, decisions = rules[:-1], decisions.without_last()
+        return cls(rules, default, decisions)
 
-    def apply(self, X):
-        """Find the index of the rule that decides each sample."""
-        return first_satisfied(X, [literals for literals, _ in self.rules])
+    def conjunctions(self):
+        """Return the literals of each rule."""
+        return [literals for literals, _ in self.rules]
 
-    def cost(self, X, codes, weights, cover_cost, literal_cost):
-        """Weight of the errors and of the literals.
+    def cost(self, decisions, cover_cost, literal_cost):
+        """Weight of the errors in decisions about samples, and of the literals.
 
         An error of a rule counts ``cover_cost`` times, one of the default once.
         """
-        decided = self.apply(X)
-        labels = np.array([*(k for _, k in self.rules), self.default])
-        is_wrong = labels[decided] != codes
-        by_rule = decided < len(self.rules)
-        errors = weights @ np.where(by_rule, cover_cost * is_wrong, is_wrong)
-        return errors + literal_cost * sum(len(literals) for literals, _ in self.rules)
+        errors = decisions.errors([*(k for _, k in self.rules), self.default])
+        n_literals = sum(map(len, self.conjunctions()))
+        return cover_cost * errors[:-1].sum() + errors[-1] + literal_cost * n_literals
+
+
+def gains_of(k, codes, weights, penalty):
+    """Compute what each sample gains if a rule for a class covers it."""
+    return np.where(codes == k, weights, -penalty * weights)
 
 
 def any_satisfied(X, conjunctions):

@@ -7,7 +7,6 @@ to have it, so a small tree of each rule's samples tells them apart.
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean._core.bits import unpack_words
 from sklboolean.rules._gain_search import first_satisfied
 
 # Gain in log-likelihood that a grade must bring, weight that it must have, and most
@@ -21,7 +20,7 @@ RARE_SHARE = 0.1
 MAX_TREE_SAMPLES = 4000
 
 
-def grade(rules, default, counts, X, n_features, codes, weights):
+def grade(rules, default, counts, samples):
     """Split what each rule decides into grades.
 
     Parameters
@@ -31,42 +30,33 @@ def grade(rules, default, counts, X, n_features, codes, weights):
         Class number of samples that satisfy no rule.
     counts : ndarray of shape (n_rules + 1, n_classes), float64
         Weight of the samples of each class that each rule decides.
-    X : ndarray of uint64 words
-    n_features : int
-    codes : ndarray of shape (n_samples,)
-    weights : ndarray of shape (n_samples,), float64
+    samples : RuleSamples
 
     Returns
     -------
     grades : list of (literals, class number)
         As a list of rules they predict the same labels. Each extends a rule.
-    decided : ndarray of shape (n_samples,), int64
-        Index of the grade of each sample; ``n_grades`` where the default has no other.
-    found : ndarray of shape (n_grades + 1, n_classes), float64
-        Weight of the samples of each class in each grade.
+    decisions : Decisions
+        What each grade decides.
     probabilities : ndarray of shape (n_grades + 1, n_classes), float64
     """
     parts = [*rules, ((), default)]
-    used = np.arange(len(codes))
-    if len(used) > MAX_TREE_SAMPLES:
-        used = np.random.RandomState(0).permutation(len(used))[:MAX_TREE_SAMPLES]
-    first = first_satisfied(X[used], [literals for literals, _ in rules])
+    some = samples.draw(MAX_TREE_SAMPLES, np.random.RandomState(0))
+    first = first_satisfied(some.words, [literals for literals, _ in rules])
     sums = counts.sum(axis=0)
     must_split = not rules and sums.min() < RARE_SHARE * sums.sum()
     grades, owners = [], []
     for k, (literals, label) in enumerate(parts):
-        here = used[first == k]
-        bits = unpack_words(X[here], n_features)
-        for features in split(bits, codes[here], weights[here], must_split):
+        here = some.take(first == k)
+        parts_of_rule = split(here.bits(), here.codes, here.weights, must_split)
+        for features in parts_of_rule:
             added = [(int(feature), True) for feature in features]
             grades.append((tuple(sorted([*literals, *added])), label))
             owners.append(k)
     labels = np.array([label for _, label in grades])
     grades.pop()  # what is left of the default
-    decided = first_satisfied(X, [literals for literals, _ in grades])
-    found = np.zeros((len(owners), counts.shape[1]))
-    np.add.at(found, (decided, codes), weights)
-    return grades, decided, found, smoothed(found, counts[owners], labels)
+    decisions = samples.decisions([literals for literals, _ in grades])
+    return grades, decisions, smoothed(decisions.counts, counts[owners], labels)
 
 
 def split(bits, codes, weights, must_split=False):

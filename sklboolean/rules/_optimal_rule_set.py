@@ -16,7 +16,8 @@ from sklboolean._core.weights import checked_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
 from sklboolean.rules._dnf_bound import DNFProblem
 from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
-from sklboolean.rules._gain_search import GainParams, first_satisfied
+from sklboolean.rules._gain_search import GainParams
+from sklboolean.rules._rule_samples import RuleSamples
 
 
 class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
@@ -247,15 +248,14 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
                 rules.append((literals, int(k)))
         order = sorted(range(len(rules)), key=merits.__getitem__, reverse=True)
         rules = [rules[place] for place in order]
-        decided = first_satisfied(X, [literals for literals, _ in rules])
-        counts = np.zeros((len(rules) + 1, n_classes))
-        np.add.at(counts, (decided, codes), weights)
-        left = counts[-1]
-        default = (left if left.any() else np.bincount(codes, weights)).argmax()
+        samples = RuleSamples(X, codes, weights, self.n_features_in_, n_classes)
+        decisions = samples.decisions([literals for literals, _ in rules])
+        left = decisions.counts[-1]
+        default = (left if left.any() else samples.masses()).argmax()
         if n_classes == 2:
             # The empty conjunction covers every sample.
             default = int(() in proofs[0].conjunctions)
-        self._set_rules(rules, default, counts, decided, X, codes, weights)
+        self._set_rules(rules, default, decisions, samples)
 
     def _proof(self):
         if not hasattr(self, "cost_"):  # it was read from a dictionary

@@ -1,19 +1,16 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, product
 from operator import itemgetter
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import as_words, targets_of, unpack_words
-from sklboolean._core.held_out import stratified_folds
+from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.parameters import check_choice, check_integer
@@ -31,9 +28,9 @@ from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
 from sklboolean.rules._gain_search import (
     DecisionList,
     GainParams,
-    GainSearch,
     most_near,
 )
+from sklboolean.rules._rule_samples import RuleSamples
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
 # parts are held out until they hold so many samples.
@@ -46,8 +43,6 @@ LITERAL_COST, LITERAL_SHARE = 0.25, 5e-4
 CHOICE_SHARE = 0.7
 # The default model is fitted on so many samples: its time grows with their square.
 MAX_MODEL_SAMPLES = 4000
-# Samples whose labels it predicts at a time.
-PREDICTED = 2**16
 
 
 class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
@@ -267,20 +262,30 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             weights = self._weights(codes, sample_weight)
             # A slice copies nothing.
             used = slice(None) if weights.all() else np.flatnonzero(weights)
-            training = as_words(samples)[used], codes[used], weights[used]
-            rng = check_random_state(self.random_state)
-            choice = params.part(CHOICE_SHARE).for_choice()
-            setting = self._choose_setting(*training, choice, rng, progress)
-            trusted = self._set_fitted_attributes(*setting, *training, params, rng)
-            self._certify(*training[:2], trusted, params)
+            samples = RuleSamples(
+                as_words(samples)[used], codes[used], weights[used],
+                self.n_features_in_, len(self.classes_),
+            )  # fmt: skip
+            trusted = self._fit(samples, params, progress)
+            self._certify(trusted, params)
             progress.finish()
+        self._warn_without_rules()
+        return self
+
+    def _fit(self, samples, params, progress):
+        """Choose the parameters and find the rules; return what they learned from."""
+        rng = check_random_state(self.random_state)
+        choice = params.part(CHOICE_SHARE).for_choice()
+        setting = self._choose_setting(samples, choice, rng, progress)
+        return self._set_fitted_attributes(*setting, samples, params, rng)
+
+    def _warn_without_rules(self):
         if not self.rules_:
             warn_user(
                 "No rule gained enough: every sample is predicted as "
                 f"{self.default_}. Lower penalty or literal_price, or use a linear "
                 "model, which can add up many weak features."
             )
-        return self
 
     def _check_params(self):
         check_integer(self.n_folds, "n_folds", 2)
@@ -302,30 +307,32 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             weights = weights * of_class[codes]
         return check_finite_sum(weights)
 
-    def _choose_setting(self, X, codes, weights, params, rng, progress):
+    def _choose_setting(self, samples, params, rng, progress):
         """Choose the trusted samples, the order of the classes, penalty and price."""
         trusted = (False,) if self._trusts_all() else (False, True)
         # Below 1 the penalty says that a sample which is missed is worse than one which
         # a rule covers wrongly. The rules are for the rare classes then.
         cover_cost = min(1.0, max(params.penalties))
-        rarest_first = np.argsort(np.bincount(codes, weights), kind="stable")
+        masses = samples.masses()
+        rarest_first = np.argsort(masses, kind="stable")
         orders = (rarest_first, rarest_first[::-1])[: 1 if cover_cost < 1 else 2]
-        parts = self._parts(codes, weights, rng)
-        n_held_out = sum(weights[test].sum() for _, test in parts)
+        parts = []
+        if masses.sum() >= MIN_WEIGHT:
+            n_parts = -(-ENOUGH_HELD_OUT * self.n_folds // len(samples))
+            parts = samples.folds(self.n_folds, min(self.n_folds, n_parts), rng)
+        n_held_out = sum(held_out.masses().sum() for _, held_out in parts)
         literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
         if not parts:
             # In training more rules are never worse, and the model is needed.
-            parts, literal_cost = [(np.arange(len(codes)),) * 2], 1.0
+            parts, literal_cost = [(samples, samples)], 1.0
             trusted = trusted[-1:]
         costs = dict.fromkeys(
             product(trusted, map(tuple, orders), params.penalties, params.prices), 0.0
         )
         progress.count("part", len(parts))
         prices = cover_cost, literal_cost / len(parts)
-        for n_before, (train, test) in enumerate(parts):
-            seen = (X[train], codes[train], weights[train])
-            held_out = (X[test], codes[test], weights[test], *prices)
-            of_part = self._costs(costs, seen, held_out, params, rng)
+        for n_before, part in enumerate(parts):
+            of_part = self._costs(costs, *part, prices, params, rng)
             is_late = params.is_late()
             if not (is_late and n_before):
                 costs = {
@@ -342,34 +349,30 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 break
         return min(costs, key=lambda setting: (costs[setting], -setting[-1]))
 
-    def _costs(self, settings, seen, held_out, params, rng):
+    def _costs(self, settings, seen, held_out, prices, params, rng):
         """Find rules of each setting in the samples of one part, and their cost.
 
         There is none of prices below one that is far behind, nor after the deadline.
         """
-        X, codes, weights = seen
-        kept = {False: weights}
+        kept = {False: seen}
         if any(uses_model for uses_model, *_ in settings):
-            model = self._fit_model(X, codes, weights, rng)
-            kept[True] = self._trust(model, X, codes, weights)
-        search = params.conjunction_search(X, self.n_features_in_)
+            kept[True] = self._trusted(self._fit_model(seen, rng), seen)
         groups = [
             (group, [price for *_, price in members])
             for group, members in groupby(settings, itemgetter(slice(3)))
         ]
 
         def cost(rules, default):
-            counted = DecisionList.counted(rules, *seen, len(self.classes_), default)
-            return counted.cost(*held_out)
+            decisions = seen.decisions([literals for literals, _ in rules])
+            found = DecisionList.of(rules, decisions, default)
+            return found.cost(held_out.decisions(found.conjunctions()), *prices)
 
         def of_group(place, uses_model, order, penalty):
-            data = X, self.n_features_in_, codes, kept[uses_model]
-            gains = GainSearch(*data, order, penalty, params, copy(search))
+            gains = kept[uses_model].gain_search(order, penalty, params)
             return gains.costs(groups[place][1], cost, is_needed=place == 0)
 
-        found = Parallel(n_jobs=params.n_jobs, prefer="threads")(
-            delayed(of_group)(place, *group) for place, (group, _) in enumerate(groups)
-        )
+        items = [(place, *group) for place, (group, _) in enumerate(groups)]
+        found = seen.map(of_group, items, params.n_jobs)
         return {
             (*group, price): cost
             for (group, _), costs in zip(groups, found, strict=True)
@@ -382,82 +385,54 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     def _trusts_all(self):
         return isinstance(self.estimator, str) and self.estimator == "labels"
 
-    def _parts(self, codes, weights, rng):
-        """Split samples into pairs of training and held-out ones; none for too few."""
-        if weights.sum() < MIN_WEIGHT:
-            return []
-        folds = stratified_folds(codes, self.n_folds, rng)
-        n_parts = min(self.n_folds, -(-ENOUGH_HELD_OUT * self.n_folds // len(codes)))
-        return [
-            (np.flatnonzero(folds != k), np.flatnonzero(folds == k))
-            for k in range(n_parts)
-        ]
-
-    def _fit_model(self, X, codes, weights, rng):
+    def _fit_model(self, samples, rng):
         """Fit the model that tells which labels to trust, on zeros and ones."""
-        seed = rng.randint(2**31)
-        fitted_on = slice(None)
+        seed, n_most = rng.randint(2**31), len(samples)
         if self.estimator is not None:
             model = clone(self.estimator)
         else:
-            if len(codes) > MAX_MODEL_SAMPLES:
-                fitted_on = rng.permutation(len(codes))[:MAX_MODEL_SAMPLES]
-            model = BooleanSVC(monotone=False)
+            model, n_most = BooleanSVC(monotone=False), MAX_MODEL_SAMPLES
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=seed)
-        options = {}
-        if (weights != 1).any():
-            options["sample_weight"] = weights[fitted_on]
-        labels = self.classes_[codes[fitted_on]]
+        some = samples.draw(n_most, rng)
+        options = {} if (some.weights == 1).all() else {"sample_weight": some.weights}
+        labels = self.classes_[some.codes]
         if (labels == labels[0]).all():
             return None
-        bits = unpack_words(X[fitted_on], self.n_features_in_)
-        return model.fit(bits, labels, **options)
+        return model.fit(some.bits(), labels, **options)
 
-    def _trust(self, model, X, codes, weights):
-        """Set the weights of samples to 0 whose label the model contradicts."""
-        if model is None:
-            return weights
-        kept = weights.copy()
-        for first in range(0, len(X), PREDICTED):
-            part = slice(first, first + PREDICTED)
-            predicted = model.predict(unpack_words(X[part], self.n_features_in_))
-            kept[part][predicted != self.classes_[codes[part]]] = 0.0
-        return kept
+    def _trusted(self, model, samples):
+        """Leave out the samples whose label a model contradicts."""
+        return samples if model is None else samples.trusted(model, self.classes_)
 
     def _set_fitted_attributes(
-        self, uses_model, order, penalty, price, X, codes, weights, params, rng
+        self, uses_model, order, penalty, price, samples, params, rng
     ):
         """Find the rules by the chosen setting, and count what they decide.
 
-        Returns the weights of the samples, 0 for those that the rules did not learn
-        from.
+        Returns the samples that the rules learned from: others have the weight 0.
         """
         self.penalty_, self.literal_price_ = penalty, price
-        self.estimator_, kept = None, weights
+        self.estimator_, kept = None, samples
         if uses_model:
-            self.estimator_ = self._fit_model(X, codes, weights, rng)
-            kept = self._trust(self.estimator_, X, codes, weights)
-        search = GainSearch(X, self.n_features_in_, codes, kept, order, penalty, params)
-        rules = search.rule_list(price)
+            self.estimator_ = self._fit_model(samples, rng)
+            kept = self._trusted(self.estimator_, samples)
+        rules = kept.gain_search(order, penalty, params).rule_list(price)
         if params.is_late():
             self._warn_of_time(f"the search for rules after {len(rules)} of them")
-        state = DecisionList.counted(
-            rules, X, codes, weights, len(self.classes_), order[-1]
-        )
-        self._set_rules(
-            state.rules, state.default, state.counts, state.apply(X), X, codes, weights
-        )
+        decisions = samples.decisions([literals for literals, _ in rules])
+        found = DecisionList.of(rules, decisions, order[-1])
+        self._set_rules(found.rules, found.default, found.decisions, samples)
         return kept
 
-    def _certify(self, X, codes, weights, params):
+    def _certify(self, samples, params):
         """Compute the cost of the rules, and a bound on that of any DNF."""
         self.cost_ = self.cost_bound_ = None
         if not self.certificate:
             return
         params = params.started(self.time_limit)
-        used = np.flatnonzero(weights)
-        X, codes, weights = X[used], codes[used], weights[used]
+        samples = samples.take(np.flatnonzero(samples.weights))
+        X, codes, weights = samples.words, samples.codes, samples.weights
         search = params.conjunction_search(X, self.n_features_in_)
         rules = [rule.literals for rule in self.rules_]
         # Without rules the other class has none, and covers nothing.

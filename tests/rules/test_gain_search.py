@@ -1,5 +1,7 @@
 """Greedy rule lists take the conjunction with the largest gain, by definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from oracles.rules import best_gains, satisfies
 
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules._gain_search import DecisionList, GainParams, GainSearch
+from sklboolean.rules._rule_samples import RuleSamples
 
 
 def params(**options):
@@ -110,16 +113,20 @@ def test_decisions_are_counted():
     words, codes = pack_dense(X), np.array([0, 1, 1, 0])
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     rules = [(((0, True), (1, True)), 0), (((0, True),), 1)]
-    counted = DecisionList.counted(rules, words, codes, weights, 2, 0)
+    samples = RuleSamples(words, codes, weights, 2, 2)
+    decisions = samples.decisions([literals for literals, _ in rules])
+    counted = DecisionList.of(rules, decisions, 0)
     # Of the samples that are left the one of class 1 weighs more, so the second rule
     # says what the default says.
     assert counted.rules == rules[:1]
     assert counted.default == 1
-    assert counted.counts.tolist() == [[4, 0], [1, 5]]
-    assert counted.apply(words).tolist() == [1, 1, 1, 0]
-    assert counted.cost(words, codes, weights, 0.5, 0.25) == 1 + 0.25 * 2
-    assert counted.cost(words, 1 - codes, weights, 0.5, 0) == 2 + 3 + 0.5 * 4
-    everything = DecisionList.counted([((), 1)], words, codes, weights, 2, 0)
+    assert counted.decisions.counts.tolist() == [[4, 0], [1, 5]]
+    assert counted.decisions.n_samples.tolist() == [1, 3]
+    found = samples.decisions(counted.conjunctions())
+    assert counted.cost(found, 0.5, 0.25) == 1 + 0.25 * 2
+    turned = replace(samples, codes=1 - codes).decisions(counted.conjunctions())
+    assert counted.cost(turned, 0.5, 0) == 2 + 3 + 0.5 * 4
+    everything = DecisionList.of([((), 1)], samples.decisions([()]), 0)
     assert (everything.rules, everything.default) == ([((), 1)], 0)
 
 

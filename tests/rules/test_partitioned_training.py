@@ -82,9 +82,7 @@ def test_any_division_gives_the_model_of_one_place(
     scale = np.abs(outputs(whole, X)).max()
     assert np.abs(outputs(found, X) - outputs(whole, X)).max() <= 1e-3 * scale
     weights = arrays[2] if is_weighted else np.ones(n_samples)
-    for literals, n_covered in zip(
-        found.conjunctions_, found.coverages_, strict=True
-    ):
+    for literals, n_covered in zip(found.conjunctions_, found.coverages_, strict=True):
         covered = np.all([X[:, j] == value for j, value in literals], axis=0)
         assert n_covered == np.count_nonzero(covered & (weights > 0))
 
@@ -177,10 +175,10 @@ def test_what_sums_cannot_do_is_said_and_changes_nothing():
     with pytest.raises(ValueError, match="by_sums must be"):
         model.fit_partitions([(X, y)], by_sums="yes")
     by_split = ConjunctionLogisticRegression(cv=[(np.arange(30), np.arange(30, 60))])
-    with pytest.raises(ValueError, match="each partition draws.*cv"):
+    with pytest.raises(ValueError, match=r"each partition draws.*cv"):
         by_split.fit_partitions([(X, y)], by_sums=True)
     one_by_one = parts_of(60, X, y)
-    with pytest.raises(ValueError, match="none can be held out.*Set C"):
+    with pytest.raises(ValueError, match=r"none can be held out.*Set C"):
         ConjunctionLogisticRegression().fit_partitions(one_by_one, by_sums=True)
     for other in (BooleanSVC(), OptimalRuleSet()):
         with pytest.raises(ValueError, match="needs all samples in one place"):
