@@ -347,9 +347,9 @@ static int sklb_bit_count(int bits) {
 }
 
 /* Whether no row, or all rows that a shorter conjunction has, satisfy the conjunction of
- * place a and the suffix with these signs. */
+ * place a and the suffix with these signs. Writes how many do, where it is known. */
 static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
-                             int signs) {
+                             int signs, int64_t *count) {
     int n_signs = 2 << suffix->length, length = suffix->length + 1;
     int64_t counts[2 << (SKLB_LONGEST_IN_TABLE - 1)];
     if (!s->counts) return 0;
@@ -361,7 +361,8 @@ static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int6
     for (int bit = 1; bit < n_signs; bit *= 2)
         for (int k = 0; k < n_signs; k++)
             if (!(k & bit)) counts[k] -= counts[k | bit];
-    if (counts[signs] == 0) return 1;
+    *count = counts[signs];
+    if (*count == 0) return 1;
     for (int bit = 1; bit < n_signs && length > s->shortest; bit *= 2)
         if (counts[signs ^ bit] == 0) return 1;
     return 0;
@@ -393,13 +394,9 @@ static void sklb_narrow_cover(sklb_scan *s, const int64_t *places, int n, int si
     }
 }
 
-/* Of the rows, or of the sum where no rows are given: other covers hardly have the same. */
 static sklb_hash sklb_cover_hash(sklb_scan *s, const sklb_suffix *suffix, int64_t a,
-                                 int signs, double sum) {
+                                 int signs) {
     int64_t places[SKLB_LONGEST_IN_TABLE];
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof(bits));
-    if (!s->n_words) return sklb_hash_words(&bits, 1);
     memcpy(places, suffix->places, sizeof(places));
     places[suffix->length] = a;
     sklb_narrow_cover(s, places, suffix->length + 1, signs);
@@ -411,6 +408,16 @@ typedef struct {
     int signs;
     double score, sum;
 } sklb_candidate;
+
+/* A name of the cover: of its rows, or where none are given of their number and sum,
+ * which other covers hardly share. */
+static sklb_hash sklb_name_cover(sklb_scan *s, const sklb_suffix *suffix,
+                                 const sklb_candidate *c, int64_t count) {
+    uint64_t known[2] = {(uint64_t)count, 0};
+    if (s->n_words) return sklb_cover_hash(s, suffix, c->place, c->signs);
+    memcpy(&known[1], &c->sum, sizeof(c->sum));
+    return sklb_hash_words(known, 2);
+}
 
 /* Append a conjunction to a list in no order, unless its cover is there. */
 static void sklb_append(sklb_scan *s, const sklb_found *entry) {
@@ -432,8 +439,9 @@ static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candida
     const sklb_found *worst = s->is_listing ? NULL : sklb_worst(&s->best);
     if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
-    if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
-    entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs, c->sum);
+    int64_t count = 0;
+    if (sklb_is_redundant(s, suffix, c->place, c->signs, &count)) return 0;
+    entry.cover = sklb_name_cover(s, suffix, c, count);
     if (s->is_listing)
         sklb_append(s, &entry);
     else

@@ -176,6 +176,16 @@ class ConjunctionTable:
         n_others = [len(others) for others in self.completed.values()]
         self.cost = TableCost.of(n_ones, self.n_features, longest, n_others)
 
+    @classmethod
+    def of_all(cls, layout):
+        """Lay out a table without samples, to scan sums over samples elsewhere.
+
+        ``layout`` holds the arguments ``groups``, ``longest`` and ``of_all``.
+        """
+        n_features = len(layout[0])
+        words = np.zeros((0, -(-n_features // 64)), dtype=np.uint64)
+        return cls(words, np.zeros((n_features, 0), dtype=np.uint64), *layout)
+
     def _choose_completed(self, is_inverted):
         """Map the most frequent of each run of one-hot columns to the others."""
         n_samples = len(self.words)
@@ -303,6 +313,13 @@ class ConjunctionTable:
                 elif len(counted):
                     rows.scatter(length, values[piece], counted)
 
+    def place_sums(self, values):
+        """Add up numbers of the samples in which each place is true."""
+        sums = np.zeros(self.n_features)
+        for piece, rows in self._pieces():
+            rows.scatter(1, values[piece], sums)
+        return sums
+
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""
         for value in distinct:
@@ -390,7 +407,7 @@ class RunningSums:
         # Beyond there are none.
         self.sums = [np.zeros(size) for size in [*sizes, 0]]
 
-    def _move_to(self, part):
+    def move_to(self, part):
         """Make the sums those of a part."""
         changed = part != self.part
         if np.count_nonzero(changed) > np.count_nonzero(part):
@@ -399,6 +416,8 @@ class RunningSums:
         self.part = part.copy()
         values = np.where(part, self.values, -self.values) * changed
         self.table.add(values, self.sums, self.distinct)
+        self.part_values = np.where(part, self.values, 0.0)
+        self.used = pack_dense((self.part_values != 0)[None, :])[0]
 
     def best(self, part, monotone, longest, width):
         """Find the conjunction of each length with the largest sum.
@@ -418,33 +437,32 @@ class RunningSums:
             Literals are (feature, value) pairs. A longer conjunction is there only if
             its weight is larger than those of all shorter ones.
         """
-        self._move_to(part)
-        values = np.where(part, self.values, 0.0)
-        used = pack_dense((values != 0)[None, :])[0]
+        self.move_to(part)
         found, best = [], []
         for length in range(1, longest + 1):
             floor = found[-1][1] if found else 0.0
             if length > self.table.longest:
-                best = self._extended(best, used, values, floor, monotone)
+                best = self._extended(best, floor, monotone)
             elif length == self.table.longest < longest:
-                best = self._scan(length, used, 0.0, monotone, width)
+                best = self._scan(length, 0.0, monotone, width)
             else:
-                best = self._scan(length, used, floor, monotone)
+                best = self._scan(length, floor, monotone)
             if best and best[0][1] > floor:
                 found.append(best[0])
         n = self.table.n_features
         return [(as_pairs(literals, n), self.unit * sum_) for literals, sum_ in found]
 
-    def _scan(self, length, used, floor, monotone, n_wanted=1, extended=None):
+    def _scan(self, length, floor, monotone, n_wanted=1, extended=None):
         """Find the best conjunctions of one length."""
         table, factors = self.table, np.append(np.zeros(length), 1.0)
         task = SearchTask(n_wanted, "positive", factors, floor, monotone, n_wanted > 1)
         if extended is None:
-            return table.no_rows.scan(table, used, self.sums, table.counts, task)
+            return table.no_rows.scan(table, self.used, self.sums, table.counts, task)
         # Only what extends conjunctions reads the samples.
-        return table.rows.scan(table, used, self.sums, None, task, extended=extended)
+        given = table, self.used, self.sums, None, task
+        return table.rows.scan(*given, extended=extended)
 
-    def _extended(self, parents, used, values, floor, monotone):
+    def _extended(self, parents, floor, monotone):
         """Find the best conjunction that adds a literal to one of its parents."""
         if not parents:
             return []
@@ -453,5 +471,5 @@ class RunningSums:
         places = table.place_of[literals % table.n_features].astype(np.int64)
         is_true = (literals < table.n_features) != table.inverted[places]
         signs = is_true @ (1 << np.arange(length - 1))
-        extended = places, signs, values, np.empty(table.n_features)
-        return self._scan(length, used, floor, monotone, extended=extended)
+        extended = places, signs, self.part_values, np.empty(table.n_features)
+        return self._scan(length, floor, monotone, extended=extended)

@@ -31,6 +31,16 @@ from sklboolean.rules._l1_problem import L1Problem
 MOST_HELD_OUT = 2**20
 
 
+def check_fits_in_tables(n_features, longest):
+    """Refuse tables that are too large."""
+    if not fits_in_tables(n_features, longest):
+        raise ValueError(
+            f"by_sums=True: the sums of all conjunctions of {longest} of {n_features} "
+            "features are too many to be sent. Lower max_literals, or use "
+            "by_sums=False."
+        )
+
+
 class Point(NamedTuple):
     """A model, as tasks get it: its conjunctions are encoded."""
 
@@ -314,19 +324,10 @@ class PartitionedGeneration(ColumnGeneration):
         self._begin(n_outputs, settings.loss, space, np.inf)
         self.columns, longest = range(1), min(space.max_literals, space.n_features)
         self.n_samples, self.ones = self._add_up(None, "ones")
-        if not fits_in_tables(space.n_features, longest):
-            raise ValueError(
-                f"by_sums=True: the sums of all conjunctions of {longest} of "
-                f"{space.n_features} features are too many to be sent. Lower "
-                "max_literals, or use by_sums=False."
-            )
+        check_fits_in_tables(space.n_features, longest)
         groups = encode_groups(space.feature_groups, space.n_features)
-        n_words = -(-space.n_features // 64)
         self.layout = groups, longest, (self.ones, self.n_samples)
-        self.table = ConjunctionTable(
-            np.zeros((0, n_words), np.uint64),
-            np.zeros((space.n_features, 0), np.uint64), *self.layout,
-        )  # fmt: skip
+        self.table = ConjunctionTable.of_all(self.layout)
         self.table.counts, adding = self._add_up(None, "counts", self.layout)
         self.nanoseconds = self.table.cost.nanoseconds + adding
 

@@ -30,6 +30,11 @@ from sklboolean.rules._gain_search import (
     GainParams,
     most_near,
 )
+from sklboolean.rules._partitioned_rules import (
+    PartitionedRuleSamples,
+    RuleSettings,
+    Selection,
+)
 from sklboolean.rules._rule_samples import RuleSamples
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
@@ -271,6 +276,30 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             progress.finish()
         self._warn_without_rules()
         return self
+
+    @with_callbacks
+    def _fit_by_sums(self, partitions):
+        params = self._check_params()
+        if self.certificate:
+            raise ValueError(
+                "by_sums=True: a certificate needs all samples in one place. Set "
+                "certificate=False, or use by_sums=False."
+            )
+        progress = Progress(self, "part")
+        params = replace(params, feature_groups=self._groups())
+        self.classes_, masses = partitions.classes_and_masses()
+        # As `relative_weights`.
+        scale = 1 / min(1.0, masses.sum() / partitions.n_samples)
+        codes = np.arange(len(masses))
+        factors = scale * class_weights(self.class_weight, self.classes_, codes, masses)
+        check_finite_sum(masses * factors)
+        settings = RuleSettings(
+            partitions.worker, self.classes_, factors, Selection(), None
+        )
+        self._fit(PartitionedRuleSamples(partitions, settings), params, progress)
+        self.cost_ = self.cost_bound_ = None
+        progress.finish()
+        self._warn_without_rules()
 
     def _fit(self, samples, params, progress):
         """Choose the parameters and find the rules; return what they learned from."""
