@@ -232,7 +232,7 @@ def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
     monkeypatch.setattr(by_sums, "_ask", counted)
     for n_samples in (640, 6400):
         parts = parts_of(n_parts, *table(n_samples, n_features=20))
-        model = RuleClassifier("labels", max_literals=4, random_state=0)
+        model = RuleClassifier("labels", penalty=1.0, literal_price=(4, 16))
         model.fit_partitions([lambda part=part: part for part in parts], by_sums=True)
     n_sums = 1 + 20 + 190 + 1140
     assert returned["sums_of_gains"] <= 8 * n_sums + 1000
