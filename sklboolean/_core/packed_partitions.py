@@ -137,6 +137,7 @@ class PackedPartitionInfo(NamedTuple):
     labels: np.ndarray | None  # of a classifier
     masses: np.ndarray | None  # the weight of each label
     n_samples: int  # of weight above 0
+    is_weighted: bool
 
     @classmethod
     def of(cls, place, source, worker):
@@ -151,7 +152,8 @@ class PackedPartitionInfo(NamedTuple):
             masses = np.bincount(codes, part.weights, minlength=len(labels))
         n_used = np.count_nonzero(part.weights)
         schema, dtype = part.schema, part.y.dtype
-        return cls(part.number, schema, dtype, labels, masses, n_used)
+        is_weighted = part.sample_weight is not None
+        return cls(part.number, schema, dtype, labels, masses, n_used, is_weighted)
 
 
 def load_packed(place, source, worker):
@@ -171,6 +173,8 @@ class PackedPartitions(PartitionSums):
     schema : TableSchema
     n_samples : int
         Of weight above 0.
+    are_weighted : bool
+        Whether a partition has weights.
     """
 
     def describe(self, worker):
@@ -190,6 +194,7 @@ class PackedPartitions(PartitionSums):
                 _check_kinds(first.dtype, info.dtype)
         self.schema = first.schema
         self.n_samples = sum(info.n_samples for info in self.infos)
+        self.are_weighted = any(info.is_weighted for info in self.infos)
 
     def each(self, function, *arguments):
         """Return ``function(part, *arguments)`` of each `PackedPartition`."""

@@ -10,6 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.calibration import fit_slope
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
@@ -40,6 +41,10 @@ from sklboolean.boosting._games import (
     tests_of_games,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._partitioned_boosting import (
+    BoostingSettings,
+    PartitionedStumps,
+)
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
@@ -56,6 +61,11 @@ from sklboolean.boosting._weak_learners import (
 )
 
 N_CALIBRATION = 1000  # samples of a game that is played for calibration only
+
+
+def calibration_share(n_samples):
+    """Return the share of the samples that this game does not train on."""
+    return max(0.25, min(0.5, 500 / n_samples))
 
 
 class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityVote):
@@ -318,6 +328,46 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             progress.finish()
         return self
 
+    @with_callbacks
+    def _fit_by_sums(self, partitions):
+        schedule, chooser = self._check_params()
+        self.classes_, masses = partitions.classes_and_masses()
+        self._check_by_sums(chooser)
+        progress = Progress(self, "round", every=10)
+        rng, factors = check_random_state(self.random_state), None
+        if self.class_weight is not None or partitions.are_weighted:
+            factors = self._class_factors(np.arange(len(masses)), masses)
+            check_finite_sum(masses * factors)
+        settings = BoostingSettings(partitions.worker, self.classes_, factors)
+        learner = PartitionedStumps(partitions, settings)
+        target = schedule.target_error or min(0.5, learner.least_share())
+        schedule = replace(schedule, target_error=target)
+        self.estimator_, self._games, self.policy_scores_ = self.estimator, None, None
+        data = GameData(learner, None)
+        self._warn(self._play(data, schedule, rng, progress, learner.board))
+        held_out = learner.held_out_margins(
+            calibration_share(learner.n_samples), N_CALIBRATION, schedule, rng
+        )
+        self.calibration_slope_, self.label_quality_ = fit_slope(*held_out), None
+        progress.finish()
+
+    def _check_by_sums(self, chooser):
+        """Refuse what sums over partitions cannot do."""
+        is_joint = len(self.classes_) == 2 or self.multi_class == "joint"
+        for is_refused, fix in (
+            (type(self.estimator) is not BooleanStump, "estimator=BooleanStump()"),
+            (chooser is not None, "gamma='measured', or n_estimators='auto',"),
+            (self.holdout is not None, "holdout=None"),
+            (self.early_stopping, "early_stopping=False"),
+            (self.sampling == "resample", "sampling='auto'"),
+            (not is_joint, "multi_class='joint'"),
+        ):
+            if is_refused:
+                raise ValueError(
+                    f"by_sums=True: set {fix} or use by_sums=False, which sends the "
+                    "bits of the samples."
+                )
+
     @property
     def _memory(self):
         """What a fit takes; only that of features alone has a bound."""
@@ -354,13 +404,18 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _class_weighted(self, codes, weights):
         """Multiply the sample weights by those of the classes."""
         weights = np.ones(len(codes)) if weights is None else weights
+        factors = self._class_factors(codes, weights)
+        return check_finite_sum(factors[codes] * weights)
+
+    def _class_factors(self, codes, weights):
+        """Compute the factor of the weights of each class."""
         factors = class_weights(self.class_weight, self.classes_, codes, weights)
         if not factors.all():
             raise ValueError(
                 f"class_weight must hold weights above 0; got {self.class_weight!r}. "
                 "Leave out the samples of a class instead."
             )
-        return check_finite_sum(factors[codes] * weights)
+        return factors
 
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""
@@ -413,13 +468,16 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         folds = folds_of_kept(chooser.cv, data.train_index, n_samples)
         return chooser._choose(learners, schedule, games, rng, folds, self.n_jobs)
 
-    def _play(self, data, schedule, rng, progress=None):
+    def _play(self, data, schedule, rng, progress=None, votes=None):
         """Play a game, and set the attributes of this booster; return its state.
 
-        Without ``progress`` it is one of several games.
+        Without ``progress`` it is one of several games. ``votes`` are those of the
+        samples before the game; None: in this process.
         """
         learner = data.learner
-        votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
+        if votes is None:
+            given = learner.codes, learner.n_classes, learner.sample_weight
+            votes = MajorityVotes(*given)
         report = None
         if progress is not None and not progress.is_silent():
             report = partial(self._report, progress, data)
@@ -484,7 +542,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _calibration_votes(self, data, schedule, rng):
         """Hold votes of games that other samples play: a quarter, or at least 500."""
         learner, codes = data.learner, data.learner.codes
-        share = max(0.25, min(0.5, 500 / len(codes)))
+        share = calibration_share(len(codes))
         train, test = stratified_split(codes, share, rng)
         schedules = [replace(schedule, weak_failure="abort")]
         folds, seed = [(train, test[:N_CALIBRATION])], draw_seed(rng)

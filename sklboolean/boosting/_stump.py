@@ -300,8 +300,32 @@ def best_stump(columns, signs, weights):
         For another number of weights, when one is below 0 or all are 0.
     """
     parts, dtype = integer_parts(weights, columns.n_samples)
-    # The weight of each class minus that of the first, where a feature is true and in
-    # all. The differences decide as well as the weights do, and save a pass.
+    return stump_of(stump_sums(columns, signs, parts, dtype))
+
+
+class StumpSums(NamedTuple):
+    """Sums of whole weights, from which the best stump follows.
+
+    The weight of each class minus that of the first decides as well as the weights do,
+    and saves a pass.
+
+    Attributes
+    ----------
+    inside : ndarray of shape (n_classes, n_features), int
+        These differences where each feature is true.
+    totals : ndarray of shape (n_classes,), int
+        The differences in all samples.
+    total : int
+        The weight of all samples.
+    """
+
+    inside: np.ndarray
+    totals: np.ndarray
+    total: int
+
+
+def stump_sums(columns, signs, parts, dtype):
+    """Sum up weights, given as from `integer_parts`."""
     inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
     totals, total = np.zeros(len(signs) + 1, dtype=dtype), 0
     for shift, digits in parts:
@@ -310,6 +334,12 @@ def best_stump(columns, signs, weights):
             signed = sign * digits
             inside[code] += columns.sums(signed).astype(dtype, copy=False) << shift
             totals[code] += sum_weights(signed) << shift
+    return StumpSums(inside, totals, total)
+
+
+def stump_of(sums):
+    """Find the best stump by the sums of the weights."""
+    inside, totals, total = sums
     outside = totals[:, np.newaxis] - inside
     gains = inside.max(axis=0) + outside.max(axis=0)
     feature, gain = int(gains.argmax()), totals.max()

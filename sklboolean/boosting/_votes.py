@@ -142,13 +142,18 @@ class MajorityVotes:
 
         A tie is wrong.
         """
+        wrong, total = self.wrong_weight()
+        return float(wrong / total)
+
+    def wrong_weight(self):
+        """Compute the weight of the samples that the vote gets wrong, and of all."""
         if self.wrong is None:
             wrong = 2 * self.correct <= self.n_votes
         else:
             wrong = self.correct <= self.most_wrong
         if self.sample_weight is None:
-            return float(np.mean(wrong))
-        return float(self.sample_weight[wrong].sum() / self.sample_weight.sum())
+            return np.count_nonzero(wrong), len(wrong)
+        return self.sample_weight[wrong].sum(), self.sample_weight.sum()
 
     def states(self):
         """Number the state of each sample.
@@ -165,6 +170,10 @@ class MajorityVotes:
         other_votes = self.n_votes - self.correct - self.most_wrong
         return 2 * self.correct + other_votes, 1
 
+    def state_counts(self):
+        """Compute the weight of the samples in each state."""
+        return np.bincount(self.states()[0], weights=self.sample_weight)
+
     def level_shares(self, counts=None):
         """Compute the levels that occur, the coins included, and their shares.
 
@@ -173,7 +182,7 @@ class MajorityVotes:
         """
         unit = 2 if self.wrong is None else 1
         if counts is None:
-            counts = np.bincount(self.states()[0], weights=self.sample_weight)
+            counts = self.state_counts()
         if self.n_aborted:
             coins = np.zeros(2 // unit * self.n_aborted + 1)
             heads = np.arange(self.n_aborted + 1)
@@ -200,10 +209,9 @@ class MajorityVotes:
         if not k:
             states = np.zeros(len(self.codes), dtype=np.int64)
             return RoundWeights(np.ones(1), states, self.sample_weight)
-        states, _unit = self.states()
-        counts = np.bincount(states, weights=self.sample_weight)
+        counts = self.state_counts()
         weights = self.weights_of_states(counts, k, gamma, measured=measured)
-        return replace(weights, states=states)
+        return replace(weights, states=self.states()[0])
 
     def weights_of_states(self, counts, k, gamma, *, measured=True):
         """Compute the same, without ``states``, from the samples in each state."""
