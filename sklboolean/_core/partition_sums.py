@@ -52,7 +52,7 @@ class PartitionSums:
 
 
 def kept(place, make):
-    """Return what this process keeps at a place, or make it first.
+    """Look up an object that this process keeps at a place, or make it first.
 
     Parameters
     ----------

@@ -36,6 +36,7 @@ from sklboolean.boosting._cross_validated_schedule import (
 from sklboolean.boosting._games import (
     GameData,
     HeldOutVotes,
+    calibration_share,
     held_out_margins,
     label_quality,
     tests_of_games,
@@ -44,6 +45,7 @@ from sklboolean.boosting._majority_game import check_edge, check_odd
 from sklboolean.boosting._partitioned_boosting import (
     BoostingSettings,
     PartitionedStumps,
+    check_by_sums,
 )
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
@@ -61,11 +63,6 @@ from sklboolean.boosting._weak_learners import (
 )
 
 N_CALIBRATION = 1000  # samples of a game that is played for calibration only
-
-
-def calibration_share(n_samples):
-    """Return the share of the samples that this game does not train on."""
-    return max(0.25, min(0.5, 500 / n_samples))
 
 
 class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityVote):
@@ -332,7 +329,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _fit_by_sums(self, partitions):
         schedule, chooser = self._check_params()
         self.classes_, masses = partitions.classes_and_masses()
-        self._check_by_sums(chooser)
+        check_by_sums(self.get_params(deep=False), len(self.classes_), chooser)
         progress = Progress(self, "round", every=10)
         rng, factors = check_random_state(self.random_state), None
         if self.class_weight is not None or partitions.are_weighted:
@@ -343,30 +340,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         target = schedule.target_error or min(0.5, learner.least_share())
         schedule = replace(schedule, target_error=target)
         self.estimator_, self._games, self.policy_scores_ = self.estimator, None, None
-        data = GameData(learner, None)
-        self._warn(self._play(data, schedule, rng, progress, learner.board))
-        held_out = learner.held_out_margins(
-            calibration_share(learner.n_samples), N_CALIBRATION, schedule, rng
-        )
+        given = GameData(learner, None), schedule, rng, progress
+        self._warn(self._play(*given, learner.board))
+        held_out = learner.held_out_margins(N_CALIBRATION, schedule, rng)
         self.calibration_slope_, self.label_quality_ = fit_slope(*held_out), None
         progress.finish()
-
-    def _check_by_sums(self, chooser):
-        """Refuse what sums over partitions cannot do."""
-        is_joint = len(self.classes_) == 2 or self.multi_class == "joint"
-        for is_refused, fix in (
-            (type(self.estimator) is not BooleanStump, "estimator=BooleanStump()"),
-            (chooser is not None, "gamma='measured', or n_estimators='auto',"),
-            (self.holdout is not None, "holdout=None"),
-            (self.early_stopping, "early_stopping=False"),
-            (self.sampling == "resample", "sampling='auto'"),
-            (not is_joint, "multi_class='joint'"),
-        ):
-            if is_refused:
-                raise ValueError(
-                    f"by_sums=True: set {fix} or use by_sums=False, which sends the "
-                    "bits of the samples."
-                )
 
     @property
     def _memory(self):
@@ -475,9 +453,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         samples before the game; None: in this process.
         """
         learner = data.learner
-        if votes is None:
-            given = learner.codes, learner.n_classes, learner.sample_weight
-            votes = MajorityVotes(*given)
+        votes = votes or MajorityVotes(
+            learner.codes, learner.n_classes, learner.sample_weight
+        )
         report = None
         if progress is not None and not progress.is_silent():
             report = partial(self._report, progress, data)

@@ -75,6 +75,11 @@ class HeldOutVotes:
         return fit_slope(self.margins[tested], codes[tested], weights)
 
 
+def calibration_share(n_samples):
+    """Return the share of the samples that play a game only to calibrate."""
+    return max(0.25, min(0.5, 500 / n_samples))
+
+
 def label_quality(votes, n_samples) -> np.ndarray:
     """Compute how far held-out votes are for the label of each sample.
 

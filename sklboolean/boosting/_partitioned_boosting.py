@@ -13,10 +13,12 @@ from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import load_packed
 from sklboolean._core.partition_sums import kept
 from sklboolean.boosting._boosting import boost
+from sklboolean.boosting._games import calibration_share
 from sklboolean.boosting._stump import (
     DIGIT_BITS,
     LARGEST,
     MANTISSA_BITS,
+    BooleanStump,
     Stump,
     quantize_weights,
     stump_of,
@@ -24,6 +26,24 @@ from sklboolean.boosting._stump import (
 )
 from sklboolean.boosting._votes import MajorityVotes, RoundWeights, vote_margins
 from sklboolean.boosting._weak_learners import StumpWeakLearner
+
+
+def check_by_sums(params, n_classes, chooser):
+    """Refuse parameters of a booster that need all samples in one place."""
+    is_joint = n_classes == 2 or params["multi_class"] == "joint"
+    for is_refused, fix in (
+        (type(params["estimator"]) is not BooleanStump, "estimator=BooleanStump()"),
+        (chooser is not None, "gamma='measured', or n_estimators='auto',"),
+        (params["holdout"] is not None, "holdout=None"),
+        (params["early_stopping"], "early_stopping=False"),
+        (params["sampling"] == "resample", "sampling='auto'"),
+        (not is_joint, "multi_class='joint'"),
+    ):
+        if is_refused:
+            raise ValueError(
+                f"by_sums=True: set {fix} or use by_sums=False, which sends the bits "
+                "of the samples."
+            )
 
 
 @dataclass(frozen=True)
@@ -122,7 +142,7 @@ class BoostingShare:
 
 
 def _ask(place, source, settings, tests, name, arguments):
-    """Return what the share of a partition returns, after the votes of stumps."""
+    """Call a method of the share of a partition, after the votes of stumps."""
     shares = kept((*place, "share"), dict)
     if settings.seeds not in shares:
         shares.clear()
@@ -187,7 +207,7 @@ class PartitionedStumps(StumpWeakLearner):
         """Return the stump: its votes are counted where the samples are."""
         return stump
 
-    def held_out_margins(self, share, n_most, schedule, rng):
+    def held_out_margins(self, n_most, schedule, rng):
         """Let a share of the samples play a game, and others be voted on.
 
         Returns
@@ -198,6 +218,7 @@ class PartitionedStumps(StumpWeakLearner):
         weights : ndarray of shape (n_others,), float64
         """
         seeds = rng.randint(2**31, size=1 + max(self.partitions.numbers))
+        share = calibration_share(self.n_samples)
         settings = replace(self.settings, seeds=tuple(seeds.tolist()), share=share)
         learner = PartitionedStumps(self.partitions, settings)
         schedule = replace(schedule, weak_failure="abort")

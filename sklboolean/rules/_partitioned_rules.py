@@ -105,7 +105,7 @@ class RuleShare:
         self.samples, self.of_gains, self.sums = samples, None, None
 
     def of_samples(self, name, *arguments):
-        """Return what a method of `RuleSamples` returns."""
+        """Call a method of `RuleSamples`."""
         return getattr(self.samples, name)(*arguments)
 
     def n_samples(self):
@@ -134,7 +134,7 @@ class RuleShare:
         return tables["of all"]
 
     def gains(self, k, penalty):
-        """Return what each sample gains if a rule for a class covers it."""
+        """Return the gain of each sample if a rule for a class covers it."""
         return gains_of(k, self.samples.codes, self.samples.weights, penalty)
 
     def largest_gain(self, k, penalty):
@@ -145,7 +145,7 @@ class RuleShare:
         return ~self.samples.search(params).cover(rules)
 
     def gain_of(self, params, k, penalty, rules, literals):
-        """Return what a rule gains on the samples that satisfy none of some rules."""
+        """Return the gain of a rule on the samples that satisfy none of some rules."""
         covered = self.samples.search(params).cover([literals])
         return self.gains(k, penalty)[self._is_left(params, rules) & covered].sum()
 
@@ -176,7 +176,7 @@ class RuleShare:
 
 
 def _ask(place, source, settings, name, arguments):
-    """Return what the share of a partition returns."""
+    """Call a method of the share of a partition."""
     return getattr(settings.opened(place, source), name)(*arguments)
 
 

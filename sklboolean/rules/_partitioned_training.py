@@ -160,7 +160,7 @@ class Share:
         return curvatures.among(self.generation.columns, active)[-n_new:]
 
     def moved(self, model, reference):
-        """Return how far curvatures are from those of reference coefficients."""
+        """Return the distance of curvatures from those at reference coefficients."""
         curvatures = self._rounded(model, reference)
         return curvatures.moved(self.problem.curvature_values(model))
 
@@ -205,7 +205,7 @@ class Share:
         return self.table
 
     def of_samples(self, name, *arguments):
-        """Return what a method of `ColumnGeneration` computes for these samples."""
+        """Call a method of `ColumnGeneration` for these samples."""
         return getattr(self.generation, name)(self.problem, *arguments)
 
     def count_columns(self, places):
@@ -218,7 +218,7 @@ def _are_equal(first, second):
 
 
 def _ask(place, source, settings, point, name, arguments):
-    """Return what a method of the share of a partition returns, at a model."""
+    """Call a method of the share of a partition, at a model."""
     shares = kept((*place, "share"), dict)
     if settings.holding not in shares:
         shares.clear()
@@ -253,7 +253,7 @@ class PartitionedTraining:
         return PartitionedGeneration(self.partitions, settings, self.n_outputs)
 
     def settings(self, space, holding):
-        """Return what processes need to open the partitions."""
+        """Return the settings with which processes open the partitions."""
         worker = self.partitions.worker
         return ShareSettings(worker, self.read, self.loss, space, holding)
 
@@ -474,7 +474,7 @@ class PartitionedCurvatures(Curvatures):
         self.reference, self.known = values.copy(), self.known[:, :0]
 
     def moved(self, values):
-        """Return how far curvatures are from those at the reference, and these."""
+        """Return the distance of curvatures from those at the reference, and these."""
         if self.problem.loss == "squared":
             return 0.0, 0.0
         return self.problem.ask("moved", self.model, self.reference)
