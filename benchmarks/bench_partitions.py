@@ -12,16 +12,16 @@
 * The cost model: seconds of an epoch on S workers are compute / S, S times the bytes
   over the bandwidth of the one machine that mixes, and S times the mixing of one state.
   Compute and mixing are measured on 1 and 8 partitions.
-* Models of packed bits at 8 and 64 partitions: the bytes that all partitions return
-  once, beside n (8 ceil(m / 64) + 8) of the cost model, and what the searches of a
-  conjunction model would take as sums: 8 bytes for each conjunction, search and
-  partition. "Same model" compares with `fit` bit for bit.
+* Models of bits at 8 and 64 partitions, whose bits are sent once or whose sums are sent
+  in each step: the bytes that all partitions move together, and for sums from how many
+  samples on bits would be more, which are n (8 ceil(m / 64) + 8) bytes. "Agreement" is
+  the share of the predictions that are those of `fit`.
 
 Without ``--data`` the rows are made up.
 """
 
 import argparse
-import math
+import itertools
 import os
 import pickle
 import sys
@@ -39,15 +39,16 @@ from sklearn.base import clone
 
 from sklboolean import (
     AveragedPerceptron,
+    BooleanStump,
+    BoostByMajority,
     ConjunctionLogisticRegression,
     KernelPerceptron,
     RuleClassifier,
     Winnow,
 )
-from sklboolean._core.conjunction_search import ConjunctionSearch
 
 SHARES = (1, 2, 4, 8)
-PACKED_SHARES, N_BITS, N_LITERALS = (8, 64), 100, 2
+BIT_SHARES, N_BITS, N_LITERALS = (8, 64), 100, 2
 WORKERS = (1, 2, 4, 8, 16, 64, 250, 1000)
 BANDWIDTH = 1.25e9  # bytes a second: 10 gigabit
 TABLES = {}  # what the loaders read
@@ -170,51 +171,41 @@ def seconds_of_mixing(state_size, repeats=3):
     return min(times)
 
 
-def packed_rows(n_samples):
-    """Yield a row for each model of packed bits and number of partitions."""
+def bit_rows(n_samples):
+    """Yield a row for each model of bits, number of partitions and way to fit."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (n_samples, N_BITS), dtype=np.uint8)
     y = (X[:, 3] & X[:, 70] | X[:, 8] & (1 - X[:, 41])) ^ (rng.random(n_samples) < 0.1)
-    y = y.astype(np.int64)
-    model_bytes = n_samples * (8 * -(-N_BITS // 64) + 8)
-    table_bytes = 8 * sum(math.comb(N_BITS, n) for n in range(1, N_LITERALS + 1))
+    TABLES["bits"] = X, y.astype(np.int64)
+    of_sample = 8 * -(-N_BITS // 64) + 8
     for model in (
         ConjunctionLogisticRegression(C=300 / n_samples, max_literals=N_LITERALS),
         RuleClassifier(
             max_literals=N_LITERALS, penalty=1.0, literal_price=20.0, random_state=0
         ),
+        BoostByMajority(
+            BooleanStump(), n_estimators=51, gamma="measured", random_state=0
+        ),
     ):
-        alone = clone(model)
-        n_searches = count_searches(lambda alone=alone: alone.fit(X, y))
-        for n_parts in PACKED_SHARES:
-            parts = np.array_split(np.arange(n_samples), n_parts)
-            loads = [lambda part=part: (X[part], y[part]) for part in parts]
-            returned = []
-            found = clone(model)
-            with counted_packing(type(model), returned):
-                found.fit_partitions(loads)
-            sums = n_searches * table_bytes * n_parts
-            is_same = pickle.dumps(found) == pickle.dumps(alone)
+        labels = clone(model).fit(X, y).predict(X)
+        for n_parts, by_sums in itertools.product(BIT_SHARES, (False, True)):
+            found, loads, returned = clone(model), loaders("bits", n_parts), []
+            MOVED.clear()
+            if by_sums:
+                with joblib.parallel_config("counting", n_jobs=2):
+                    found.fit_partitions(loads, by_sums=True)
+            else:
+                with counted_packing(type(model), returned):
+                    found.fit_partitions(loads)
+                MOVED.extend((0, n_bytes) for n_bytes in returned)
+            sent, back = np.sum(MOVED, axis=0)
+            enough = f"{(sent + back) / of_sample / 1e6:.2g}" if by_sums else ""
             yield (
-                type(model).__name__, n_samples, n_parts, f"{sum(returned) / 1e3:.0f}",
-                f"{model_bytes / 1e3:.0f}", n_searches or "",
-                f"{sums / 1e3:.0f}" if sums else "",
-                "yes" if is_same else "no",
+                type(model).__name__, n_samples, n_parts,
+                "sums" if by_sums else "bits", len(MOVED) // n_parts,
+                f"{sent / 1e6:.2f}", f"{back / 1e6:.2f}", enough,
+                f"{np.mean(found.predict(X) == labels):.4f}",
             )  # fmt: skip
-
-
-def count_searches(function):
-    """Call once; return the number of searches of conjunctions."""
-    n_searches, best = 0, ConjunctionSearch.best
-
-    def counted(*args, **options):
-        nonlocal n_searches
-        n_searches += 1
-        return best(*args, **options)
-
-    with mock.patch.object(ConjunctionSearch, "best", counted):
-        function()
-    return n_searches
 
 
 def counted_packing(kind, returned):
@@ -287,10 +278,10 @@ def main(arguments=None):
         model_rows,
     )
     print_table(
-        "Kilobytes of packed partitions, all together",
-        ["model", "samples", "partitions", "returned", "cost model", "searches",
-         "sums would take", "same model"],
-        list(packed_rows(2000 if options.quick else 100_000)),
+        "Megabytes of bits and of sums, all partitions together",
+        ["model", "samples", "partitions", "moved", "rounds", "sent", "returned",
+         "less from M samples on", "agreement"],
+        list(bit_rows(2000 if options.quick else 100_000)),
     )  # fmt: skip
 
 

@@ -164,7 +164,10 @@ def test_what_sums_cannot_do_is_said_and_changes_nothing():
         ({"holdout": 0.5}, "set holdout=None"),
         ({"early_stopping": True}, "set early_stopping=False"),
         ({"sampling": "resample"}, "set sampling='auto'"),
-        ({"class_weight": {"low": 0, "middle": 1}}, "class_weight must hold weights abo"),
+        (
+            {"class_weight": {"low": 0, "middle": 1}},
+            "class_weight must hold weights",
+        ),
     ]:
         vars(model).update(params)
         with pytest.raises(ValueError, match=message):

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
+    BooleanStump,
     BoostByMajority,
     ChowLiuTree,
     CombinationMachine,
@@ -42,7 +43,10 @@ BIT_MODELS = [
     BoostByMajority(n_estimators=9, random_state=0),
 ]
 # Of these the bits may stay with the workers.
-BY_SUMS = BIT_MODELS[:2]
+BY_SUMS = [
+    *BIT_MODELS[:2],
+    BoostByMajority(BooleanStump(), n_estimators=9, gamma="measured", random_state=0),
+]
 ORDERED_X = np.concatenate([X for X, _ in PARTS])
 ORDERED_Y = np.concatenate([y for _, y in PARTS])
 
@@ -141,7 +145,7 @@ def test_sums_of_partitions_give_the_same_model(model, form, finished):
         (BIT_MODELS[0], {}),
         *((model, {"by_sums": True}) for model in BY_SUMS),
     ],
-    ids=["averaged", "as bits", "conjunctions by sums", "rules by sums"],
+    ids=["averaged", "as bits", "conjunctions", "rules", "boosting"],
 )
 def test_partition_is_loaded_again_after_its_worker_was_killed(
     model, options, mortals, die
