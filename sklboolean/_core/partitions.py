@@ -84,7 +84,7 @@ def open_partitions(partitions):
         ``(X, y)``, ``(X, y, sample_weight)`` or ``(loader,)``.
     """
     sources = []
-    for number, partition in enumerate(_split_collections(partitions)):
+    for number, partition in enumerate(split_collections(partitions)):
         # Dask delayed objects are callable too, to make other delayed objects.
         if hasattr(partition, "compute") or callable(partition):
             sources.append((partition,))
@@ -101,7 +101,7 @@ def open_partitions(partitions):
     return sources
 
 
-def _split_collections(partitions):
+def split_collections(partitions):
     """Split a pair or triple of arrays or frames of Dask into those of its parts."""
     if not (isinstance(partitions, tuple | list) and partitions):
         return partitions

@@ -234,8 +234,10 @@ class BitTable(PackedBits):
         source : path, table or iterable
             A .parquet or .csv file, a pandas frame, a data set of pyarrow, or an object
             with the Arrow stream interface, such as tables, readers, frames of polars
-            and relations of DuckDB; files and data sets need pyarrow. Or an iterable of
-            batches: tables, arrays, or tuples (X, y) and (X, y, sample_weight).
+            and relations of DuckDB; files and data sets need pyarrow. A lazy frame of
+            polars, a frame of Dask, or a tuple of frames or arrays of Dask. Or an
+            iterable of batches: tables, arrays, or tuples (X, y) and (X, y,
+            sample_weight).
         encoder : fitted transformer or None, default=None
             Makes the Boolean features, for example a `BooleanEncoder`. None: X holds
             numbers.

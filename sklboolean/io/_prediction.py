@@ -116,7 +116,7 @@ def _batches(source, keep, batch_size):
         X = as_frame(X)
         kept = {}
         for name in keep:
-            X, kept[name] = split_column(X, name)
+            X, kept[name] = split_column(X, name, "to keep")
         yield kept, X
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sklboolean._core.partitions import load, split_collections
+
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.
 BATCH_SIZE = 2**16 + 64
 
@@ -39,6 +41,12 @@ def _tables(source, batch_size):
     """Yield the batches of a source."""
     if isinstance(source, str | Path):
         source = _open_file(Path(source), batch_size)
+    elif hasattr(source, "to_delayed"):  # a frame of Dask
+        source = map(load, split_collections((source,)))
+    elif isinstance(source, tuple):  # of frames or arrays of Dask
+        source = map(load, split_collections(source))
+    elif hasattr(source, "collect_batches"):  # a lazy frame of polars
+        source = source.collect_batches(chunk_size=batch_size)
     elif hasattr(source, "iloc") or getattr(source, "ndim", 0) == 2:
         source = [source]
     elif hasattr(source, "iter_slices"):  # polars, whose export dies of some names
@@ -91,11 +99,13 @@ def as_frame(X):
         ) from error
 
 
-def split_column(X, name):
+def split_column(X, name, purpose="for labels or weights"):
     """Take one column out of a frame or table."""
     names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
     if name not in list(names):
-        raise ValueError(f"The data have no column {name!r} for labels or weights.")
+        raise ValueError(
+            f"The data have no column {name!r} {purpose}. They have {list(names)}."
+        )
     if hasattr(X, "iloc"):
         return X.drop(columns=name), X[name].to_numpy()
     if hasattr(X, "get_columns"):

@@ -71,8 +71,11 @@ def frame(n_samples=100):
 
 @pytest.mark.parametrize(
     "source",
-    ["frame", "polars", "arrow", "reader", "duckdb", "parquet", "csv", "batches"],
-)
+    [
+        "frame", "polars", "lazy", "arrow", "reader", "duckdb", "parquet", "csv",
+        "batches",
+    ],
+)  # fmt: skip
 def test_every_source_gives_the_same_table(source, tmp_path):
     data = frame()
     table = pa.Table.from_pandas(data)
@@ -81,6 +84,7 @@ def test_every_source_gives_the_same_table(source, tmp_path):
     sources = {
         "frame": data,
         "polars": pl.from_pandas(data),
+        "lazy": pl.from_pandas(data).lazy(),
         "arrow": table,
         "reader": table.to_reader(max_chunksize=13),
         "duckdb": duckdb.sql("SELECT * FROM data"),
@@ -101,6 +105,30 @@ def test_every_source_gives_the_same_table(source, tmp_path):
     assert bits.feature_names.tolist() == names
     assert bits.feature_groups == encoder.feature_groups_.tolist()
     assert bits.classes.tolist() == ["down", "up"]
+
+
+def test_collections_of_dask_are_read_part_by_part(tmp_path):
+    arrays, frames = map(pytest.importorskip, ("dask.array", "dask.dataframe"))
+    data = frame()
+    encoder = BooleanEncoder(n_bins=4).fit(data[["n", "c"]])
+    expected = encoder.transform(data[["n", "c"]])
+    divided = frames.from_pandas(data, npartitions=3)
+    columns = {"encoder": encoder, "label": "label", "weight": "w"}
+    whole_frame = BitTable.write(tmp_path / "a", divided, **columns)
+    parts = divided[["n", "c"]], divided["label"], divided["w"]
+    in_parts = BitTable.write(tmp_path / "b", parts, encoder=encoder)
+    for table in (whole_frame, in_parts):
+        X, y, sample_weight = whole(table)
+        np.testing.assert_array_equal(X, expected)
+        assert y.tolist() == data["label"].tolist()
+        np.testing.assert_array_equal(sample_weight, data["w"])
+    bits = expected.to_numpy()
+    pair = arrays.from_array(bits, chunks=(30, bits.shape[1])), divided["label"]
+    with pytest.raises(ValueError, match="have 4, 3 partitions"):
+        BitTable.write(tmp_path / "c", pair)
+    X, y, _ = whole(BitTable.write(tmp_path / "c", pair[:1]))
+    np.testing.assert_array_equal(X, bits)
+    assert y is None
 
 
 def test_a_model_of_the_table_is_that_of_memory(tmp_path):
