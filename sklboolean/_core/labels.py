@@ -8,6 +8,9 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklboolean._core.damage import require
 
+# Integers within so wide a range are counted, not sorted.
+MOST_COUNTED = 2**16
+
 
 @contextmanager
 def comparable_labels(y, name="y", classes=()):
@@ -36,6 +39,20 @@ def distinct_labels(y, name="y"):
         raise ValueError(f"{name} must be a list or an array of labels, not sparse.")
     with comparable_labels(y, name):
         return np.unique(y)
+
+
+def _sorted_classes(y):
+    """Find the sorted labels, and the place of each label among them."""
+    if y.dtype.kind in "biu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low <= MOST_COUNTED and high < 2**63:
+            places = y.astype(np.int64) - low
+            occur = np.bincount(places) > 0
+            classes = (np.flatnonzero(occur) + low).astype(y.dtype)
+            return classes, (np.cumsum(occur) - 1)[places]
+    # Quicker than ``return_inverse``, which sorts the numbers of the samples.
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
 
 
 def encode_classes(y, classes=None, *, min_classes=2):
@@ -71,9 +88,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
         )
     if classes is None:
         with comparable_labels(y):
-            # Quicker than ``return_inverse``, which sorts the numbers of the samples.
-            classes = np.unique(y)
-            codes = np.searchsorted(classes, y)
+            classes, codes = _sorted_classes(y)
         if len(classes) < min_classes:
             one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
             raise ValueError(f"y holds {one or 'no labels'}; two are needed.")

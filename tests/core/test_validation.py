@@ -323,6 +323,24 @@ def test_an_estimator_checks_its_threshold_first():
 
 
 @pytest.mark.parametrize(
+    "y",
+    [
+        np.array([True, False, True]), np.array([7]), np.array([-5, 3, -5], np.int8),
+        np.array([255, 0, 9], np.uint8), np.array([2**64 - 1, 2**64 - 3], np.uint64),
+        np.array([2**63, 5], np.uint64), np.array([-(2**63), 3 - 2**63]),
+        np.array([2**63 - 1, 2**63 - 9]), np.array([-(2**63), 2**63 - 1]),
+        np.array([0, 2**16]), np.array([2**16 + 1, 0, 2**16 + 1]),
+    ],
+)  # fmt: skip
+def test_integers_are_counted_as_they_are_sorted(y):
+    classes, codes = encode_classes(y, min_classes=1)
+    wanted, places = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, wanted)
+    assert classes.dtype == y.dtype
+    np.testing.assert_array_equal(codes, places)
+
+
+@pytest.mark.parametrize(
     "labels",
     [
         ["no", "yes"],
