@@ -69,6 +69,18 @@ def kept(place, make):
     return _KEPT[place]
 
 
+def kept_last(place, name, make):
+    """Look up an object of some name, of which this process keeps the last; or make it.
+
+    ``place`` is as for `kept`.
+    """
+    last = kept(place, dict)
+    if name not in last:
+        last.clear()  # its memory
+        last[name] = make()
+    return last[name]
+
+
 def add(first, second):
     """Add numbers and arrays, in tuples and lists too; None stays None."""
     if first is None:

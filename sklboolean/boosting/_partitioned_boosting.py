@@ -11,7 +11,7 @@ import numpy as np
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import load_packed
-from sklboolean._core.partition_sums import kept
+from sklboolean._core.partition_sums import kept_last
 from sklboolean.boosting._boosting import boost
 from sklboolean.boosting._games import calibration_share
 from sklboolean.boosting._stump import (
@@ -143,11 +143,12 @@ class BoostingShare:
 
 def _ask(place, source, settings, tests, name, arguments):
     """Call a method of the share of a partition, after the votes of stumps."""
-    shares = kept((*place, "share"), dict)
-    if settings.seeds not in shares:
-        shares.clear()
-        shares[settings.seeds] = BoostingShare(settings, place, source)
-    return getattr(shares[settings.seeds].at(tests), name)(*arguments)
+    share = kept_last(
+        (*place, "share"),
+        settings.seeds,
+        lambda: BoostingShare(settings, place, source),
+    )
+    return getattr(share.at(tests), name)(*arguments)
 
 
 def _held_out(place, source, settings, share):
@@ -266,7 +267,7 @@ class PartitionedVotes(MajorityVotes):
     def state_counts(self):
         """Compute the weight of the samples in each state."""
         n_states = (1 if self.wrong is None else 2) * self.n_votes + 1
-        return self._ask("state_counts", n_states)
+        return np.trim_zeros(self._ask("state_counts", n_states), "b")
 
     def wrong_weight(self):
         """Compute the weight of the samples that the vote gets wrong, and of all."""

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.partition_sums import PartitionSums, kept
+from sklboolean._core.partition_sums import PartitionSums, kept, kept_last
 from sklboolean._core.partitions import (
     TableSchema,
     has_no_weight,
@@ -139,12 +139,10 @@ def _apply_to_share(place, source, worker, division, component, function, argume
     """Compute the part of a sum that a component has of a partition."""
     name, divide, model = division
     signs, weights = _load(place, source, worker)
-    # The last division of the samples: its name and the weights by component.
-    last = kept((*place, "division"), dict)
-    if name not in last:
-        last.clear()
-        last[name] = divide(model, signs, weights)[0]
-    weights = last[name][:, component]
+    by_component = kept_last(
+        (*place, "division"), name, lambda: divide(model, signs, weights)[0]
+    )
+    weights = by_component[:, component]
     return function(*arguments, signs[weights > 0], weights[weights > 0])
 
 

@@ -21,7 +21,7 @@ from sklboolean._core.conjunction_table import (
 )
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.packed_partitions import load_packed
-from sklboolean._core.partition_sums import kept
+from sklboolean._core.partition_sums import kept_last
 from sklboolean._core.search_task import SearchTask
 from sklboolean.rules._column_generation import ColumnGeneration, encode_conjunctions
 from sklboolean.rules._curvatures import Curvatures
@@ -219,11 +219,10 @@ def _are_equal(first, second):
 
 def _ask(place, source, settings, point, name, arguments):
     """Call a method of the share of a partition, at a model."""
-    shares = kept((*place, "share"), dict)
-    if settings.holding not in shares:
-        shares.clear()
-        shares[settings.holding] = Share(settings, place, source)
-    return getattr(shares[settings.holding].at(point), name)(*arguments)
+    share = kept_last(
+        (*place, "share"), settings.holding, lambda: Share(settings, place, source)
+    )
+    return getattr(share.at(point), name)(*arguments)
 
 
 def _held_out(place, source, settings):
