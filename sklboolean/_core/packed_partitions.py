@@ -41,7 +41,13 @@ class PackedPartition(NamedTuple):
 
 
 class PackedPartitionsMixin:
-    """``fit_partitions`` of an estimator that fits to packed bits."""
+    """``fit_partitions`` of an estimator that fits to packed bits.
+
+    ``_fit_by_sums(partitions)`` of an estimator that needs only sums fits it to
+    `PackedPartitions`.
+    """
+
+    _fit_by_sums = None
 
     def _validate_boolean(self, X, y):
         """Check samples and labels, and make the samples Boolean."""
@@ -101,6 +107,11 @@ class PackedPartitionsMixin:
         holds them twice.
         """
         check_choice(by_sums, "by_sums", (False, True))
+        if by_sums and self._fit_by_sums is None:
+            raise ValueError(
+                f"by_sums=True: {type(self).__name__} needs all samples in one place. "
+                "Use by_sums=False, which sends their bits."
+            )
         with restore_on_error(self):
             sources = open_partitions(partitions)
             with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
@@ -120,12 +131,6 @@ class PackedPartitionsMixin:
         finally:
             partitions.forget()
         return self
-
-    def _fit_by_sums(self, partitions):
-        raise ValueError(
-            f"by_sums=True: {type(self).__name__} needs all samples in one place. Use "
-            "by_sums=False, which sends their bits."
-        )
 
 
 class PackedPartitionInfo(NamedTuple):

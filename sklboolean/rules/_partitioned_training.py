@@ -124,7 +124,7 @@ class Share:
 
     def at(self, point):
         """Bring the samples to a model."""
-        before, self.point = self.point, point
+        before, self.point = self.point, None  # until all is done
         if point is None or before is None or not point.extends(before):
             self.generation.keep_columns([0])
             before = None
@@ -138,6 +138,7 @@ class Share:
             self.references = [None] * len(self.problem.curvatures)
         if before is None or not _are_equal(before.coefficients, point.coefficients):
             self._move_to(point.coefficients)
+        self.point = point
         return self
 
     def _move_to(self, coefficients):
