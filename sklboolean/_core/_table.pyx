@@ -14,7 +14,7 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 from sklboolean._core._search import SIGNS
 
 cdef extern from "conjunction_table.h" nogil:
-    int SKLB_LONGEST_IN_TABLE
+    int SKLB_LONGEST_IN_TABLE, SKLB_MOST_PLACE_WORDS
     ctypedef struct sklb_table_rows:
         int64_t n_places, n_samples
         const int64_t *choose[5]
@@ -116,8 +116,11 @@ cdef class TableRows:
         cdef int64_t i, n = 0, n_words = words.shape[1]
         cdef int64_t n_ones = places.shape[0] - 64 * n_words
         require(inverted.shape[0] == n_words and place_of.shape[0] == 64 * n_words
+                and n_words <= SKLB_MOST_PLACE_WORDS
                 and starts.shape[0] == words.shape[0] + 1 and n_ones >= 0,
                 "the samples of a table do not fit")
+        for i in range(64 * n_words):
+            require(place_of[i] < 64 * n_words, "a feature has a place that does not exist")
         starts[0] = 0
         with nogil:
             for i in range(words.shape[0]):

@@ -22,17 +22,22 @@ typedef struct {
     const uint16_t *places;
 } sklb_table_rows;
 
+enum { SKLB_MOST_PLACE_WORDS = 1024 }; /* a place has 16 bits */
+
 /* Write the places of the ones of a row, ascending; return their number. */
 static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
                                 const uint16_t *place_of, uint16_t *places) {
+    uint64_t marks[SKLB_MOST_PLACE_WORDS];
     int64_t n = 0;
+    memset(marks, 0, n_words * sizeof(uint64_t));
     for (int64_t w = 0; w < n_words; w++)
         for (uint64_t word = row[w] ^ inverted[w]; word; word &= word - 1) {
             uint16_t place = place_of[64 * w + sklb_lowest_bit(word)];
-            int64_t k = n++;
-            for (; k > 0 && places[k - 1] > place; k--) places[k] = places[k - 1];
-            places[k] = place;
+            marks[place / 64] |= (uint64_t)1 << place % 64;
         }
+    for (int64_t w = 0; w < n_words; w++)
+        for (uint64_t word = marks[w]; word; word &= word - 1)
+            places[n++] = (uint16_t)(64 * w + sklb_lowest_bit(word));
     return n;
 }
 
