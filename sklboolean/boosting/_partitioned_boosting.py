@@ -107,11 +107,18 @@ class BoostingShare:
         return self
 
     def sizes(self):
-        """Return the number of samples, and the least and the largest weight."""
+        """Return the number of samples, and the least weight."""
         weights, n_samples = self.learner.sample_weight, len(self.learner.codes)
-        if weights is None:
-            return n_samples, 1.0, 1.0
-        return n_samples, weights.min(), weights.max()
+        return n_samples, 1.0 if weights is None else weights.min()
+
+    def _weights(self, table):
+        weights = table.take(self.votes.states()[0])
+        given = self.learner.sample_weight
+        return weights if given is None else weights * given
+
+    def largest_weight(self, table):
+        """Return the largest weight of a sample in a round."""
+        return self._weights(table).max()
 
     def state_counts(self, n_states):
         """Return the weight of the samples in each state."""
@@ -128,12 +135,10 @@ class BoostingShare:
         ``table`` has the weight of each state, int16. With sample weights their
         products are rounded to so many binary digits behind the point.
         """
-        learner = self.learner
-        weights = table.take(self.votes.states()[0])
+        learner, weights = self.learner, self._weights(table)
         parts = [(0, weights)]
         if learner.sample_weight is not None:
-            weights = np.ldexp(weights * learner.sample_weight, shift)
-            whole = np.rint(weights).astype(np.int64)
+            whole = np.rint(np.ldexp(weights, shift)).astype(np.int64)
             parts = [
                 (digit, (whole >> digit & LARGEST).astype(np.int16))
                 for digit in range(0, MANTISSA_BITS, DIGIT_BITS)
@@ -180,11 +185,8 @@ class PartitionedStumps(StumpWeakLearner):
         self.n_classes = len(self.classes)
         self.board = PartitionedVotes(self)
         sizes = self.partitions.map(_ask, settings, self.board.tests(), "sizes", ())
-        n_samples, least, largest = zip(*sizes, strict=True)
+        n_samples, least = zip(*sizes, strict=True)
         self.n_samples, self.least_weight = sum(n_samples), min(least)
-        # Sums of whole numbers are exact below 2**53.
-        exponent = int(np.frexp(LARGEST * max(largest))[1])
-        self.shift = 52 - self.n_samples.bit_length() - exponent
 
     def ask(self, name, *arguments):
         """Add up what the shares of all partitions return."""
@@ -202,7 +204,14 @@ class PartitionedStumps(StumpWeakLearner):
     def fit(self, weights, rng, round_weights=None):
         """Find the best `Stump`."""
         table = quantize_weights(round_weights.table)
-        return stump_of(self.ask("sums", table, self.shift))
+        shift = None if self.settings.factors is None else self._shift(table)
+        return stump_of(self.ask("sums", table, shift))
+
+    def _shift(self, table):
+        """Choose the binary digits of weights: sums are exact below 2**53."""
+        task = self.settings, self.board.tests(), "largest_weight", (table,)
+        largest = max(self.partitions.map(_ask, *task))
+        return 52 - self.n_samples.bit_length() - int(np.frexp(largest)[1])
 
     def predict_codes(self, stump):
         """Return the stump: its votes are counted where the samples are."""

@@ -33,6 +33,9 @@ from sklboolean.rules._rules import Rule, names_of, numbers_of
 FEWEST_FOR_ONE_SPLIT = 1000
 N_FOLDS = 5
 
+# The largest weight of a loss: squares of sums of these are numbers.
+LARGEST_WEIGHT = 1e100
+
 # Tolerance of models along the path, which only choose C.
 PATH_TOL = 0.03
 # Standard errors by which the held-out loss of a C is above the least, so that larger
@@ -189,6 +192,13 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             self.n_features_in_, self.max_literals, self.monotone,
             float(self.literal_cost), self._groups(), float(self.conjunction_cost),
         )  # fmt: skip
+        largest = float(Cs[-1]) * samples.largest_weight()
+        if largest > LARGEST_WEIGHT:
+            raise ValueError(
+                f"C={Cs[-1]:g} times the largest sample_weight is {largest:.3g}: above "
+                f"{LARGEST_WEIGHT:g} sums would overflow. Divide sample_weight by its "
+                "largest entry, or lower C."
+            )
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         halfway, until = self._ends()
         if len(Cs) > 1:

@@ -10,7 +10,7 @@ from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import check_finite_sum, checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import ConjunctionModel
 from sklboolean.rules._partitioned_training import PartitionedTraining
@@ -226,7 +226,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         self._check_params()
         progress = Progress(self, "part")
         largest = max(partitions.each(_largest)) or 1.0
-        total, first = partitions.add_up_each(_moment, largest, 0.0, 1)
+        with np.errstate(over="ignore"):
+            total, first = partitions.add_up_each(_moment, largest, 0.0, 1)
+        check_finite_sum(np.array([total]))
         _, second = partitions.add_up_each(_moment, largest, first / total, 2)
         units = largest, first / total, np.sqrt(second / total)
         samples = PartitionedTraining(partitions, partial(_read, units), 1, "squared")

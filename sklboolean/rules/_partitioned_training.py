@@ -27,6 +27,8 @@ from sklboolean.rules._column_generation import ColumnGeneration, encode_conjunc
 from sklboolean.rules._curvatures import Curvatures
 from sklboolean.rules._l1_problem import L1Problem
 
+# Binary digits of residuals behind the point, at most, where prices are 1 and more.
+FINEST = 40
 # Samples that all partitions hold out to choose C, at most, about: they are sent.
 MOST_HELD_OUT = 2**20
 
@@ -231,6 +233,11 @@ def _held_out(place, source, settings):
     return settings.samples(place, source, held_out=True)
 
 
+def _largest_weight(part, read):
+    weights, _, _ = read(part)
+    return weights.max()
+
+
 class PartitionedTraining:
     """Stands for `TrainingSamples` whose bits stay where they are.
 
@@ -246,6 +253,10 @@ class PartitionedTraining:
     def __init__(self, partitions, read, n_outputs, loss):
         self.partitions, self.read = partitions, read
         self.n_outputs, self.loss = n_outputs, loss
+
+    def largest_weight(self):
+        """Return the largest weight of a sample."""
+        return float(max(self.partitions.each(_largest_weight, self.read)))
 
     def generation(self, space, n_jobs, holding=None):
         """Prepare a fit to all samples, or to those that are not held out."""
@@ -374,6 +385,7 @@ class PartitionedGeneration(ColumnGeneration):
         # Sums of whole numbers are exact below 2**53.
         n_bits = int(np.ceil(np.log2(self.n_samples)))
         shift = int(min(digits, 52 - n_bits)) - int(np.frexp(largest)[1])
+        shift = min(shift, FINEST)
         sums, error = self.ask(
             problem.coefficients, "sums_of_residuals", k, shift, self.layout
         )

@@ -288,11 +288,12 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         progress = Progress(self, "part")
         params = replace(params, feature_groups=self._groups())
         self.classes_, masses = partitions.classes_and_masses()
-        # As `relative_weights`.
-        scale = 1 / min(1.0, masses.sum() / partitions.n_samples)
         codes = np.arange(len(masses))
-        factors = scale * class_weights(self.class_weight, self.classes_, codes, masses)
-        check_finite_sum(masses * factors)
+        factors = class_weights(self.class_weight, self.classes_, codes, masses)
+        with np.errstate(over="ignore"):
+            # As `relative_weights`.
+            factors /= min(1.0, masses.sum() / partitions.n_samples)
+            check_finite_sum(masses * factors)
         settings = RuleSettings(
             partitions.worker, self.classes_, factors, Selection(), None
         )

@@ -32,6 +32,10 @@ class TrainingSamples:
     loss: str
     most: float
 
+    def largest_weight(self):
+        """Return the largest weight of a sample."""
+        return float(self.weights.max())
+
     def generation(self, space, n_jobs):
         """Prepare a fit to all samples."""
         return ColumnGeneration(

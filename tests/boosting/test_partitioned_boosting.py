@@ -92,6 +92,16 @@ def test_weights_of_classes_count():
     np.testing.assert_allclose(found.estimator_edges_, whole.estimator_edges_)
 
 
+def test_weights_may_differ_by_any_factor():
+    X, y = table(300)
+    weights = 10.0 ** np.random.default_rng(0).integers(-200, 200, 300)
+    model = BoostByMajority(BooleanStump(), n_estimators=15, gamma="measured")
+    parts = parts_of(3, X, y, weights)
+    whole = clone(model).fit(*joined(parts))
+    found = clone(model).fit_partitions(parts, by_sums=True)
+    assert found.training_error_ == pytest.approx(whole.training_error_)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_are_calibrated_on_samples_that_did_not_train(
     n_classes, monkeypatch
