@@ -27,22 +27,37 @@ class MemoryCost(NamedTuple):
         Bytes of each byte of packed features.
     of_output : int
         Bytes of a sample for each class, where there are more than two.
+    of_pair : int, default=0
+        Bytes of each pair of classes, where there are more than two.
     """
 
     fixed: int
     of_sample: int
     of_packed: float
     of_output: int
+    of_pair: int = 0
 
     def of_each(self, X, y):
         """Compute the bytes of a sample, with its label."""
-        if y is None:
-            y = X.classes if hasattr(X, "classes") else X.y
-        labels = np.asarray(y)
-        labels = labels.astype(str) if labels.dtype.kind == "O" else labels
-        n_classes = len(np.unique(labels)) if labels.dtype.kind in "biuU" else 0
-        of_labels = 2 * labels.itemsize + self.of_output * max(0, n_classes - 2)
+        labels, n_more = _labels_and_more(X, y)
+        of_labels = 2 * labels.itemsize + self.of_output * n_more
         return self.of_sample + of_labels + self.of_packed * 8 * X.words.shape[1]
+
+    def of_all(self, X, y):
+        """Compute the bytes that do not depend on the number of samples."""
+        _, n_more = _labels_and_more(X, y)
+        n_pairs = (n_more + 2) * (n_more + 1) // 2 if n_more else 0
+        return self.fixed + self.of_pair * n_pairs
+
+
+def _labels_and_more(X, y):
+    """Return the labels, or the classes of a table, and how many more than two."""
+    if y is None:
+        y = X.classes if hasattr(X, "classes") else X.y
+    labels = np.asarray(y)
+    labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+    n_classes = len(np.unique(labels)) if labels.dtype.kind in "biuU" else 0
+    return labels, max(0, n_classes - 2)
 
 
 def as_bytes(limit):
@@ -81,7 +96,7 @@ def bytes_left(estimator, X, y=None):
             f"the table without memory_limit. {remedy}."
         )
     of_each = cost.of_each(X, y)
-    left = limit - cost.fixed - of_each * len(X)
+    left = limit - cost.of_all(X, y) - of_each * len(X)
     if left < 0:
         raise ValueError(
             f"{name} takes up to {limit - left:.3g} bytes to fit {len(X)} samples of "

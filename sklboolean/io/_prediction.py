@@ -89,9 +89,10 @@ def predict_to_parquet(
                 batch_size = min(batch_size, _samples_within(memory_limit, model, X))
             for first in range(0, _length(X), batch_size):
                 part = slice(first, first + batch_size)
-                columns = {name: values[part] for name, values in kept.items()}
-                columns |= _predict(model, _take(X, part))
-                table = pyarrow.table(columns)
+                columns = _predict(model, _take(X, part))
+                _check_names(kept, columns)
+                of_data = {name: values[part] for name, values in kept.items()}
+                table = pyarrow.table(of_data | columns)
                 writer = writer or parquet.ParquetWriter(draft, table.schema)
                 writer.write_table(table)
                 n_samples += table.num_rows
@@ -118,6 +119,15 @@ def _batches(source, keep, batch_size):
         for name in keep:
             X, kept[name] = split_column(X, name, "to keep")
         yield kept, X
+
+
+def _check_names(kept, predicted):
+    """Refuse to keep a column that has the name of a predicted one."""
+    for name in predicted.keys() & kept.keys():
+        raise ValueError(
+            f"keep: {name!r} is a column that is predicted. Rename the column of the "
+            "data, or do not keep it."
+        )
 
 
 def _length(X):

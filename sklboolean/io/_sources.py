@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sklboolean._core.partitions import load, split_collections
+from sklboolean._core.partitions import is_empty, load, split_collections
 
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.
 BATCH_SIZE = 2**16 + 64
@@ -30,6 +30,8 @@ def open_batches(source, label, weight, batch_size):
                 f"length {len(batch)}."
             )
         X, y, sample_weight = (*batch, None, None)[:3]
+        if is_empty(X):  # as a partition of a filtered frame may be
+            continue
         if label is not None:
             X, y = split_column(X, label)
         if weight is not None:

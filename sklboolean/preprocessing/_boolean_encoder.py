@@ -348,14 +348,15 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         with restore_on_error(self):
             self._check_params()
             if hasattr(partitions, "to_delayed"):
-                partitions = np.ravel(partitions.to_delayed()).tolist()
+                # The columns of an array may be in several pieces.
+                whole = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
+                partitions = np.ravel(whole.to_delayed()).tolist()
             tasks = (
                 delayed(clone(self)._summarize_partition)(number, partition)
                 for number, partition in enumerate(partitions)
             )
             # Partitions are loaded, and their summaries added, one after the other.
-            results = Parallel(return_as=in_turn())(tasks)
-            schema, summaries = add_partitions(results)
+            schema, summaries = add_partitions(Parallel(return_as=in_turn())(tasks))
             schema.set_attributes(self)
             self._fit_summaries(summaries, is_last=True)
             self._summaries = summaries

@@ -195,7 +195,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     1.0
     """
 
-    _memory = MemoryCost(2**26, 85, 3.5, 20)
+    # The default model of labels has a machine for each pair of classes.
+    _memory = MemoryCost(2**26, 85, 3.5, 20, 1_500_000)
 
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,

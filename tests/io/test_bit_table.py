@@ -122,6 +122,9 @@ def test_collections_of_dask_are_read_part_by_part(tmp_path):
         np.testing.assert_array_equal(X, expected)
         assert y.tolist() == data["label"].tolist()
         np.testing.assert_array_equal(sample_weight, data["w"])
+    parts = iter([data[:0], data[:60], data[:0], data[60:]])  # some are empty
+    table = BitTable.write(tmp_path / "some", parts, **columns)
+    np.testing.assert_array_equal(whole(table)[0], expected)
     bits = expected.to_numpy()
     pair = arrays.from_array(bits, chunks=(30, bits.shape[1])), divided["label"]
     with pytest.raises(ValueError, match="have 4, 3 partitions"):

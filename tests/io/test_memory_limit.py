@@ -20,7 +20,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
-from sklboolean._core.memory import as_bytes
+from sklboolean._core.memory import MemoryCost, as_bytes
 from sklboolean.boosting import ConjunctionStump
 from sklboolean.io import BitTable, predict_to_parquet
 
@@ -226,3 +226,14 @@ def test_real_fits_stay_below_what_is_declared(
         is_of_numbers = model.startswith("ConjunctionRegressor")
         peak, limit = peak_of_a_fit(numbers if is_of_numbers else path, model)
         assert peak < limit, (model, peak / limit)
+
+
+def test_pairs_of_classes_count_where_there_are_more_than_two(tmp_path):
+    X, cost = np.zeros((60, 3)), MemoryCost(1000, 5, 2.0, 7, 100)
+    for n_classes, n_pairs in ((2, 0), (3, 3), (20, 190)):
+        y = np.arange(60) % n_classes
+        table = BitTable.write(tmp_path / str(n_classes), [(X, y)])
+        assert cost.of_all(table, None) == cost.of_all(table, y) == 1000 + 100 * n_pairs
+    table.memory_limit = 200 * 10**6
+    with pytest.raises(ValueError, match=r"RuleClassifier takes up to .*memory_limit"):
+        RuleClassifier().fit(table)

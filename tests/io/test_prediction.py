@@ -99,3 +99,11 @@ def test_what_cannot_be_predicted_leaves_no_file(tmp_path):
     with pytest.raises(ValueError, match="feature names"):
         predict_to_parquet(MODEL, broken, target)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_kept_column_does_not_hide_behind_a_predicted_one(tmp_path):
+    data = NUMBERED.rename(columns={"id": "prediction"})
+    target = tmp_path / "scored.parquet"
+    with pytest.raises(ValueError, match="keep: 'prediction' is a column that is pred"):
+        predict_to_parquet(MODEL, data, target, keep=["prediction"])
+    assert not target.exists()

@@ -217,3 +217,12 @@ def test_thresholds_of_a_long_stream_are_quantiles_up_to_the_error():
     shares = (X <= encoder.thresholds_[0]).mean(axis=0)
     # A cut lies between kept values; a kept value stands for 1/64 of the samples.
     np.testing.assert_allclose(shares, [0.2, 0.4, 0.6, 0.8], atol=error + 1 / 64)
+
+
+def test_arrays_of_dask_may_have_divided_columns():
+    arrays = pytest.importorskip("dask.array")
+    X = np.arange(24.0).reshape(6, 4)
+    whole = BooleanEncoder().fit(X).get_feature_names_out()
+    for chunks in ((3, 4), (3, 2)):
+        found = BooleanEncoder().fit_partitions(arrays.from_array(X, chunks=chunks))
+        assert found.get_feature_names_out().tolist() == whole.tolist()
