@@ -112,6 +112,20 @@ def sql_name(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+def sql_names(names, columns=()):
+    """Quote the names of results; databases take names for one that differ in case."""
+    for given in (list(map(str, columns)), list(map(str, names))):
+        seen = {}
+        for name in given:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                raise ValueError(
+                    f"{other!r} and {name!r} differ in case only, and many databases "
+                    "take one for the other. Rename the column or its levels."
+                )
+    return [sql_name(name) for name in names]
+
+
 def sql_value(label):
     """Write a class label as a SQL literal."""
     label = python_label(label)

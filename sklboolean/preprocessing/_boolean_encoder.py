@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
-from sklboolean._core.formulas import check_input_names, feature_names_of, sql_name
+from sklboolean._core.formulas import check_input_names, feature_names_of, sql_names
 from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
@@ -807,15 +807,16 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For ``missing="propagate"``, for a wrong number of names, and for names and
-            levels that cannot be quoted.
+            For ``missing="propagate"``, for a wrong number of names, for names and
+            levels that cannot be quoted, and for those that differ in case only, as
+            many databases take one for the other.
 
         Examples
         --------
         >>> from sklboolean import BooleanEncoder
         >>> encoder = BooleanEncoder(complement=False, n_bins=2)
         >>> print(encoder.fit([[23], [31], [47]]).to_sql(["age"]))
-        CASE WHEN "age" <= 30.0 THEN 1 ELSE 0 END AS "age <= 30"
+        CASE WHEN "age" <= 30.0e0 THEN 1 ELSE 0 END AS "age <= 30"
         """
         check_is_fitted(self)
         if self.missing == "propagate":
@@ -829,8 +830,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             for fitted, label in zip(self._state, labels, strict=True)
             for test in fitted.sql(str(label))
         ]
-        names = self.get_feature_names_out(input_features)
+        names = sql_names(self.get_feature_names_out(input_features), labels)
         return ",\n".join(
-            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
+            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {name}"
             for test, name in zip(tests, names, strict=True)
         )

@@ -15,6 +15,7 @@ import numpy as np
 from sklboolean._core.c_code import c_string, check_prefix
 from sklboolean._core.feature_names import NUMBER, NamedCsr
 from sklboolean._core.formulas import shown, sql_name, sql_value
+from sklboolean._core.sql_code import sql_number
 from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import exceeds, number_code, number_text
 
@@ -91,7 +92,9 @@ class NumberColumn(FittedColumn):
     def sql(self, label):
         """Write the conditions on a column with this label as SQL."""
         name = sql_name(label)
-        tests = self._comparisons(name)
+        # A float with an exponent is not rounded to the type of a column of floats.
+        is_float = self.thresholds.dtype.kind == "f"
+        tests = self._comparisons(name, sql_number if is_float else number_code)
         if self.kind == "boolean":
             is_true = f"CAST({name} AS INTEGER) = 1"
             tests = [
@@ -104,9 +107,9 @@ class NumberColumn(FittedColumn):
         self.require_floats("A double of C")
         return self._comparisons(value) + [f"isnan({value})"] * self.indicates_missing
 
-    def _comparisons(self, value):
+    def _comparisons(self, value, write=number_code):
         return [
-            f"{value} {relation} {number_code(t)}"
+            f"{value} {relation} {write(t)}"
             for relation in self.relations
             for t in self.thresholds.tolist()
         ]

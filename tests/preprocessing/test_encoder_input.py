@@ -487,3 +487,25 @@ def test_hostile_columns_are_encoded_or_refused_by_name(names, convert, data):
             return
     assert bits.dtype == bool
     assert bits.shape == (n_samples, len(encoder.get_feature_names_out()))
+
+
+def test_columns_of_short_floats_are_compared_as_transform_compares_them():
+    duckdb = pytest.importorskip("duckdb")
+    X = pd.DataFrame({"x": np.array([0.1, 0.2, 0.3, 0.4] * 3, dtype=np.float32)})
+    encoder = BooleanEncoder().fit(X)
+    query = f"SELECT {encoder.to_sql()} FROM X"  # DuckDB finds the variable
+    found = np.array(duckdb.sql(query).fetchall())
+    np.testing.assert_array_equal(found, encoder.transform(X))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"c": ["Red", "red", "blue"] * 9}),
+        pd.DataFrame({"n": [1, 2, 3], "N": [1, 2, 3]}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Column 'c' of X holds:UserWarning")
+def test_names_that_differ_in_case_only_are_no_sql(X):
+    with pytest.raises(ValueError, match=r"differ in case only.*Rename"):
+        BooleanEncoder().fit(X).to_sql()
