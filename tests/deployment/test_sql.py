@@ -89,8 +89,8 @@ def test_a_pipeline_in_sql(model, query):
 def test_other_names_of_the_columns():
     encoder = BooleanEncoder(n_bins=2).fit([[1.0, 0], [2.0, 1], [3.0, 1]])
     assert encoder.to_sql().splitlines() == [
-        'CASE WHEN "x0" <= 1.0 THEN 1 ELSE 0 END AS "x0 <= 1",',
-        'CASE WHEN "x0" > 1.0 THEN 1 ELSE 0 END AS "x0 > 1",',
+        'CASE WHEN "x0" <= 1.0e0 THEN 1 ELSE 0 END AS "x0 <= 1",',
+        'CASE WHEN "x0" > 1.0e0 THEN 1 ELSE 0 END AS "x0 > 1",',
         'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5 THEN 1 ELSE 0 END AS "x1"',
     ]
     assert '"b" AS DOUBLE PRECISION' in encoder.to_sql(["a", "b"])
