@@ -17,3 +17,13 @@ def partitioned(draw, least=1):
         X = rng.integers(0, 2, (n_samples, n_features))
         parts.append((X, rng.integers(0, 2, n_samples)))
     return parts
+
+
+def parts_of(n_parts, *arrays):
+    """Deal samples out to partitions in turn."""
+    return [tuple(array[k::n_parts] for array in arrays) for k in range(n_parts)]
+
+
+def joined(parts):
+    """Join the arrays of partitions, in their order."""
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]

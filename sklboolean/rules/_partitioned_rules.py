@@ -75,11 +75,9 @@ class RuleSettings:
         part = load_packed(place, source, self.worker)
         _, codes = encode_classes(part.y, self.classes)
         weights = part.weights * self.factors[codes]
-        used, size = (
-            np.flatnonzero(weights),
-            (part.schema.n_features, len(self.classes)),
-        )
-        samples = RuleSamples(part.words[used], codes[used], weights[used], *size)
+        size = part.schema.n_features, len(self.classes)
+        samples = RuleSamples(part.words, codes, weights, *size)
+        samples = samples.take(np.flatnonzero(weights))
         seeds, n_folds, fold, is_held_out, _ = self.selection
         if seeds is None:
             return samples

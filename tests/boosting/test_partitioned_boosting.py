@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
+from partition_cases import joined, parts_of
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
@@ -29,14 +30,6 @@ def table(n_samples, n_features=9, seed=0, n_classes=2):
     y = np.digitize(score, [2.8] if n_classes == 2 else [2, 3.4])
     y[:n_classes] = range(n_classes)
     return X, np.array(["low", "middle", "high"])[y]
-
-
-def parts_of(n_parts, *arrays):
-    return [tuple(array[k::n_parts] for array in arrays) for k in range(n_parts)]
-
-
-def joined(parts):
-    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
 RULES = [

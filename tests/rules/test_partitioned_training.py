@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
+from partition_cases import parts_of
 from sklearn.base import clone
 
 from sklboolean import (
@@ -36,10 +37,6 @@ def table(n_samples, n_features=8, seed=0):
     y[:2], of_three[:3] = ["yes", "no"], [0, 1, 2]
     numbers = 1e3 * logits + 7 + rng.normal(size=n_samples)
     return X, {"two": y, "three": of_three, "numbers": numbers}
-
-
-def parts_of(n_parts, *arrays):
-    return [tuple(array[k::n_parts] for array in arrays) for k in range(n_parts)]
 
 
 def model_of(kind, **params):
