@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-__all__ = ["joined", "parts_of", "partitioned"]
+__all__ = ["joined", "partitioned", "parts_of"]
 
 
 @st.composite
