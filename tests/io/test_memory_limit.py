@@ -175,7 +175,8 @@ table = BitTable(sys.argv[1], verify=False, memory_limit="100 GB")
 n_samples = len(table)
 eval(sys.argv[2]).fit(table[:2000])  # what is imported is no memory of the fit
 model = eval(sys.argv[2])
-need = model._memory.fixed + n_samples * model._memory.of_each(table, None)
+cost = model._memory
+need = cost.of_all(table, None) + n_samples * cost.of_each(table, None)
 table.memory_limit = int(need) + n_samples * 25  # up to 200 conjunctions
 gc.collect()
 with open("/proc/self/clear_refs", "w") as file:
